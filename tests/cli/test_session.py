@@ -1,11 +1,10 @@
 """What a run needs of its machine, and what ends it early: one line where a person can act."""
 
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 import torch
-from torch import distributed as dist
 
 from torchspeed.cli.outputs import Outputs
 from torchspeed.cli.session import count_devices, run_and_report
@@ -14,7 +13,6 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group
 
 OUTPUTS = Outputs(quiet=True)
-GLOO = "[gloo/transport/tcp/pair.cc:545] Read error [127.0.0.1]:1: Connection reset by peer\nmore"
 
 
 @pytest.mark.parametrize(
@@ -44,23 +42,8 @@ def allocate(*_: Any, **__: Any) -> None:
     torch.empty(10**15)
 
 
-def raising(error: Exception) -> Any:
-    def run(*_: Any, **__: Any) -> NoReturn:
-        raise error
-
-    return run
-
-
-@pytest.mark.parametrize(
-    ("run", "world", "message"),
-    [
-        (allocate, 1, "not enough memory for batches of 128 on cpu; give a smaller --batch-size"),
-        (raising(torch.OutOfMemoryError("CUDA")), 1, "not enough memory"),
-        (raising(RuntimeError(GLOO)), 2, "rank 1 lost another rank"),
-        (raising(dist.DistBackendError("NCCL error")), 2, "rank 1 lost another rank"),
-    ],
-)
-def test_memory_and_lost_ranks_are_one_line(run: Any, world: int, message: str) -> None:
+def test_too_little_memory_is_one_line() -> None:
+    message = "not enough memory for batches of 128 on cpu; give a smaller --batch-size"
     with pytest.raises(TorchspeedError, match=re.escape(message)) as caught:
-        run_and_report(RunConfig(), run, OUTPUTS, Group(rank=world - 1, world=world))
+        run_and_report(RunConfig(), allocate, OUTPUTS, Group(rank=0, world=1))
     assert "\n" not in str(caught.value)

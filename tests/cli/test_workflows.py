@@ -134,9 +134,3 @@ def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: 
         "results/m/3.json": "3",
         "results/m/notes.toml": "a",
     }
-
-
-def test_a_night_without_results_changes_nothing(hosted: Hosted) -> None:
-    hosted.keep(hosted.clone("a"), {"m/1.json": "1"})
-    assert hosted.keep(hosted.clone("b")).returncode == 0
-    assert hosted.stored() == {"results/m/1.json": "1"}
