@@ -3,7 +3,7 @@
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
 # needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
-VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS BEFORE AFTER STRICT FULL HOST PORT BUDGET
+VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS BEFORE AFTER STRICT HOST PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
 # in it, and a shell would run what is not quoted.
 $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
@@ -25,8 +25,8 @@ bench: setup ## measure HEAD with the newest torch pair, the short set, and publ
 bench-full: setup ## measure HEAD with every torch pair, every case, and publish
 	$(WATCH) bench --full --release=all $(MEASURED)
 
-nightly: setup ## measure the short set of every commit of main (FULL=1: then every case), for BUDGET=4h, and publish
-	$(WATCH) nightly $(call option,BUDGET,budget) $${FULL:+--full} $(MEASURED)
+nightly: setup ## measure the short set of every commit of main, for BUDGET=4h, and publish
+	$(WATCH) nightly $(call option,BUDGET,budget) $(MEASURED)
 
 compare: setup ## is AFTER slower than BEFORE: two commits, or torch releases, interleaved
 	$(WATCH) compare $(call option,BEFORE,before) $(call option,AFTER,after) $${STRICT:+--fail-if-slower} $(MEASURED)

@@ -82,7 +82,6 @@ def test_a_variable_that_is_not_given_is_no_option(checkout: Path) -> None:
     assert _make(checkout, "compare").stdout.splitlines() == ["-m", "asv_watch.cli", "compare"]
     strict = _make(checkout, "compare", "STRICT=$(shell touch x)").stdout.splitlines()
     assert strict[3:] == ["--fail-if-slower"]
-    assert _make(checkout, "nightly", "FULL=1").stdout.splitlines()[3:] == ["--full"]
     assert not (checkout / "x").exists()
 
 

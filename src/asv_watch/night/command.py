@@ -32,10 +32,6 @@ def nightly(
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
     ] = "4h",
-    full: Annotated[
-        bool,
-        typer.Option("--full", help="Go on with every case once the short set is measured."),
-    ] = False,
     cases: Cases = "",
     release: Release = "all",
     machine: Machine = "",
@@ -55,7 +51,7 @@ def nightly(
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
     with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as place:
-        night = _Night(place, selection, full=full and not cases)
+        night = _Night(place, selection)
         night.begin()
         night.work(Budget(budget_s, time.monotonic))
         return night.end()
@@ -64,9 +60,8 @@ def nightly(
 class _Night:
     """One night: what is tried in it, and how it goes."""
 
-    def __init__(self, place: Workplace, selection: Selection, *, full: bool) -> None:
+    def __init__(self, place: Workplace, selection: Selection) -> None:
         self._place = place
-        self._full = full
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
@@ -184,7 +179,6 @@ class _Night:
             environments=self._place.environments,
             machine=self._place.machine,
             selection=self._tonight.selection,
-            full=self._full,
             commits=since(
                 configuration.declared.oldest_commit,
                 tuple(commit for commit in commits if commit.hash in self._changing),

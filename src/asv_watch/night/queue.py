@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from asv_watch.asv.selection import EVERYTHING, Selection
+from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspect, find_suspects
@@ -46,8 +46,6 @@ class Situation:
     machine: str
     selection: Selection
     """Cases that count."""
-    full: bool
-    """Whether every case is measured once those that count are."""
     commits: tuple[Commit, ...]
     """Commits of the branch that can change a measured value, oldest first."""
     attempts: Attempts
@@ -66,11 +64,6 @@ class Situation:
         """Which commits have each case that counts."""
         results = self.configuration.results
         return Coverage(results, self.history, self.machine, self.selection)
-
-    @cached_property
-    def full_coverage(self) -> Coverage:
-        """Which commits have every case of the suites."""
-        return Coverage(self.configuration.results, self.history, self.machine, EVERYTHING)
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:

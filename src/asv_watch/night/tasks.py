@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from asv_watch.asv.case_store import NOT_BUILT
-from asv_watch.asv.selection import EVERYTHING, Selection
+from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import measure_commit
 from asv_watch.compare.confirm import Suspect, confirm_suspects
@@ -34,28 +34,25 @@ _REFERENCE_EVERY = 5
 """Neighbours are compared with each other; the reference only joins what those leave apart."""
 
 
-def measure_task(
-    commit: Commit, environment: EnvironmentSpec, reason: str, *, full: bool = False
-) -> Task:
-    """Measure one commit in one environment: every case, or those that count this night."""
-    name = f"{commit.hash} {environment.name}{' full' * full}"
+def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> Task:
+    """Measure the cases that count this night of one commit in one environment."""
+    name = f"{commit.hash} {environment.name}"
 
     def is_done(situation: Situation) -> bool:
-        coverage = situation.full_coverage if full else situation.coverage
-        return coverage.is_complete(commit.hash, environment.stored_as)
+        return situation.coverage.is_complete(commit.hash, environment.stored_as)
 
     def run(tonight: Tonight) -> str:
         outcomes = measure_commit(
             tonight.place,
             commit.hash,
             environment,
-            EVERYTHING if full else tonight.selection,
+            tonight.selection,
             retry_failed=name in tonight.attempts.failures,
         )
         tonight.tally.add(outcomes)
         return NOT_BUILT if any(reason == NOT_BUILT for _, reason in outcomes.values()) else ""
 
-    description = f"{_titled(commit)} with {environment.label}{', every case' * full}"
+    description = f"{_titled(commit)} with {environment.label}"
     return Task(name, description, reason, (environment,), is_done, run)
 
 
@@ -274,7 +271,6 @@ def all_commits(situation: Situation) -> Iterator[Task]:
     for environment in situation.environments:
         for commit in situation.reachable(environment):
             yield measure_task(commit, environment, "older commit")
-        yield from _in_full(situation, environment)
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
@@ -284,28 +280,9 @@ def older_commits(situation: Situation) -> Iterator[Task]:
             measure_task(commit, environment, "older commit")
             for commit in situation.reachable(environment)
         ]
-        yield from _fill_in(tasks, situation)
-
-
-def remaining_cases(situation: Situation) -> Iterator[Task]:
-    """Yield, where every case is wanted, the newest commit in full, then the others in order."""
-    for environment in situation.environments:
-        tasks = list(_in_full(situation, environment))
-        yield from tasks[-1:]
-        yield from _fill_in(tasks, situation)
-
-
-def _in_full(situation: Situation, environment: EnvironmentSpec) -> Iterator[Task]:
-    """Yield every commit, oldest first, but for those that are set aside already."""
-    for commit in situation.reachable(environment) if situation.full else ():
-        if not situation.is_set_aside(measure_task(commit, environment, "older commit")):
-            yield measure_task(commit, environment, "every case", full=True)
-
-
-def _fill_in(tasks: list[Task], situation: Situation) -> Iterator[Task]:
-    known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
-    for index in bisection_order(len(tasks), known):
-        yield tasks[index]
+        known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
+        for index in bisection_order(len(tasks), known):
+            yield tasks[index]
 
 
 def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
@@ -337,6 +314,5 @@ SOURCES: tuple[TaskSource, ...] = (
     unmeasured_releases,
     missing_references,
     older_commits,
-    remaining_cases,
 )
 """Where tasks come from, the most urgent first."""

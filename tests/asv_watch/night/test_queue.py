@@ -73,23 +73,17 @@ class Project:
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
 
-    def situation(
-        self, *environments: EnvironmentSpec, cases: str = "", full: bool = False
-    ) -> Situation:
+    def situation(self, *environments: EnvironmentSpec, cases: str = "") -> Situation:
         commits = read_commits(self.folder)
         history = None
         if any((self.folder / "results/m").glob("*-*.json")):
             history = load_history(self.folder / "results", commits)
         selection = matching(cases, otherwise=SHORT)
-        return _situation(
-            self.folder, environments, selection, commits, self.attempts(), history, full=full
-        )
+        return _situation(self.folder, environments, selection, commits, self.attempts(), history)
 
-    def night(
-        self, *environments: EnvironmentSpec, cases: str = "", full: bool = False
-    ) -> list[tuple[int, str]]:
+    def night(self, *environments: EnvironmentSpec, cases: str = "") -> list[tuple[int, str]]:
         """Every task of a night in which nothing is measured: commit and release."""
-        situation = self.situation(*environments, cases=cases, full=full)
+        situation = self.situation(*environments, cases=cases)
         tried: set[str] = set()
         tasks = []
         while task := next_task(situation, SOURCES, tried, set()):
@@ -108,12 +102,10 @@ def _situation(
     commits: tuple[Commit, ...],
     attempts: Attempts,
     history: History | None,
-    *,
-    full: bool = False,
 ) -> Situation:
     results, other = folder / "results", folder / "other"
     configuration = Configuration("main", "3", other, results, other, other, environments, other)
-    return Situation(configuration, environments, "m", selection, full, commits, attempts, history)
+    return Situation(configuration, environments, "m", selection, commits, attempts, history)
 
 
 @pytest.fixture
@@ -295,23 +287,6 @@ def test_durations(text: str, duration_s: float) -> None:
 def test_what_is_no_budget_is_refused(text: str, reason: str) -> None:
     with pytest.raises(WatchError, match=f"{reason}; give a duration such as 4h"):
         parse_duration_s(text)
-
-
-def test_the_short_set_of_every_commit_comes_before_the_full_set(
-    make_project: Callable[[int], Project],
-) -> None:
-    project = make_project(3)
-    short = BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}
-    listed = json.dumps(BENCHMARKS | {"s.time_a": short})
-    (project.folder / "results/m/benchmarks.json").write_text(listed)
-    project.measure(0, NEW, 1, 1)
-    project.measure(2, NEW, 1, NAN)
-    assert project.night(NEW) == [(1, "2")]
-    assert project.night(NEW, full=True) == [(1, "2"), (2, "2"), (1, "2")]
-    for _ in range(3):  # what cannot be built is not tried in full either
-        project.attempts().add_failure(f"{project.hashes[1]} {NEW.name}", "broken")
-        project.now += 86400
-    assert project.night(NEW, full=True) == [(2, "2")]
 
 
 def test_the_newest_commit_is_compared_and_measured_and_suspicions_come_before_the_rest(
