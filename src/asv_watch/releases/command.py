@@ -34,9 +34,6 @@ from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
-_MIB = 1024**2
-
-
 _ACTIONS = ("list", "measure", "findings")
 
 
