@@ -54,13 +54,19 @@ def make_series(
         case=Case(f"suite.Suite.{metric}_forward", (repr(model), repr(device)), labels),
         unit="seconds",
         higher_is_better=higher_is_better,
-        columns=RunColumns.of(
+        columns=columns_of(
             {
                 commit_hash(number): run if isinstance(run, Run) else run_of(run)
                 for number, run in numbered.items()
             }
         ),
     )
+
+
+def columns_of(runs: Mapping[str, Run]) -> RunColumns:
+    """The columns of runs by commit hash, oldest first."""
+    rows = {i: run for i, run in enumerate(runs.values()) if run.outcome is not Outcome.NEVER_RUN}
+    return RunColumns(tuple(runs), tuple(rows.values()), tuple(rows))
 
 
 def make_history(series: Iterable[Series], **changes: object) -> History:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,7 +21,6 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
-    Outcome,
     Problem,
     Record,
     Run,
@@ -41,16 +40,6 @@ class RunColumns:
     rows: tuple[Run, ...]
     commit_of_row: tuple[int, ...]
     """For each run the index of its commit in ``commits``."""
-
-    @classmethod
-    def of(cls, runs: Mapping[str, Run]) -> RunColumns:
-        """Return the columns of runs by commit hash, oldest first."""
-        rows = [
-            (index, run)
-            for index, run in enumerate(runs.values())
-            if run.outcome is not Outcome.NEVER_RUN
-        ]
-        return cls(tuple(runs), tuple(run for _, run in rows), tuple(index for index, _ in rows))
 
     def runs(self) -> dict[str, Run]:
         """Return the run of each commit, `NEVER_RUN` where there is none."""
@@ -104,11 +93,6 @@ class Series:
     def runs(self) -> dict[str, Run]:
         """Commit hash to run, oldest commit first: ``NEVER_RUN`` where this case has none."""
         return self.columns.runs()
-
-    @property
-    def values(self) -> dict[str, float]:
-        """Commit hash to value, oldest first, of the runs that have one."""
-        return {hash_: run.point.value for hash_, run in self.runs.items() if run.point}
 
     @property
     def last(self) -> Run:

@@ -233,7 +233,7 @@ def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
     [first, *_] = [s for s in history.series if s.environment == ENVIRONMENT]
     assert first.last.outcome is Outcome.FAILED
     assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
-    assert first.values == {HASHES[0]: 1.0}
+    assert first.columns.valued.values.tolist() == [1.0]
 
 
 def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
@@ -369,7 +369,7 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str
     assert problem.message
     series = case_of(history, "darnn", "5")
     assert series.runs[HASHES[1]].outcome is Outcome.OK
-    assert HASHES[0] not in series.values
+    assert len(series.columns.valued.rows) == 1
 
 
 def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
@@ -467,7 +467,7 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     assert time.process_time() - start < 4
     assert len(history.series) == 200
     assert len(history.commits) == 1000
-    assert sum(len(series.values) for series in history.series) > 190_000
+    assert sum(len(series.columns.valued.rows) for series in history.series) > 190_000
 
 
 def test_versions_of_two_machines_in_one_file_are_merged(results_dir: Path) -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.records.history import RunColumns
 from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
-from tests.asv_watch.making import commit_hash
+from tests.asv_watch.making import columns_of, commit_hash
 
 NUMBERS = st.floats(-1e300, 1e300)
 TIMES = st.none() | st.integers(0, 2**62)
@@ -29,7 +28,7 @@ RUNS = st.one_of(
 @given(st.lists(RUNS))
 def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
     by_commit = {commit_hash(number): run for number, run in enumerate(runs)}
-    columns = RunColumns.of(by_commit)
+    columns = columns_of(by_commit)
     assert columns.runs() == by_commit
     valued = {commit: run for commit, run in by_commit.items() if run.point is not None}
     assert {commit: run for commit, run in columns.valued.runs().items() if run.point} == valued
