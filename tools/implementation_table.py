@@ -121,11 +121,11 @@ def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
     measured = list(against_floors(list(runs.values()), floors, clock_for("cpu"), range(rounds)))
     rows = []
     for index, name in enumerate(PASSES):
-        around = [of_passes[index] for _, of_passes in measured]
+        around = [floors[index] for _, floors in measured]
         timed = {}
         for variant in passes:
             case = list(runs).index((variant, name))
-            times = [of_cases[case] for of_cases, _ in measured]
+            times = [seconds[case] for seconds, _ in measured]
             ratios = [taken / floor for taken, floor in zip(times, around, strict=True)]
             low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
             timed[variant] = Timed(statistics.median(times), (low, middle, high))

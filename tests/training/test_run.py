@@ -137,7 +137,7 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)
     save_checkpoint(
-        file, replace(config, device="cpu:0"), state.shared(), [state.of_rank()]
+        file, replace(config, device="cpu:0"), state.shared_state(), [state.rank_state()]
     )  # as a rank that has a device of its own
     saved = file.read_bytes()
     with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):

@@ -105,8 +105,9 @@ def floor_of(
         costs = meter.measure()
         return [bound(work, costs) for work in works]
 
-    pairs = [zip(*of, strict=True) for of in against_floors(runs, floors, clock, rounds(seconds))]
-    forward, backward = (_summary(of_pass) for of_pass in zip(*pairs, strict=True))
+    measured = against_floors(runs, floors, clock, rounds(seconds))
+    pairs = [zip(times, means, strict=True) for times, means in measured]
+    forward, backward = map(_summary, zip(*pairs, strict=True))
     return FloorOfWorkload(forward, backward)
 
 

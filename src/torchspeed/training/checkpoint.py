@@ -30,7 +30,7 @@ def check_new(path: Path) -> None:
 def save_checkpoint(
     path: Path, config: RunConfig, state: dict[str, Any], ranks: list[dict[str, Any]]
 ) -> None:
-    """Replace the file by `TrainingState.shared` and what every rank has of its own."""
+    """Replace the file by `TrainingState.shared_state` and what every rank has of its own."""
     save(path, {"config": _of_all_ranks(config).as_dict(), "state": state | {"ranks": ranks}})
 
 

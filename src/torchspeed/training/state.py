@@ -81,7 +81,7 @@ class TrainingState:
             self.best_epoch = epoch.number
             self.best = copy.deepcopy(self.tested.state_dict())
 
-    def shared(self) -> dict[str, Any]:
+    def shared_state(self) -> dict[str, Any]:
         """Parameters, moments, learning rate and epochs: what all ranks share."""
         return {
             "parts": [part.state_dict() for part in self._parts],
@@ -90,7 +90,7 @@ class TrainingState:
             "best": self.best,
         }
 
-    def of_rank(self) -> dict[str, Any]:
+    def rank_state(self) -> dict[str, Any]:
         """Random generators and measured steps: what each rank has of its own."""
         return {
             "generator": torch.get_rng_state(),

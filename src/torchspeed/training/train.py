@@ -61,8 +61,8 @@ def train(
         loop, record = trainer.epoch()
         _check_finite(loop, record, checkpoint)
         if checkpoint is not None:
-            state = trainer.state.shared()
-            states = group.gather(trainer.state.of_rank())
+            state = trainer.state.shared_state()
+            states = group.gather(trainer.state.rank_state())
             if group.leads:
                 save_checkpoint(checkpoint, run.config, state, states)
     if save_best is not None and group.leads:
