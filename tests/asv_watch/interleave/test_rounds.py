@@ -129,7 +129,7 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
 
 
 def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried: list[str] = []
 
@@ -144,6 +144,8 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
         return ((1.0, 1.0), (1.0, 1.0))
 
     results = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
+    shown = "round 1 [1/4] skipped  skipped: no such device, 0 s left"
+    assert capsys.readouterr().out.splitlines()[0] == shown
     skipped, still, late = (case for case in results if isinstance(case, Unmeasured))
     assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
     assert (late.case, late.failed, late.failed_before) == ("late", "B: out of cheese", False)

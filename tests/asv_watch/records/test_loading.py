@@ -400,6 +400,15 @@ def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
     assert path.name in problem.message
 
 
+def test_damaged_lines_beside_the_results_are_named(results_dir: Path) -> None:
+    folder = save(results_dir).parent
+    paths = [folder / name for name in ("explanations.jsonl", "releases.jsonl")]
+    for path in paths:
+        path.write_text("{}\n")
+    problems = load_history(results_dir, COMMITS).problems
+    assert [problem.path for problem in problems] == list(map(str, paths))
+
+
 @pytest.mark.parametrize("content", [None, b"{", b'{"machine": 7}'])
 def test_without_a_sound_machine_file_the_results_load(results_dir: Path, content: Any) -> None:
     save(results_dir)
