@@ -15,6 +15,8 @@ _SCALES = {
 _ROUNDS_UP = 0.9995
 """999.7 µs, written with three digits, is 1.00 ms."""
 _UNNAMED = {"unit", "ratio"}
+_LONGEST_UNIT = 20
+"""Characters of a unit that stands behind a value; a longer one is named in headings alone."""
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
@@ -34,7 +36,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 def unit_scale(unit: str) -> tuple[tuple[float, str], ...]:
     """Return the steps in which values of a unit are written, the largest first."""
-    shown = "" if unit in _UNNAMED else unit
+    shown = "" if unit in _UNNAMED or len(unit) > _LONGEST_UNIT else unit
     return _SCALES.get(unit) or tuple((factor, (word + shown).strip()) for factor, word in _WORDS)
 
 

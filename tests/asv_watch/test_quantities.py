@@ -24,6 +24,7 @@ TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
         (1.23e12, "FLOP/s", "1.23 TFLOP/s"),
         (1_254_000_000, "instructions", "1.25 billion instructions"),
         (0.5, "", "0.500"),
+        (2_709_263, "simulated seconds for a million particles", "2,709,263"),
     ],
 )
 def test_a_few_digits_and_a_prefix(value: float, unit: str, text: str) -> None:

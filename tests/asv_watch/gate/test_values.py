@@ -48,6 +48,7 @@ PACKAGE = "WORDS = {words}\nWARNINGS = {warnings}\n"
 
 def make_pull_request(make_project: Callable[..., Path], suite: str, **head: int) -> Path:
     settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": ["src"]}
+    settings["branches"] = ["main"]
     before = PACKAGE.format(words=10, warnings=0)
     root = make_project(suite, {"asv.conf.json": json.dumps(settings), "src/package.py": before})
     git(root, "checkout", "--quiet", "-b", "change")
@@ -60,7 +61,7 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
 ) -> None:
     root = make_pull_request(make_project, SUITE, words=12, warnings=2)
     files = ("--comment", str(tmp_path / "gate.md"), "--json", str(tmp_path / "gate.json"))
-    status, printed, errors = run_driver("gate", root, tmp_path, "--base", "main", *files)
+    status, printed, errors = run_driver("gate", root, tmp_path, *files)  # of asv.conf.json
     assert status == ExitStatus.SLOWER, printed + errors
     assert "3 of 4 cases larger, worst changed" in printed
     assert "**The gate fails: 3 larger by 3.0 % or more.**" in printed

@@ -22,6 +22,9 @@ export function yScale(kind, low, high, { top, bottom }, unit) {
   return logScale(low / pad, high * pad, bottom, top, kind === "ratio" ? "" : unit);
 }
 
+/** Width of a letter beside the axis in pixels, roughly. */
+const LETTER = 7.4;
+
 /**
  * Grid lines and their values.
  * @param {AxisScale} y
@@ -38,6 +41,8 @@ export function yTicks(y, frame, kind, metric, small) {
   const texts = ratio ? ticks.map(formatRatioTick) : formatTicks(ticks, metric);
   return ticks.flatMap((tick, i) => {
     const at = Math.round(y(tick)) + 0.5;
+    const text = texts[i] ?? "";
+    const beside = text.length <= frame.left / LETTER; // else it stands above its line
     return [
       svg("line", {
         class: ratio && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline",
@@ -46,7 +51,9 @@ export function yTicks(y, frame, kind, metric, small) {
         y1: at,
         y2: at,
       }),
-      svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, texts[i]),
+      beside
+        ? svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text)
+        : svg("text", { x: 4, y: at - 4 }, text),
     ];
   });
 }

@@ -56,14 +56,19 @@ export function changeColumns(changes) {
   const x = logScale(Math.max(low, 1 / 8), Math.min(high, 8), 6, 114);
   const { commits } = getModel();
   const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
+  const environments = new Set(changes.map((change) => seriesOf(change).e)).size;
   return [
     columnOf("Case", (change) => nameOf(seriesOf(change)), {
       draw: (change) => {
         const series = seriesOf(change);
-        const name = el("a", { href: casePage(series) }, caseName(series.case));
-        return machines > 1
-          ? [name, el("span", { class: "muted" }, ` ${series.machine.name}`)]
-          : name;
+        const where = [
+          machines > 1 ? series.machine.name : "",
+          environments > 1 ? series.environment.short : "",
+        ].filter(Boolean);
+        return [
+          el("a", { href: casePage(series) }, caseName(series.case)),
+          el("span", { class: "muted" }, ` ${where.join(" · ")}`),
+        ];
       },
     }),
     columnOf("Change", (change) => change.ratio ?? change.about ?? change.text, {

@@ -116,7 +116,7 @@ export function drawMatrix(place, group) {
       line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
     ];
     return [
-      starts ? el("tr", { class: "family" }, el("th", head, line.group)) : [],
+      starts ? el("tr", { class: "family" }, el("th", head, headingOf(rows, line.group))) : [],
       el(
         "tr",
         {},
@@ -146,6 +146,12 @@ export function drawMatrix(place, group) {
     ),
     table: chosen,
   };
+}
+
+/** The heading of a suite, without its modules where it has one row. @param {Row[]} rows @param {string} group */
+function headingOf(rows, group) {
+  const alike = rows.filter(({ line }) => line.group === group);
+  return alike.length > 1 ? group : (group.split(" · ").at(-1) ?? group);
 }
 
 /** @param {Place} place */

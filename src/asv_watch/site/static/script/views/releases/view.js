@@ -149,7 +149,7 @@ export const releasesView = {
           ...nodesOf(
             histories.length
               ? histories.map(drawHistory)
-              : [notice("No releases are compared yet: `asv-watch releases measure` does it.")],
+              : [notice("No releases are compared yet; asv-watch releases measure does so.")],
           ),
         );
       }

@@ -82,7 +82,7 @@ function drawReleases(histories, { cases }) {
   });
   return charts.length
     ? charts
-    : [notice("No releases were compared for these cases: `asv-watch releases measure` does it.")];
+    : [notice("No releases were compared for these cases; asv-watch releases measure does so.")];
 }
 
 /** @param {ReleaseHistory[]} histories @returns {Sheet} */
