@@ -311,7 +311,7 @@ def bisect(
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as place:
         candidates = candidates_between(place, before, after)
-        ends = [side(place, text).environment for text in (candidates[0], candidates[-1])]
+        ends = [side(place, text) for text in (candidates[0], candidates[-1])]
         case = find_case(place, ends, selection)
         print(f"{case.name}: {len(candidates)} candidates", flush=True)
         culprits = find_culprits(place, case, candidates)

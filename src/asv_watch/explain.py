@@ -188,7 +188,7 @@ def explain(
     selection = matching(cases, otherwise=EVERYTHING).only_times()
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as place:
         sides = side(place, before, release), side(place, after, release)
-        case = find_case(place, [sides[0].environment, sides[1].environment], selection)
+        case = find_case(place, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(place, sides, case)
     print(f"\n{report(explanation, sides[0].name, sides[1].name)}")

@@ -32,6 +32,8 @@ from asv_watch.machine.facts import machine_facts, machine_state
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
 """asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
+_INFORMATION = "asv-env-info.json"
+"""File that asv writes into an environment when it has been made."""
 _VARIABLE = "PIP_CONSTRAINT"
 _ASKING_TIMEOUT = 120  # s: an import from a cold disk may take most of a minute
 
@@ -55,6 +57,17 @@ def build_without_dependencies(conf: Any) -> None:
         conf.build_command = BUILD
 
 
+def is_complete(folder: Path) -> bool:
+    """Tell whether asv has made an environment to the end, with the pinned asv_runner in it."""
+    return (folder / _INFORMATION).is_file() and _asv_runners(folder) == {pinned_asv_runner()}
+
+
+def _asv_runners(folder: Path) -> set[str]:
+    """Return the releases of asv_runner that an environment holds; one at most, if all is well."""
+    installed = folder.glob("lib/python*/site-packages/asv_runner-*.dist-info")
+    return {path.stem.removeprefix("asv_runner-") for path in installed}
+
+
 def creating(original: Any) -> Any:
     """Replace ``Environment.create``: the environment holds the pinned asv_runner after it.
 
@@ -65,8 +78,7 @@ def creating(original: Any) -> Any:
     def create(self: Any) -> None:
         original(self)
         pinned = pinned_asv_runner()
-        holds = Path(self._path).glob("lib/python*/site-packages/asv_runner-*.dist-info")
-        if any(path.name != f"asv_runner-{pinned}.dist-info" for path in holds):
+        if _asv_runners(Path(self._path)) - {pinned}:
             try:
                 self._run_pip(["install", f"asv_runner=={pinned}"])
             except asv.util.ProcessError as error:

@@ -58,7 +58,7 @@ def calibrate(
         commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         version = side(place, commit, place.environments[0].version)
         slowed = dataclasses.replace(version, planted=planted / 100)
-        timed = list_cases(place, place.environments[:1], selection)
+        timed = list_cases(place, [version], selection)
         stored = []
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)

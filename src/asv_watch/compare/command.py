@@ -59,11 +59,9 @@ def compare(
         root, "compare", release=release, machine=machine, committed=False
     ) as place:
         sides = side(place, before, release), side(place, after, release)
-        environments = sides[0].environment, sides[1].environment
-        check_room(place.configuration, environments)
+        check_room(place.configuration, tuple(each.environment for each in sides))
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        installed = sides[1].version.commit if sides[1].version else "HEAD"
-        benchmarks = list_benchmarks(place, environments, installed)
+        benchmarks = list_benchmarks(place, sides)
         others = value_cases(benchmarks, selection, place.declared, tracked=True)
         only_times = selection.only_times()
         timed = timed_cases(benchmarks, only_times, place.declared, needed=not others)

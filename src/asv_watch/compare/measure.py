@@ -108,7 +108,7 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    cases = list_cases(place, [old.environment, new.environment], selection, old.version.commit)
+    cases = list_cases(place, (new, old), selection)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []

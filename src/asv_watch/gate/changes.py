@@ -25,7 +25,8 @@ class Changed:
     functions: tuple[tuple[str, int, int], ...]
     """Path, first and last line; the whole file where a change lies outside functions."""
     names: frozenset[str]
-    """Names of the functions, in any language, and of the files."""
+    """Names of the functions, in any language, of the files, and of the folders of those that are
+    not Python."""
     is_traceable: bool
     """Whether a profile of Python functions sees every change."""
 
@@ -68,6 +69,8 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
             else ""
         )
         known = _functions(text) if path.endswith(".py") else None
+        if known is None:
+            names.update(PurePosixPath(path).parts[:-1])
         for first, count, context in _HUNK.findall(diff):
             if known is None:
                 names.update(_WORD.findall(context))

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +27,8 @@ from asv_watch.interleave.sides import Side
 
 C = TypeVar("C", bound=MeasurableCase)
 _SECONDS_A_CASE = 10
+_SHORTEST_PART = 5
+"""Letters that a name has at least where it counts as a part of another."""
 
 
 def rank(
@@ -45,7 +47,7 @@ def rank(
         changed: what was changed.
     """
     named = {
-        case: words(f"{case.name} {texts.get(benchmark_of(case), '')}") & changed.names
+        case: _named_in(f"{case.name} {texts.get(benchmark_of(case), '')}", changed.names)
         for case in cases
     }
     frequency = Counter(word for of_case in named.values() for word in of_case)
@@ -59,6 +61,25 @@ def rank(
         key=nearness,
     )
     return one_of_each_first(ordered)
+
+
+def _named_in(text: str, names: Collection[str]) -> set[str]:
+    """Return the names that a text has, also within others and without regard to underscores.
+
+    A function of Python may have other names in C: ``all_distinct``, ``PyIU_AllDistinct`` and
+    ``alldistinct.c`` are alike.
+    """
+    in_text = {_letters(word) for word in words(text)}
+    return {name for name in names if any(_are_alike(_letters(name), word) for word in in_text)}
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _are_alike(name: str, other: str) -> bool:
+    shorter, longer = sorted((name, other), key=len)
+    return name == other or (len(shorter) >= _SHORTEST_PART and shorter in longer)
 
 
 def one_of_each_first(cases: Sequence[C]) -> list[C]:

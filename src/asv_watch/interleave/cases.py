@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -13,6 +14,7 @@ from typing import Any
 
 from asv_watch.asv.commands import discover, run_command
 from asv_watch.asv.declared import Declared
+from asv_watch.asv.environments import is_complete
 from asv_watch.asv.processes import listing_command
 from asv_watch.asv.selection import (
     Selection,
@@ -22,7 +24,6 @@ from asv_watch.asv.selection import (
     in_short_set,
     process_name,
 )
-from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
@@ -62,19 +63,14 @@ MeasurableCase = TimedCase | ValueCase
 
 
 def list_cases(
-    place: Workplace,
-    environments: Sequence[EnvironmentSpec],
-    selection: Selection,
-    commit: str = "HEAD",
+    place: Workplace, sides: Sequence[Side], selection: Selection
 ) -> list[MeasurableCase]:
     """Make the environments where they are missing; list the cases that may run here.
 
     Raises:
         WatchError: no case matches that measures these and can run here, or asv failed.
     """
-    return measurable_cases(
-        list_benchmarks(place, environments, commit), selection, place.declared
-    )
+    return measurable_cases(list_benchmarks(place, sides), selection, place.declared)
 
 
 def measurable_cases(
@@ -90,28 +86,36 @@ def measurable_cases(
     return [*timed_cases(benchmarks, selection, declared, needed=needed), *peaks]
 
 
-def list_benchmarks(
-    place: Workplace, environments: Sequence[EnvironmentSpec], commit: str = "HEAD"
-) -> Benchmarks:
-    """Make the environments where they are missing; list the suites' benchmarks.
+def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
+    """Make the environments where they are missing; list the suites' benchmarks by the last side.
+
+    asv installs the commit to list them, and tries others if the suites cannot be imported with
+    it. Both take long, so it is asked only where the environment of a side is missing or the
+    suites cannot be imported with its package.
 
     Raises:
         WatchError: asv failed.
     """
+    listing, environments = sides[-1], [side.environment for side in sides]
+    if all(is_complete(environment.folder) for environment in environments):
+        with contextlib.suppress(WatchError):
+            return list_benchmarks_in(listing, place.configuration.suites, place.declared)
     repository = place.configuration.repository
     folder = place.root / ".asv" / "interleaved" / "suites"
+    commit = listing.version.commit if listing.version else "HEAD"
     commit_hash = ask_git(repository, "rev-parse", commit)
     results = discover(folder, place.root, repository, commit_hash, environments, place.machine)
     return list(read_machine_list(results, place.machine).values())
 
 
 def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmarks:
-    """List the suites' benchmarks by an environment that asv does not manage.
+    """List the suites' benchmarks by the environment and the package of a side.
 
     Raises:
         WatchError: the suites cannot be imported.
     """
-    variables = dict(side.environment.variables) | {"PYTHONPATH": str(side.source)}
+    # asv's script takes the folders of PYTHONPATH out again.
+    variables = dict(side.environment.variables) | {"ASV_PYTHONPATH": str(side.source)}
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
         command = listing_command(side.python, suites, listed)
@@ -229,15 +233,13 @@ def _runnable(
                 yield benchmark, params, case_name(benchmark, params), identity
 
 
-def find_case(
-    place: Workplace, environments: Sequence[EnvironmentSpec], selection: Selection
-) -> MeasurableCase:
+def find_case(place: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
     """Return the only case of time that a selection matches, or else the only one of peak memory.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    listed = list_cases(place, environments, selection)
+    listed = list_cases(place, sides, selection)
     cases = [case for case in listed if isinstance(case, TimedCase)] or listed
     if len(cases) > 1:
         raise WatchError(

@@ -50,7 +50,7 @@ class Examination:
         names = f"{self.before}@{version}", f"{self.after}@{version}"
         sides = side(place, names[0]), side(place, names[1])
         only = Selection(f"^{re.escape(self.case)}$")
-        case = find_case(place, [sides[0].environment], only)
+        case = find_case(place, sides[:1], only)
         if self.what == "explain":
             print(f"  {in_words(explain_case(place, sides, case))}", flush=True)
             return ""

@@ -146,7 +146,7 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
         print(description, flush=True)
         pattern = tonight.selection.pattern or place.declared.release_cases
         package = side(place, "HEAD")
-        listed = list_benchmarks(place, place.environments[:1])
+        listed = list_benchmarks(place, [package])
         known = measurable_cases(listed, Selection(pattern), place.declared)
         cases = [case for case in known if case.name in expected]
         try:

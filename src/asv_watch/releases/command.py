@@ -189,7 +189,7 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
             in_release = dataclasses.replace(package, environment=release)
             suites = place.configuration.suites
             return list_benchmarks_in(in_release, suites, place.declared)
-    return list_benchmarks(place, place.environments)
+    return list_benchmarks(place, [package])
 
 
 def _print_findings(

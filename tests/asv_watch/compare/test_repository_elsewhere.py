@@ -56,6 +56,8 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
     printed = run("compare", "--before", "v1", "--after", "trunk", "--cases", "slow")
     [row] = re.findall(r"^\| `suite\.Suite\.time_it\('slow'\)` .*$", printed, re.M)
     assert row.split("|")[-2].strip() == "slower"
+    listed_by_asv = root / ".asv" / "interleaved" / "suites"
+    assert not listed_by_asv.exists(), "the commits are built: nothing else is to be installed"
     run("nightly", "--budget", "20min", "--cases", "plain")
     measured = {path.name[:8] for path in (root / "results" / "m").glob("*-*.json")}
     assert measured == {hash_[:8] for hash_ in git(repository, "rev-list", "trunk").split()}

@@ -155,3 +155,21 @@ def test_code_that_no_profile_sees_is_looked_for_by_its_name(
     }
     ranked = [case.name for case in rank(cases, {}, texts, changed)]
     assert ranked == [cases[1].name, cases[0].name, cases[2].name]
+
+
+def test_a_function_of_python_is_found_by_its_names_in_c(
+    make_repository: Callable[..., Path],
+) -> None:
+    code = "PyObject *\nPyP_AllDistinct(PyObject *m) {\n  return m;\n}\n"
+    path = "src/package/alldistinct.c"
+    repository = make_repository({path: code})
+    after = commit(repository, {path: code.replace("return m", "return 0")}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, [path])
+    functions = ("itertools.count", "others.all_distinct", "package.all_distinct")
+    cases = [
+        TimedCase(f"suite.{name}.time_it({name!r})", f"suite.{name}.time_it-0", 30.0)
+        for name in functions
+    ]
+    assert [case.name for case in rank(cases, {}, {}, changed)] == [
+        case.name for case in reversed(cases)
+    ]
