@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import structs
-
 from asv_watch import quantities
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup
@@ -19,11 +17,8 @@ def about_data(contents: Contents) -> Json:
     return {
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "noise": _noise(contents),
-        "left_out": [
-            {"name": left.name, "reason": left.reason, "count": left.count}
-            for left in contents.history.left_out
-        ],
-        "problems": [structs.asdict(problem) for problem in contents.history.problems],
+        "left_out": contents.history.left_out,
+        "problems": contents.history.problems,
     }
 
 

@@ -7,12 +7,11 @@ left, and works everywhere.
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
-import orjson
 
 from asv_watch.records.history import Floats
 
@@ -37,9 +36,9 @@ def json_bytes(data: Any) -> bytes:
     message) is replaced character by character.
     """
     try:
-        text = orjson.dumps(data)
-    except TypeError:
-        text = orjson.dumps(_encodable(data))
+        text = msgspec.json.encode(data)
+    except UnicodeEncodeError:
+        text = msgspec.json.encode(_encodable(msgspec.to_builtins(data)))
     for plain, escaped in _ESCAPES:
         text = text.replace(plain, escaped)
     return text
@@ -74,8 +73,6 @@ def _encodable(data: Any) -> Any:
         return data.encode("utf-8", "replace").decode("utf-8")
     if isinstance(data, dict):
         return {_encodable(key): _encodable(value) for key, value in data.items()}
-    if is_dataclass(data) and not isinstance(data, type):
-        return _encodable(asdict(data))
     if isinstance(data, (list, tuple)):
         return [_encodable(value) for value in data]
     return data
