@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
@@ -27,6 +28,7 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.asv.skipping import select
 from asv_watch.errors import WatchError
+from asv_watch.interleave.cases import value_cases
 
 BENCHMARKS: list[dict[str, Any]] = [
     {
@@ -119,3 +121,27 @@ def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
 def test_what_is_no_regular_expression_is_refused_in_one_line() -> None:
     with pytest.raises(WatchError, match=re.escape("cases '(' is not a regular expression")):
         matching("(", otherwise=SHORT)
+
+
+def test_values_share_a_process_by_suite_and_parameters_and_come_in_the_declared_order() -> None:
+    def benchmark(name: str, kind: str = "track", **declared: Any) -> dict[str, Any]:
+        params = {"param_names": ["n"], "params": [["1", "2"]]}
+        return {"name": name, "type": kind, "unit": "n", "exact": True, **params, **declared}
+
+    benchmarks = [
+        *(benchmark("m.A.track_x"), benchmark("m.A.track_y"), benchmark("m.B.track_x")),
+        benchmark("m.C.peakmem_x", "peakmemory", position=4),
+        *(benchmark(f"m.C.track_{name}", may_fork=True, position=6) for name in "xy"),
+    ]
+    processes: dict[str, list[str]] = {}
+    for case in value_cases(benchmarks, EVERYTHING, Declared()):
+        processes.setdefault(case.process, []).append(case.name.removeprefix("m."))
+    assert list(processes.values()) == [
+        ["C.peakmem_x(1)"],
+        ["C.peakmem_x(2)"],
+        ["A.track_x(1)", "A.track_y(1)"],
+        ["A.track_x(2)", "A.track_y(2)"],
+        ["B.track_x(1)"],
+        ["B.track_x(2)"],
+        ["C.track_x(1)", "C.track_x(2)", "C.track_y(1)", "C.track_y(2)"],
+    ]

@@ -63,14 +63,6 @@ def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
     ]
 
 
-def test_the_listing_is_that_of_git_log(repository: Path) -> None:
-    result, hashes = ancestry(repository)
-    for old, new in (("Start", "Merge feature"), ("Merge feature", "Merge feature again")):
-        listed = git(repository, "log", "--format=%H", f"{hashes[old]}..{hashes[new]}").split()
-        between = result.between(hashes[old], hashes[new])
-        assert {commit.hash for commit in between} == set(listed)
-
-
 def test_without_git_the_branch_itself_is_listed() -> None:
     line = [Commit(f"{number:040x}", number, f"Commit {number}") for number in range(4)]
     between = Ancestry(line).between(line[1].hash, line[3].hash)

@@ -485,12 +485,13 @@ def test_versions_of_two_machines_in_one_file_are_merged(results_dir: Path) -> N
     row = dict(zip(older["result_columns"], older["results"][NAME], strict=False))
     values = {"result": [9.0, None, math.nan, 4.0], "samples": [[1.0, 9.0], None, None, [4.0]]}
     later = {"started_at": row["started_at"] + 1}
-    newer = older | {"results": {NAME: list((row | values | later).values())}}
+    theirs = list((row | values | later).values())
+    newer = older | {"results": {NAME: theirs, "suite.time_theirs": theirs}}
     newer["result_columns"] = list(row)
     older["results"]["suite.time_mine"] = older["results"][NAME]
     path.write_text(f"{json.dumps(newer)}\n{json.dumps(older)}\n")
     merged = read_result_file(path)
-    assert set(merged.results) == {NAME, "suite.time_mine"}
+    assert set(merged.results) == {NAME, "suite.time_mine", "suite.time_theirs"}
     history = load_history(results_dir, COMMITS)
     assert history.problems == ()
     runs = [series.runs[HASHES[0]].point for series in history.series]
