@@ -37,7 +37,7 @@ def test_parameters_are_as_many_as_published(name: str) -> None:
     assert sum(p.numel() for p in model.parameters()) == COUNTS[name]
 
 
-@pytest.mark.parametrize("name", ["darnn", "lstnet", "tpa_lstm"])
+@pytest.mark.parametrize("name", ["darnn", "lstnet", "tpa_lstm", "tpa_lstm_flux_literal"])
 def test_recurrent_layers_start_as_torchs_and_checkpoints_hold_their_parameters_alone(
     name: str,
 ) -> None:
