@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP, which end a run as Ctrl-C does."""
+"""SIGTERM and SIGHUP, which end a run as Ctrl-C does, and how a process ended in words."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterat
     finally:
         for number in replaced:
             signal.signal(number, signal.SIG_DFL)
+
+
+def exit_in_words(status: int) -> str:
+    """Say how a process ended, from its exit status, minus the signal if one ended it."""
+    if status >= 0:
+        return f"exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    name = names.get(-status, f"signal {-status}")
+    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
+    return f"the process was ended by {name}{hint}"

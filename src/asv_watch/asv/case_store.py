@@ -21,11 +21,11 @@ from asv.runner import JSON_ERROR_RETCODE, BenchmarkResult
 from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.asv import results_files
-from asv_watch.asv.commands import exit_in_words
 from asv_watch.asv.selection import cases_of, skipped_because
 from asv_watch.machine.facts import machine_state
 from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.side_files import OUTCOMES, RECORDS, Report
+from asv_watch.signals import exit_in_words
 
 _SKIPPED = re.compile(r"asv: skipped: \w+\((?P<reason>.*)\)\s*$", re.MULTILINE)
 _REASON_LENGTH = 2000

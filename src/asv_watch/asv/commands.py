@@ -23,6 +23,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.progress import Progress
 from asv_watch.records.git import top_of, variables_for_git
+from asv_watch.signals import exit_in_words
 
 _PHASES = {
     re.compile(r"Creating virtualenv for"): "creating the environment (once)",
@@ -150,16 +151,6 @@ def find_cause(log: str) -> Cause:
                 return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_MACHINE)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return Cause(lines[-1] if lines else "it printed nothing")
-
-
-def exit_in_words(status: int) -> str:
-    """Say how a process ended, from its exit status, minus the signal if one ended it."""
-    if status >= 0:
-        return f"exit status {status}"
-    names = {number.value: number.name for number in signal.Signals}
-    name = names.get(-status, f"signal {-status}")
-    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
-    return f"the process was ended by {name}{hint}"
 
 
 def run_command(

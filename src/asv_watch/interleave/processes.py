@@ -24,9 +24,9 @@ from typing import IO, Any, ClassVar, Literal
 import msgspec
 
 from asv_watch import probes
-from asv_watch.asv.commands import exit_in_words
 from asv_watch.interleave.sides import Side
 from asv_watch.machine.room import check_machine
+from asv_watch.signals import exit_in_words
 
 MOST_SAMPLES = 16
 """Largest number of samples of each side in a round."""

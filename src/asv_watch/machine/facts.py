@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import cpuinfo
 import psutil
 
 from asv_watch.errors import WatchError
@@ -45,6 +44,8 @@ def cpu_description() -> Mapping[str, Any]:
     fields = dict(re.findall(r"^(.+?)\s*: (.*)$", text, re.MULTILINE))
     if _LINUX.keys() <= fields.keys():
         return {name: fields[field] for field, name in _LINUX.items()}
+    import cpuinfo  # noqa: PLC0415 - Linux does without it
+
     description: dict[str, Any] = cpuinfo.get_cpu_info()
     return description
 
