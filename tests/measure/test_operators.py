@@ -63,19 +63,3 @@ def test_what_a_release_cannot_compute_is_skipped_in_its_own_words_and_all_else_
 def test_sizes_that_do_not_fit_are_named() -> None:
     with pytest.raises(ValueError, match=r"sizes of add do not fit: .*columns"):
         OperatorPasses("add", "cpu", "fp32", {"rows": 2})
-
-
-def test_a_pass_that_has_run_is_not_run_again_to_see_whether_it_can(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calls = []
-
-    def count(x: torch.Tensor) -> torch.Tensor:
-        calls.append(x)
-        return x * 1
-
-    monkeypatch.setitem(OPERATORS, "linear", lambda draw: (count, (draw.normal(2),)))
-    passes = OperatorPasses("linear", "cpu", "fp32", {})
-    for _ in range(2):
-        passes.require("forward")
-    assert len(calls) == 1

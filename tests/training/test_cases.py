@@ -1,9 +1,6 @@
-from pathlib import Path
-
 import pytest
 import torch
 
-from benchmarks.training import BenchmarkJade
 from torchspeed.training import cases
 from torchspeed.workloads import get_workload
 
@@ -37,10 +34,3 @@ def test_five_steps_are_adams_from_the_beginning_each_time() -> None:
     for once, again, by_hand in zip(*ends, model.parameters(), strict=True):
         assert torch.equal(once, again), "nothing creeps from one sample to the next"
         torch.testing.assert_close(once, by_hand.detach())
-
-
-def test_published_batches_are_for_gpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for device, reason in (("cpu", "batches of 128 are for GPUs"), ("cuda", "not on this mach")):
-        with pytest.raises(NotImplementedError, match=reason):
-            BenchmarkJade().setup(str(tmp_path), "train", device, "published")

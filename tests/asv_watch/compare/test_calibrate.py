@@ -7,13 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch import quantities
-from asv_watch.compare.calibrate import report
-from asv_watch.judge.detectable import newest_repeats, summarise_repeats
+from asv_watch.judge.detectable import newest_repeats
 from asv_watch.records.comparisons import (
-    CaseRatio,
-    Header,
-    StoredComparison,
-    Version,
     read_comparisons,
 )
 from tests.asv_watch.clockwork import CLOCK
@@ -68,15 +63,3 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     assert output.rstrip().endswith("of 1 cases; 0 false alarms in 2 ratios.")
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert files == {stored.path for stored in comparisons}
-
-
-def test_a_planted_slowdown_is_found_in_the_cases_that_show_it() -> None:
-    version = Version("0" * 40, {}, "3.11")
-    header = Header(kind="planted", at=0, machine="m", before=version, after=version)
-    ratios = tuple(
-        CaseRatio(name, 0, (ratio, ratio), ratio, (ratio * 0.99, ratio * 1.01), 1.0, ratio)
-        for name, ratio in (("a", 1.0), ("b", 1.03))
-    )
-    repeated = summarise_repeats([StoredComparison(Path("x.jsonl"), header, ratios, ())])
-    assert repeated is not None
-    assert report(repeated, 3, 1.0).endswith("3 % planted, found in 1 of 2 ratios.")

@@ -81,13 +81,6 @@ def test_a_link_to_a_folder_is_followed(site: Path, tmp_path: Path) -> None:
     assert (site / "new.js").exists()
 
 
-def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
-    (tmp_path / "html").write_text("a file")
-    with pytest.raises(WatchError, match="html"), swapped_in(tmp_path / "html"):
-        pass
-    assert (tmp_path / "html").read_text() == "a file"
-
-
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.fault(
     "kill",
