@@ -19,7 +19,7 @@ Requests are lines of standard input, answers are lines of JSON:
   true}`` when it is warm, or ``{"skipped": "<reason>"}``.
 - An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
   Before a sample of several calls one or more are not counted, because the other side used the
-  caches in between.
+  caches in between. Both follow one ``setup``, where the suite leaves the number of calls open.
 - ``end`` ends the case.
 
 When a case is over, asked for or not, the last answer is ``{"status": 0, "goes on": true}``; a
@@ -87,6 +87,18 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
             return calls
 
 
+class _Following:
+    """Calls without ``setup`` before them, as asv makes those that find the number of calls."""
+
+    def __init__(self, benchmark: Any, timer: Timer) -> None:
+        self._benchmark, self._timer = benchmark, timer
+
+    def timeit(self, number: int) -> float:
+        """Return the seconds that so many calls take."""
+        self._benchmark._redo_setup_next = False
+        return self._timer.timeit(number)
+
+
 class _Channel:
     """Requests and answers; what a suite prints goes to standard error instead."""
 
@@ -146,16 +158,19 @@ def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> Non
     if benchmark.do_setup():
         channel.answer({"skipped": _skip_reason(benchmark)})
         return
-    timer = benchmark._get_timer(*benchmark._build_params())
+    timer: Timer = benchmark._get_timer(*benchmark._build_params())
+    following = timer if benchmark.number else _Following(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
-    calls = calls_of_a_sample(timer, benchmark.number, benchmark.sample_time, warmup)
-    spin = planted * statistics.median(timer.timeit(calls) for _ in range(5)) if planted else 0.0
+    calls = calls_of_a_sample(following, benchmark.number, benchmark.sample_time, warmup)
+    spin = 0.0
+    if planted:
+        spin = planted * statistics.median(following.timeit(calls) for _ in range(5))
     one_thread = benchmark.timer is time.process_time
     channel.answer({"pid": os.getpid(), "calls": calls, "one thread": one_thread})
     while channel.request() == "":
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
-        seconds = timer.timeit(calls)
+        seconds = (following if calls > 1 else timer).timeit(calls)
         start = end = benchmark.timer()
         while end - start < spin:
             end = benchmark.timer()

@@ -86,6 +86,18 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
     assert len(result.ratios) == rounds
 
 
+def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(servers: Any, case: TimedCase, first: int) -> Any:
+        after = float(case.name) * (1.03 if first else 1 / 1.03)
+        return ((1.0, 1.0), (after, after))
+
+    results = _ratios(_measure(monkeypatch, play, ["1.0", "2.4"]))
+    rounds = {result.case: len(result.ratios) for result in results}
+    assert rounds == {"2.4": FEWEST_ROUNDS, "1.0": MOST_ROUNDS}
+
+
 def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     first_sides = []
 
