@@ -26,7 +26,6 @@ from asv_watch.interleave.cases import MeasurableCase, find_case
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.quantities import measured
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import ask_git
 from asv_watch.statistics.ratio import estimate_ratio
@@ -333,5 +332,5 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"
     ratio = culprit.ratio
-    size = measured(ratio.ratio, ratio.interval, ratio.kind)
+    size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
     return f"{size}: {what} (after {before.name})"
