@@ -3,7 +3,7 @@
 # itself exits with 2 whenever a command fails (its last line has the status); a script that
 # needs the status runs `make setup` and then `.venv/bin/asv-watch` itself.
 
-VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS BEFORE AFTER STRICT HOST PORT BUDGET
+VARIABLES := PYTHON MACHINE TORCH CASES COMPARISONS BEFORE AFTER STRICT PORT BUDGET
 # A value reaches a command through the environment, as it was typed: make would expand `$$`
 # in it, and a shell would run what is not quoted.
 $(foreach name,$(VARIABLES),$(eval override $(name) := $$(value $(name))))
@@ -37,8 +37,8 @@ calibrate: setup ## compare HEAD with itself: how noisy this machine is
 publish: setup ## write the site from the stored results
 	$(WATCH) publish
 
-preview: setup ## serve the site on this machine (HOST=0.0.0.0: to others too)
-	@$(VENV)/bin/python -m http.server --directory html --bind $${HOST:-127.0.0.1} $${PORT:-8080}
+preview: setup ## serve the site until Ctrl-C
+	@$(VENV)/bin/python -m asv preview $(call option,PORT,port)
 
 planted-slowdown: setup ## compare HEAD with itself slowed by 3 %: is that found
 	$(WATCH) calibrate --planted 3 $(call option,COMPARISONS,comparisons) $(MEASURED)
