@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from torchspeed.data.catalogue import DataOptions
-from torchspeed.models import create_model
+from torchspeed.models import Implementation, create_model
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import forecast_accuracy
 from torchspeed.training.infer import infer
@@ -91,9 +92,10 @@ def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_s
     assert absolute.train_loss**2 < squared.train_loss != absolute.train_loss
 
 
-def test_a_highway_repeats_what_it_is_told_to() -> None:
+@pytest.mark.parametrize("implementation", get_args(Implementation))
+def test_a_highway_repeats_what_it_is_told_to(implementation: Implementation) -> None:
     torch.manual_seed(0)
-    model = create_model("tpa_lstm", features=4, outputs=4, window=6, highway=3)
+    model = create_model("tpa_lstm", implementation, features=4, outputs=4, window=6, highway=3)
     state = {name: torch.zeros_like(value) for name, value in model.state_dict().items()}
     state["autoregression.weight"][0, -1] = 1  # the last step alone
     model.load_state_dict(state)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,8 +22,6 @@ from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.table import write_table
-from asv_watch.gate.comment import comment, is_ours, read_stored
-from asv_watch.gate.result import GateCase, read_result
 from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import (
@@ -43,7 +40,6 @@ from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
-from tests.asv_watch.gate.results import change, result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
 
 
@@ -195,27 +191,3 @@ def _use(results: Path, made: Generated, folder: Path) -> None:
     commits = read_commits(made.repository)
     with contextlib.suppress(WatchError):
         write_table(load_history(results, commits), folder / "table.csv")
-
-
-@fuzz
-@given(data=st.data())
-@pytest.mark.fault(
-    "random damage",
-    tried="the gate's result file, and its comment",
-    holds="no traceback, no hang, no loss without a message",
-)
-def test_result_of_the_gate(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    whole = result(GateCase("a", (change(6), change(6))), GateCase("b", failed="why"))
-    content = data.draw(damaged(msgspec.json.encode(whole)))
-    path = tmp_path_factory.mktemp("gate") / "gate.json"
-    path.write_bytes(content)
-    with no_hang():
-        with contextlib.suppress(WatchError):
-            read = read_result(path)
-            text = comment(read, 0.03)
-            stored = read_stored(text)
-            assert stored is None or stored.result == read
-        text = data.draw(damaged(comment(whole, 0.03).encode())).decode("utf-8", "replace")
-        with contextlib.suppress(WatchError):
-            is_ours(text)
-            read_stored(text)

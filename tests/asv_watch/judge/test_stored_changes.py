@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import pytest
@@ -83,12 +82,3 @@ def test_the_size_of_each_lies_in_the_interval_of_a_comparison_of_its_versions(
         assert check(history, change), history.series[change.series].case.name
         low, high = change.interval or (0.0, 0.0)
         assert low <= (change.ratio or 0) <= high
-
-
-def test_no_two_of_a_case_overlap(history: History) -> None:
-    changes = sorted(
-        (change for change in analyse(history).changes if change.is_measured),
-        key=lambda change: (change.series, change.commit),
-    )
-    for earlier, later in itertools.pairwise(changes):
-        assert earlier.series != later.series or earlier.commit <= later.previous

@@ -72,15 +72,6 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
     assert tree(site) == before
 
 
-def test_a_link_to_a_folder_is_followed(site: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link"
-    link.symlink_to(site)
-    with swapped_in(link) as fresh:
-        fill(fresh)
-    assert link.is_symlink()
-    assert (site / "new.js").exists()
-
-
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.fault(
     "kill",
