@@ -53,7 +53,8 @@ def sentence(result: GateResult, threshold: float) -> str:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.of_state(CaseState.SLOWER)
     measured = sum(case.is_measured for case in result.cases)
-    answer = "Undecided: " if result.is_undecided(threshold) else ""
+    undecided = result.passes(threshold, "") and result.is_undecided(threshold)
+    answer = "Undecided: " if undecided else ""
     answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
         answer += f", worst {_change(slower[0])}"

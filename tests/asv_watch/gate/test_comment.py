@@ -45,7 +45,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_h", skipped="no such model"),
     )
     assert sentence(result(*others), 0.03) == (
-        "Undecided: 0 of 3 cases slower; 1 slower once and not measured again in 20 min "
+        "0 of 3 cases slower; 1 slower once and not measured again in 20 min "
         "00 s, 1 failed, 1 not measured in 20 min 00 s"
     )
     unmeasured = GateCase("s.time_e")
