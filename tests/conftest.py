@@ -69,6 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _accept_signals()
     # An environment of a test is used many times: what is imported there is compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.pop("PYTHONUNBUFFERED", None)  # it changes when output is written; few users set it
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="asv-watch-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]

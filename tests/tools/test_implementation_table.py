@@ -35,6 +35,7 @@ def test_a_new_table_replaces_the_old_one_and_nothing_else() -> None:
     assert page_with(new, [LENET]) == new
 
 
+@pytest.mark.needs("g++")
 def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

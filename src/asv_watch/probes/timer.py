@@ -194,6 +194,7 @@ def _run_here(work: Callable[[], None]) -> int:
     try:
         work()
     except Exception:
+        sys.stdout.flush()  # what the suite printed comes before its error
         traceback.print_exc()
         return 1
     finally:

@@ -60,11 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
     keep_memory()
     status = 1
     try:
-        status = app(args=arguments, prog_name="torchspeed", standalone_mode=False) or 0
-        sys.stdout.flush()
-        if status != INTERRUPTED:  # typer's answer to Ctrl-C
-            return status
-        message = "interrupted"
+        done = app(args=arguments, prog_name="torchspeed", standalone_mode=False) or 0
+        sys.stdout.flush()  # what it cannot write is a failure
+        if done != INTERRUPTED:  # typer's answer to Ctrl-C
+            return done
+        status, message = INTERRUPTED, "interrupted"
     except (KeyboardInterrupt, typer.Abort):
         status, message = INTERRUPTED, "interrupted"
     except (BrokenPipeError, SystemExit):  # typer and rich turn the first into the second

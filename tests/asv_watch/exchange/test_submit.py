@@ -47,6 +47,7 @@ def test_a_machines_results_become_a_branch_of_the_results_repository(
     assert "has all results of m already" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("identity")
 def test_what_cannot_be_submitted_is_one_line(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
