@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +20,13 @@ from asv_watch.compare.measure import compare
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.detectable import RepeatedComparisons, summarise_repeats
+from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_repeats
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
-from asv_watch.records.comparisons import read_comparison
+from asv_watch.records.comparisons import StoredComparison, read_comparison
 from asv_watch.records.git import ask_git
+from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import open_workplace
 
 
@@ -69,10 +71,30 @@ def calibrate(
         repeated = summarise_repeats(stored)
         if repeated is None:
             raise WatchError("no case has a ratio in every comparison; `asv run` says why")
-        print(f"\n{report(repeated, planted, time.monotonic() - started)}")
+        seconds = time.monotonic() - started
+        print(f"\n{planted_report(stored, planted) if planted else report(repeated, seconds)}")
 
 
-def report(repeated: RepeatedComparisons, planted: int, seconds: float) -> str:
+def planted_report(comparisons: Sequence[StoredComparison], planted: int) -> str:
+    """Return how much slower each case was measured to be, and how often that was found."""
+    ratios = [ratio for comparison in comparisons for ratio in comparison.times]
+    rows = [
+        (
+            f"`{ratio.case}`",
+            str(len(ratio.ratios)),
+            quantities.change(ratio.ratio),
+            quantities.interval(ratio.interval),
+        )
+        for ratio in sorted(ratios, key=lambda ratio: ratio.case)
+    ]
+    found = [verdict(ratio) for ratio in ratios].count(Verdict.WORSE)
+    return (
+        f"{table(('case', 'rounds', 'change', 'interval'), rows)}\n\n"
+        f"{planted} % planted, found in {found} of {len(ratios)} ratios."
+    )
+
+
+def report(repeated: RepeatedComparisons, seconds: float) -> str:
     """Return the cases, the noisiest first, and all cases together."""
     rows = [
         (
@@ -82,11 +104,6 @@ def report(repeated: RepeatedComparisons, planted: int, seconds: float) -> str:
         )
         for case in repeated.cases
     ]
-    found = f"{repeated.false_alarms} false alarms in {repeated.ratios} ratios."
-    if planted:
-        found = (
-            f"{planted} % planted, found in {repeated.false_alarms} of {repeated.ratios} ratios."
-        )
     return "\n\n".join(
         [
             table(("case", "rounds", "noise", "worst", "detectable change"), rows),
@@ -96,6 +113,7 @@ def report(repeated: RepeatedComparisons, planted: int, seconds: float) -> str:
             f"{repeated.repeats} comparisons of {repeated.newest.after.commit[:8]} with itself on "
             f"{repeated.newest.machine} in {human_time(seconds)}: noise "
             f"{quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
-            f"{len(repeated.cases)} cases; {found}",
+            f"{len(repeated.cases)} cases; {repeated.false_alarms} false alarms in "
+            f"{repeated.ratios} ratios.",
         ]
     )

@@ -11,7 +11,8 @@ import typer
 from asv_watch.asv.settings import load_settings
 from asv_watch.errors import ExitStatus
 from asv_watch.exchange.checking import check_results
-from asv_watch.exchange.merging import merge_results, results_in
+from asv_watch.exchange.merging import merge_results
+from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import write_table
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish import report_damage

@@ -20,13 +20,8 @@ import typer
 
 from asv_watch.asv.settings import load_settings
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.exchange.merging import (
-    Merged,
-    find_results,
-    list_results,
-    merge_results,
-    refuse_links,
-)
+from asv_watch.exchange.merging import Merged, merge_results
+from asv_watch.exchange.sources import find_results, list_results, refuse_links
 from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine

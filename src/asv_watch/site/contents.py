@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from asv_watch.judge.changes import Change
-from asv_watch.judge.detectable import RepeatedComparisons, newest_repeats
 from asv_watch.judge.findings import Findings
+from asv_watch.judge.repeated_comparisons import RepeatedComparisons, newest_repeats
 from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.records import (

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch import quantities
-from asv_watch.judge.detectable import newest_repeats
-from asv_watch.records.comparisons import (
-    read_comparisons,
-)
+from asv_watch.judge.repeated_comparisons import newest_repeats
+from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import git
@@ -63,3 +61,33 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     assert output.rstrip().endswith("of 1 cases; 0 false alarms in 2 ratios.")
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert files == {stored.path for stored in comparisons}
+
+
+WORK = """
+import time
+
+class Suite:
+    timer = time.process_time
+    repeat = 6
+    number = 1
+    warmup_time = 0
+
+    def time_it(self):
+        until = time.process_time() + 0.005
+        while time.process_time() < until:
+            pass
+"""
+
+
+def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(WORK, {"src/package.py": ""})
+    arguments = ("--cases", "suite", "--comparisons", "1", "--planted", "50")
+    status, output, errors = run_driver("calibrate", project, tmp_path, *arguments)
+    assert status == 0, output + errors
+    [stored], _ = read_comparisons(project / "results")
+    [ratio] = stored.times
+    assert 1.4 < ratio.ratio < 1.6
+    assert newest_repeats([stored]) is None
+    assert output.rstrip().endswith("50 % planted, found in 1 of 1 ratios.")
