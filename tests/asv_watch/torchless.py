@@ -30,7 +30,7 @@ CONFIGURATION: dict[str, Any] = {
 }
 
 
-PUBLISHED = CONFIGURATION | {"plugins": [*CONFIGURATION["plugins"], ".asv_watch.site.build"]}
+PUBLISHED = CONFIGURATION | {"plugins": [".asv_watch"]}
 """The same for projects that are published too."""
 
 _BACKEND = """

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from asv_watch.asv import publish_hook
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
 from asv_watch.records.git import Ancestry, read_ancestry, read_commits
@@ -30,11 +29,6 @@ from asv_watch.site.scripts import write_script
 from asv_watch.site.swap import swapped_in
 
 STATIC = Path(__file__).parent / "static"
-
-
-def setup() -> None:
-    """Make `asv publish` build this site, and change nothing else of asv."""
-    publish_hook.setup(publish_site)
 
 
 def publish_site(request: PublishRequest, log: Any) -> int:

@@ -97,7 +97,7 @@ def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
         "branches": ["main"],
         "results_dir": "results",
         "html_dir": "html",
-        "plugins": [".asv_watch.site.build"],
+        "plugins": [".asv_watch"],
         **settings,
     }
     (root / "asv.conf.json").write_text(json.dumps(configuration))
