@@ -21,10 +21,8 @@ ROOT = Path(__file__).parents[3]
 def history() -> History:
     try:
         commits = read_commits(ROOT)
-    except WatchError as error:
+    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
         pytest.skip(str(error))
-    if len(commits) < 100:
-        pytest.skip("this is a shallow clone: the commits that were compared are not in it")
     return load_history(ROOT / "results", commits)
 
 
