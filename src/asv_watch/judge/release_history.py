@@ -163,7 +163,8 @@ def release_histories(
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
-        versions of the package: the one with the most steps first.
+        versions of the package: the one that measured on the latest day first, then the one
+        with the most steps.
     """
     histories = []
     for machine, of_machine in comparisons.items():
@@ -191,7 +192,13 @@ def release_histories(
                         machine, requirement, releases, newest_first, with_newest, nulls
                     )
                 )
-    histories.sort(key=lambda history: (-len(history.steps), history.machine))
+    histories.sort(
+        key=lambda history: (
+            -max(day for step in history.steps for day in step.days),
+            -len(history.steps),
+            history.machine,
+        )
+    )
     return tuple(histories)
 
 

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:
-    """Return what each machine that compared releases found, the one with most first.
+    """Return what each machine that compared releases found, the one that measured last first.
 
     Args:
         contents: What the site shows.

@@ -130,6 +130,16 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
     ]
 
 
+def test_the_machine_that_measured_last_stands_first() -> None:
+    earlier = [
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
+        compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
+    ]
+    later = compared_releases("2.1.0", "2.2.0", {"a": 0.9}, at=earlier[0].header.at + DAY)
+    histories = release_histories({"a-machine": earlier, "z-machine": [later]})
+    assert [history.machine for history in histories] == ["z-machine", "a-machine"]
+
+
 def compared_commits(
     before: int, after: int, ratio: float, kind: Kind = "compare"
 ) -> StoredComparison:
