@@ -8,14 +8,15 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models import dsanet
+from torchspeed.models.dsanet import DSANet
+from torchspeed.models.dsanet_tower import Layer, Tower
 from torchspeed.models.registry import register_model
 from torchspeed.models.tuned.attention import attend
 from torchspeed.models.tuned.dropout import dropout
 
 
 @register_model("dsanet", tuned=True)
-class TunedDSANet(dsanet.DSANet):
+class TunedDSANet(DSANet):
     """`torchspeed.models.dsanet.DSANet` in products that leave the series last."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -31,15 +32,15 @@ class TunedDSANet(dsanet.DSANet):
         return self.head(nonlinear + linear)  # type: ignore[no-any-return]
 
 
-def _run_tower(tower: dsanet.Tower, x: Tensor) -> Tensor:
+def _run_tower(tower: Tower, x: Tensor) -> Tensor:
     """Map (window, batch, series) to (kernels, batch, series)."""
     patterns = _patterns(tower, x)
-    for layer in cast("Iterable[dsanet.Layer]", tower.layers):
+    for layer in cast("Iterable[Layer]", tower.layers):
         patterns = _run_layer(layer, patterns)
     return _apply(tower.unembed, patterns)
 
 
-def _patterns(tower: dsanet.Tower, x: Tensor) -> Tensor:
+def _patterns(tower: Tower, x: Tensor) -> Tensor:
     """Convolve, and return (d_model, batch, series).
 
     The filters are written as one banded matrix, as LSTNet's: a row for each filter
@@ -63,7 +64,7 @@ def _patterns(tower: dsanet.Tower, x: Tensor) -> Tensor:
     return patterns.view(-1, *x.shape[1:])
 
 
-def _run_layer(layer: dsanet.Layer, x: Tensor) -> Tensor:
+def _run_layer(layer: Layer, x: Tensor) -> Tensor:
     """Map (d_model, batch, series) to the same shape."""
 
     def drop(x: Tensor) -> Tensor:
