@@ -14,7 +14,7 @@ MEASURED := $(call option,TORCH,release) $(call option,CASES,cases) $(call optio
 VENV := .venv
 WATCH := @$(VENV)/bin/python -m asv_watch.cli
 
-.PHONY: missing bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test test-unit lint setup setup-test clean help
+.PHONY: missing bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test test-unit test-release lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -53,6 +53,9 @@ test: missing setup-test node_modules/.installed ## lint, types and all tests
 test-unit: missing setup-test node_modules/.installed ## the tests without a browser, a fresh clone or lint
 	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder \
 		--ignore=tests/end_to_end --ignore=tests/browser --ignore=tests/test_lint.py
+
+test-release: ## models and eager passes with TORCH, a release of asv.conf.json, on Python 3.11
+	@sh .ci/test-release "$$TORCH"
 
 lint: setup-test node_modules/.installed ## ruff, mypy and zizmor, and for the site's script and style eslint, prettier and tsc
 	@$(VENV)/bin/ruff check .

@@ -64,17 +64,6 @@ class NewUser:
         assert done.returncode == expect, done.stdout
         return done.stdout
 
-    def starts(self, *command: str) -> subprocess.Popen[str]:
-        """Start a server in the clone."""
-        return subprocess.Popen(
-            command,
-            cwd=self.clone,
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
 
 @pytest.fixture(scope="module")
 def user(root: Path) -> Iterator[NewUser]:

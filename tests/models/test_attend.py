@@ -24,10 +24,16 @@ def _compiled() -> Attend:
     return compiled
 
 
+either_way = pytest.mark.parametrize(
+    "make", [lambda: attend, _compiled], ids=["eager", "compiled"]
+)
+
+
 def _size_last(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
 
 
+@either_way
 @settings(max_examples=15, deadline=None)
 @given(
     batch=st.integers(1, 8),
@@ -37,7 +43,7 @@ def _size_last(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tenso
     seed=st.integers(0, 2**16),
 )
 def test_values_and_gradients_are_those_of_scaled_dot_product_attention(
-    batch: int, size: int, positions: int, scale: float, seed: int
+    make: Callable[[], Attend], batch: int, size: int, positions: int, scale: float, seed: int
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
 
@@ -48,18 +54,20 @@ def test_values_and_gradients_are_those_of_scaled_dot_product_attention(
     fused = scaled_dot_product_attention(*_size_last(query, key, value)).transpose(1, 2)
     objective = draw()
     expected = torch.autograd.grad((fused * objective).sum(), [query, key, value])
-    for function in (attend, _compiled()):
-        mixed = function(query, key, value, _keep)
-        torch.testing.assert_close(mixed, fused)
-        gradients = torch.autograd.grad((mixed * objective).sum(), [query, key, value])
-        torch.testing.assert_close(gradients, expected)
+    mixed = make()(query, key, value, _keep)
+    torch.testing.assert_close(mixed, fused)
+    gradients = torch.autograd.grad((mixed * objective).sum(), [query, key, value])
+    torch.testing.assert_close(gradients, expected)
     weights = attention_weights(query, key)
     torch.testing.assert_close(value @ weights, fused)
     torch.testing.assert_close(weights.sum(1), torch.ones_like(weights[:, 0]))
 
 
+@either_way
 @pytest.mark.parametrize("size", [2, 9])
-def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(size: int) -> None:
+def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(
+    make: Callable[[], Attend], size: int
+) -> None:
     torch.manual_seed(0)
     query, key, value = (torch.randn(3, size, 5) for _ in range(3))
     factors = torch.tensor([0.0, 2.0, 2.0, 0.0, 2.0]).view(1, 5, 1)  # of five keys two are dropped
@@ -67,6 +75,5 @@ def test_dropped_weights_mix_nothing_and_the_others_are_not_normalised_again(siz
     def drop(x: Tensor) -> Tensor:
         return x * factors
 
-    for function in (attend, _compiled()):
-        mixed = function(query, key, value, drop)
-        torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
+    mixed = make()(query, key, value, drop)
+    torch.testing.assert_close(mixed, value @ (attention_weights(query, key) * factors))
