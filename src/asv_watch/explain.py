@@ -226,7 +226,7 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     if counts:
         parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
     parts.append(
-        f"One call takes {_ms(old)} in its operators before and {_ms(new)} after, "
+        f"One call takes {_time(old)} in its operators before and {_time(new)} after, "
         f"under the profiler; the operators that differ clearly take {_signed(difference)} of it. "
         f"{in_words(explanation)}."
     )
@@ -244,13 +244,13 @@ def _count(words: str, before: float, after: float) -> str:
 def _row(operator: OperatorDifference) -> tuple[str, ...]:
     calls = " → ".join(f"{count:g}" for count in dict.fromkeys(operator.calls))
     before, after = operator.seconds
-    times = _ms(before), _ms(after), _signed(operator.difference)
+    times = _time(before), _time(after), _signed(operator.difference)
     return (f"`{operator.name}`", operator.shapes, calls, *times)
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.4g} ms"
+def _time(seconds: float) -> str:
+    return quantities.quantity(seconds, "seconds")
 
 
 def _signed(seconds: float) -> str:
-    return f"{seconds * 1e3:+.4g} ms"
+    return ("\N{MINUS SIGN}" if seconds < 0 else "+") + _time(abs(seconds))

@@ -4,7 +4,8 @@
 new environment. ``constraints.txt`` pins it for pip, which leaves the identity of an environment
 as it is; an environment that holds another release gets the pinned one.
 
-**Building.** A project without ``build_command`` is built by `BUILD`.
+**Building.** A project without ``build_command`` is built by `BUILD`, one without
+``install_command`` installed by `INSTALL`.
 
 **Facts.** Every run records what its environment consists of.
 
@@ -32,6 +33,12 @@ from asv_watch.machine.facts import machine_facts, machine_state
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
 """asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
+INSTALL = [
+    "in-dir={env_dir} python -m pip install {wheel_file}",
+    "in-dir={env_dir} python -m pip install --no-deps --force-reinstall {wheel_file}",
+]
+"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes
+where torch is one. The second line is for a commit of the same version as the one before."""
 _INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
 _VARIABLE = "PIP_CONSTRAINT"
@@ -52,9 +59,11 @@ def constrain_pip(constraints: Path = CONSTRAINTS) -> None:
 
 
 def build_without_dependencies(conf: Any) -> None:
-    """Let asv's settings build the project alone, if they do not say how it is built."""
+    """Let asv's settings build and install the project alone, unless they say how it is done."""
     if conf.build_command is None:
         conf.build_command = BUILD
+    if conf.install_command is None and conf.build_command:
+        conf.install_command = INSTALL
 
 
 def is_complete(folder: Path) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
+from msgspec.structs import replace
 
 from asv_watch import quantities
 from asv_watch.asv.declared import Declared
@@ -119,8 +120,19 @@ def gate(
             configuration.repository, base or configuration.branch, head
         )
         listed: Sequence[MeasurableCase] = []
-        measured: list[GateCase] = []
-        is_prepared = False
+        result = GateResult(
+            pull_request=pull_request,
+            base=merge_base,
+            head=newest,
+            environment=place.environments[0].label,
+            machine=place.machine,
+            pattern=cases,
+            available=0,
+            limit_s=limit_s,
+            seconds=0.0,
+            cases=(),
+            is_prepared=False,
+        )
         try:
             with budget.enforced():
                 head_side = side(place, newest, release)
@@ -139,23 +151,21 @@ def gate(
                         listed,
                         limit_s * _SHARE_OF_PROFILE,
                     )
-                is_prepared = True
+                result = replace(result, is_prepared=True)
         except BudgetSpentError:
             print("the time was over before anything could be measured", flush=True)
         else:
-            measured = measure((base_side, head_side), configuration.suites, chosen, budget, near)
-        result = GateResult(
-            pull_request=pull_request,
-            base=merge_base,
-            head=newest,
-            environment=place.environments[0].label,
-            machine=place.machine,
-            pattern=cases,
-            available=len(listed),
-            limit_s=limit_s,
-            seconds=round(time.monotonic() - started, 1),
-            cases=tuple(measured),
-            is_prepared=is_prepared,
+            measured = measure(
+                (base_side, head_side),
+                configuration.suites,
+                chosen,
+                budget,
+                near,
+                lambda cases: not replace(result, cases=tuple(cases)).passes(share, override),
+            )
+            result = replace(result, cases=tuple(measured))
+        result = replace(
+            result, available=len(listed), seconds=round(time.monotonic() - started, 1)
         )
     if comment_file:
         write_whole(Path(comment_file), comment(result, share, override).encode())
@@ -232,8 +242,9 @@ def measure(
     cases: Sequence[MeasurableCase],
     budget: Budget,
     first: int = _FIRST_TOGETHER,
+    is_enough: Callable[[Sequence[GateCase]], bool] = lambda cases: False,
 ) -> list[GateCase]:
-    """Measure cases, then the slower ones again, until the time is over.
+    """Measure cases, then the slower ones again, until these are enough or the time is over.
 
     The first few are finished before others begin, and none begins that would not be finished in
     time. A case is finished as soon as one measurement does not call it slower. A case that is
@@ -260,10 +271,19 @@ def measure(
                             lambda result: results[result.case].append(result),
                             PRECISE if number else DEFAULT,
                         )
+                if waiting and is_enough(_gate_cases(cases, results)):
+                    print("the gate fails already: the other cases are not measured", flush=True)
+                    break
                 mean_s = (time.monotonic() - started) / (len(cases) - len(waiting))
                 count = min(_MOST_TOGETHER, int(budget.left_s / mean_s))
     except BudgetSpentError:
         print("the time is over", flush=True)
+    return _gate_cases(cases, results)
+
+
+def _gate_cases(
+    cases: Sequence[MeasurableCase], results: Mapping[str, Sequence[CaseResult]]
+) -> list[GateCase]:
     return [_gate_case(case.name, results[case.name]) for case in cases]
 
 

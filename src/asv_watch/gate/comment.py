@@ -31,8 +31,8 @@ LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
 _STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
 """The last line of a comment."""
-_FIRST = (CaseState.SLOWER, CaseState.SLOWER_ONCE, CaseState.FAILED)
-_REST = (CaseState.FASTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
+_FIRST = (CaseState.WORSE, CaseState.WORSE_ONCE, CaseState.FAILED)
+_REST = (CaseState.BETTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
 
 
@@ -51,9 +51,10 @@ def sentence(result: GateResult, threshold: float) -> str:
         return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
-    slower = result.of_state(CaseState.SLOWER)
+    slower = result.of_state(CaseState.WORSE)
     measured = sum(case.is_measured for case in result.cases)
-    undecided = result.passes(threshold, "") and result.is_undecided(threshold)
+    passes = result.passes(threshold, "")
+    undecided = passes and result.is_undecided(threshold)
     answer = "Undecided: " if undecided else ""
     answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
@@ -61,7 +62,7 @@ def sentence(result: GateResult, threshold: float) -> str:
     missing = len(result.of_state(CaseState.NOT_MEASURED))
     others = (
         (
-            len(result.of_state(CaseState.SLOWER_ONCE)),
+            len(result.of_state(CaseState.WORSE_ONCE)),
             f"{_slower(result)} once and not measured again in {limit}",
         ),
         (
@@ -69,7 +70,7 @@ def sentence(result: GateResult, threshold: float) -> str:
             f"too noisy to exclude {quantities.share(threshold)}",
         ),
         (len(result.of_state(CaseState.FAILED)), "failed"),
-        (missing, f"not measured in {limit}"),
+        (missing, f"not measured in {limit}" if passes else "not measured"),
     )
     more = [f"{count} {what}" for count, what in others if count]
     return f"{answer}; {', '.join(more)}" if more else answer
@@ -94,6 +95,16 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
 
 def _slower(result: GateResult) -> str:
     return "slower" if result.is_timed else "larger"
+
+
+def _in_words(state: CaseState, result: GateResult) -> str:
+    worse, better = _slower(result), "faster" if result.is_timed else "smaller"
+    words = {
+        CaseState.WORSE: worse,
+        CaseState.WORSE_ONCE: f"{worse}, not measured again in time",
+        CaseState.BETTER: better,
+    }
+    return words.get(state, state.value)
 
 
 def _change(case: GateCase) -> str:
@@ -180,9 +191,7 @@ def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[lis
 
 
 def _row(result: GateResult, case: GateCase) -> str:
-    verdict = result.state(case).value
-    if not result.is_timed:
-        verdict = verdict.replace("slower", "larger").replace("faster", "smaller")
+    verdict = _in_words(result.state(case), result)
     reason = case.failed or ("" if case.is_measured else case.skipped)
     if reason:
         verdict = f"{verdict}: {code(reason)}"

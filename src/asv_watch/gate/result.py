@@ -36,15 +36,16 @@ _Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
 class CaseState(Enum):
     """The state of a case in the gate."""
 
-    SLOWER = "slower"
+    WORSE = "worse"
     """In every measurement, or by an exact value."""
-    SLOWER_ONCE = "slower, not measured again in time"
+    WORSE_ONCE = "worse once"
+    """Not measured again in time."""
     FAILED = "failed"
-    FASTER = "faster"
+    BETTER = "better"
     """In the first measurement."""
     SAME = "same"
     SKIPPED = "skipped"
-    NOT_MEASURED = "not measured in time"
+    NOT_MEASURED = "not measured"
 
 
 class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -171,10 +172,10 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         if not verdicts:
             return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
         if verdicts[0] is Verdict.BETTER:
-            return CaseState.FASTER
+            return CaseState.BETTER
         if not all(answer is Verdict.WORSE for answer in verdicts):
             return CaseState.SAME
-        return CaseState.SLOWER if len(verdicts) >= MEASUREMENTS else CaseState.SLOWER_ONCE
+        return CaseState.WORSE if len(verdicts) >= MEASUREMENTS else CaseState.WORSE_ONCE
 
     def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
@@ -183,7 +184,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     def failing(self, threshold: float) -> list[GateCase]:
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
-        slower = self.of_state(CaseState.SLOWER)
+        slower = self.of_state(CaseState.WORSE)
         return [case for case in slower if case.ratio >= 1 + threshold]
 
     def uncertain(self, threshold: float) -> list[GateCase]:
@@ -205,7 +206,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         is_any_known = sum(case.is_measured for case in self.cases) > uncertain
         return (
             not self.is_prepared
-            or bool(self.of_state(CaseState.SLOWER_ONCE))
+            or bool(self.of_state(CaseState.WORSE_ONCE))
             or (bool(left or uncertain) and not is_any_known)
             or (left and bool(uncertain))
         )

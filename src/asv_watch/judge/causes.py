@@ -92,8 +92,7 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
             "The profile does not show it: all operators together "
             f"{quantities.change(1 + total / whole)}, the case {quantities.change(ratio)}"
         )
-    before, after = times[name]
-    details = f"{_ms(before)} → {_ms(after)}"
+    details = " → ".join(quantities.quantity(seconds, "seconds") for seconds in times[name])
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
     if kernel is not None:
         old_kernel, new_kernel = (
@@ -113,7 +112,3 @@ def _calls(operator: str, kernel: KernelChange) -> bool:
     """Tell whether an operator may be what called a kernel that changed, judged by their names."""
     parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
     return any(part in operator for part in parts)
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms"

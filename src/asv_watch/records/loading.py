@@ -38,8 +38,10 @@ from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
     Origin,
+    lasting_sampling,
     read_json,
     read_result_file,
+    sampling_facts,
 )
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
@@ -149,7 +151,7 @@ class _Loader:
             series=tuple(self._series()),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
-            facts={key: self._in_order(setup.facts) for key, setup in setups},
+            facts={key: lasting_sampling(self._in_order(setup.facts)) for key, setup in setups},
             recorded={
                 key: self._in_order(setup.records) for key, setup in setups if setup.records
             },
@@ -258,7 +260,7 @@ class _Loader:
             return
         setup.files[commit] = path.name
         self._add_environment(environment, self._order[commit], origin)
-        setup.facts[commit] = origin.facts
+        setup.facts[commit] = origin.facts | sampling_facts(content)
         if records:
             setup.records[commit] = records
         setup.runs[commit] = self._runs.read(path, content, reports or {})

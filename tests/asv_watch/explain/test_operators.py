@@ -94,7 +94,7 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
     before, after = explanation.counts["flops"]
     assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
     text = report(explanation, "A", "B")
-    assert re.search(r"aten::cumsum accounts for \d+ % of the difference \(0 ms → ", text)
+    assert re.search(r"aten::cumsum accounts for \d+ % of the difference \(0 s → ", text)
     [stored], problems = read_explanations(tmp_path / "results" / "desk" / FILE_NAME)
     assert problems == ()
     assert (stored.case, stored.before, stored.after) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
@@ -58,3 +59,12 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     assert measure((works, fails), suites, cases, Budget(60.0, time.monotonic)) == [
         GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
+
+    def has_failed(measured: Sequence[GateCase]) -> bool:
+        return any(case.failed for case in measured)
+
+    budget = Budget(60.0, time.monotonic)
+    assert measure((works, fails), suites, cases, budget, 1, has_failed) == [
+        GateCase(cases[0].name, failed=reasons[0]),
+        GateCase(cases[1].name),
+    ], "once the gate fails, nothing more is measured"

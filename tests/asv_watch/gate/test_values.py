@@ -67,11 +67,11 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
     assert "**The gate fails: 3 larger by 3.0 % or more.**" in printed
     result = read_result(tmp_path / "gate.json")
     assert {case.case: result.state(case) for case in result.cases} == {
-        "suite.track_words": CaseState.SLOWER,
-        "suite.track_warnings": CaseState.SLOWER,
+        "suite.track_words": CaseState.WORSE,
+        "suite.track_warnings": CaseState.WORSE,
         "suite.track_depth": CaseState.SAME,
         "suite.track_balance": CaseState.SKIPPED,
-        "suite.peakmem_words": CaseState.SLOWER,
+        "suite.peakmem_words": CaseState.WORSE,
     }
     comment = (tmp_path / "gate.md").read_text()
     assert "| `suite.track_words` | 10.0 | 12.0 | +20.0 % | larger |" in comment

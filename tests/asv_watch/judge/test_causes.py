@@ -100,17 +100,17 @@ KERNELS = (
             CONVOLUTIONS,
             KERNELS,
             "aten::mkldnn_convolution accounts for 90 % of the difference "
-            "(12.1 ms → 14 ms, kernel brg_conv:avx512_core → ref:any)",
+            "(12.1 ms → 14.0 ms, kernel brg_conv:avx512_core → ref:any)",
         ),
         (
             CONVOLUTIONS[2:],
             KERNELS,
-            "aten::relu accounts for 100 % of the difference (1 ms → 1.2 ms)",
+            "aten::relu accounts for 100 % of the difference (1.00 ms → 1.20 ms)",
         ),
         (
             (*CONVOLUTIONS, _operator("aten::mkldnn_convolution", 0.0015, 0.0, shapes="[[3]]")),
             (),
-            "aten::mkldnn_convolution accounts for 67 % of the difference (13.6 ms → 14 ms)",
+            "aten::mkldnn_convolution accounts for 67 % of the difference (13.6 ms → 14.0 ms)",
         ),
         (CONVOLUTIONS[3:], KERNELS, "No operator differs clearly from its own noise"),
         (

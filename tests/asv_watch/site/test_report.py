@@ -67,7 +67,7 @@ def test_commit_and_operator_are_named_where_they_are_known(history: History) ->
         case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation
     )
     history = replace(history, explanations={MACHINE: (stored,)})
-    assert "aten::cumsum accounts for 100 % of the difference (1 ms → 2 ms)" in write_report(
+    assert "aten::cumsum accounts for 100 % of the difference (1.00 ms → 2.00 ms)" in write_report(
         history, [_change(history)], "markdown"
     )
 
