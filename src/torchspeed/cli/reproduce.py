@@ -64,7 +64,8 @@ def _show(reproduction: Reproduction, rows: list[Row]) -> None:
     units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
     table = make_table(reproduction.title, "", reproduction.axis, numbers=units)
     for row in [*reproduction.published(), *rows]:
-        x = row.x if isinstance(row.x, str) else f"{row.x:g}"
-        numbers = (row.values.get(quantity) for quantity in reproduction.quantities)
-        table.add_row(row.name, x, *("–" if n is None else f"{n:.4g}" for n in numbers))
+        x = row[reproduction.axis]
+        numbers = (row.get(quantity) for quantity in reproduction.quantities)
+        shown = ("–" if n is None else f"{n:.4g}" for n in numbers)
+        table.add_row(row["name"], x if isinstance(x, str) else f"{x:g}", *shown)
     standard_output().print(table)

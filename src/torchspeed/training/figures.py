@@ -66,35 +66,25 @@ def draw_side_by_side(reproduction: Reproduction, rows: list[Row], file: Path) -
 
     The scales differ: hardware and amount of work do.
     """
-    sides = {
-        side: DataFrame(
-            {"name": row.name, reproduction.axis: row.x, **row.values} for row in shown
-        )
-        for side, shown in {"published": reproduction.published(), "here": rows}.items()
-        if shown
-    }
-    height = 2.4 * len(reproduction.quantities)
-    if reproduction.drawn_as == "stack":
-        height = 0.4 * max(map(len, sides.values())) + 1.5
+    published, quantities = reproduction.published(), reproduction.quantities
+    sides = {"published": published, "here": rows} if published else {"here": rows}
+    stacked = reproduction.drawn_as == "stack"
+    lines = 1 if stacked else len(quantities)
+    height = 0.4 * max(map(len, sides.values())) + 1.5 if stacked else 2.4 * lines
     figure = Figure(figsize=(4.5 * len(sides), height), layout="constrained")
-    lines = 1 if reproduction.drawn_as == "stack" else len(reproduction.quantities)
     panels = figure.subplots(lines, len(sides), squeeze=False)
-    for column, (side, shown) in enumerate(sides.items()):
-        panels[0][column].set_title(side)
-        if reproduction.drawn_as == "stack":
-            _stack(
-                panels[0][column],
-                shown.set_index("name").reindex(columns=[*reproduction.quantities]),
-            )
+    for column, (side, shown) in zip(panels.T, sides.items(), strict=True):
+        column[0].set_title(side)
+        table = DataFrame(shown).set_index("name")
+        if stacked:
+            _stack(column[0], table.reindex(columns=[*quantities]))
             continue
-        for panel, (quantity, unit) in zip(
-            panels[:, column], reproduction.quantities.items(), strict=True
-        ):
-            table = shown.pivot_table(quantity, reproduction.axis, "name", sort=False)
+        for panel, (quantity, unit) in zip(column, quantities.items(), strict=True):
+            numbers = table.pivot_table(quantity, reproduction.axis, "name", sort=False)
             if reproduction.drawn_as == "lines":
-                _lines(panel, table.sort_index())
+                _lines(panel, numbers.sort_index())
             else:
-                _bars(panel, table, unit)
+                _bars(panel, numbers, unit)
             panel.set_ylabel(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
     figure.suptitle(reproduction.title)
     figure.savefig(file, dpi=80)

@@ -6,8 +6,7 @@ Small defaults end within minutes on two cores; ``full`` takes the sizes that we
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ import torch
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
-from torchspeed.published.values import load_sources
+from torchspeed.published.values import published_values
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import Phase
@@ -23,17 +22,8 @@ from torchspeed.training.results import RunResult
 from torchspeed.training.train import train
 from torchspeed.workloads import list_workloads
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Numbers of one line, bar or row of a table."""
-
-    name: str
-    """What was measured on, or with."""
-    x: float | str
-    """Value of the axis, or category."""
-    values: dict[str, float]
-    """Value of each quantity, in its unit."""
+Row = dict[str, Any]
+"""A line, bar or row of a table: its ``name``, the value of the axis, and each quantity's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +39,51 @@ class Reproduction:
     """Name to unit."""
     measure: Callable[[RunConfig, bool], list[Row]]
     """Given the device and where data lie, and whether the published sizes are taken."""
-    source: str
-    """File of `torchspeed.published` whose work it is."""
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str]
     """What the published values are selected by."""
-    name: str = "{hardware}"
+    name: str
     """How a published row is called, of its labels and hardware."""
     quantity: str = "{quantity}"
     """Which label says what a published number is of."""
 
     def published(self) -> list[Row]:
         """Return what the source has; nothing where it gives the option but no values."""
-        [source] = (source for source in load_sources() if source.key == self.source)
-        rows: dict[tuple[str, float | str], dict[str, float]] = {}
-        for value in source.values:
-            labels = {**value.labels, "hardware": value.hardware,
-                      "quantity": value.quantity, "table": value.table}  # fmt: skip
-            chosen = all(labels.get(name) == text for name, text in self.labels.items())
-            if not chosen or self.axis not in labels:
+        rows: dict[tuple[str, float | str], Row] = {}
+        for value in published_values():
+            if self.axis not in value or not self.labels.items() <= value.items():
                 continue
-            x = labels[self.axis]
-            place = self.name.format(**labels), float(x) if self.drawn_as == "lines" else x
-            rows.setdefault(place, {})[self.quantity.format(**labels)] = value.value
-        rows = {place: row for place, row in rows.items() if set(row) & set(self.quantities)}
-        return [Row(name, x, values) for (name, x), values in rows.items()]
+            quantity, name = self.quantity.format(**value), self.name.format(**value)
+            x = float(value[self.axis]) if self.drawn_as == "lines" else value[self.axis]
+            if quantity in self.quantities:
+                row = rows.setdefault((name, x), {"name": name, self.axis: x})
+                row[quantity] = value["value"]
+        return list(rows.values())
 
 
-def _lenet(
-    axis: str, small: Sequence[Any], published: Sequence[Any], config: RunConfig, full: bool
-) -> list[Row]:
+def _against(
+    setting: str, small: Sequence[Any], published: Sequence[Any], label: str = ""
+) -> Reproduction:
+    """LeNet against one setting; dl-benchmark publishes values for workers and batch size."""
+    words, axis = setting.replace("_", " "), label or setting
+    return Reproduction(
+        title=f"LeNet against {words}",
+        drawn_as="bars" if isinstance(small[0], str) else "lines",
+        axis=axis,
+        quantities={
+            "total epoch training time": "s",
+            "total training function time": "s",
+            "best training accuracy": "%",
+        },
+        measure=lambda config, full: [
+            {axis: value} | _lenet(config, full, {setting: value})
+            for value in (published if full else small)
+        ],
+        labels={"source": "dl_benchmark", "against": setting},
+        name="{framework}",
+    )
+
+
+def _lenet(config: RunConfig, full: bool, setting: dict[str, Any]) -> Row:
     """Train LeNet as dl-benchmark does; a small one on the embedded digits."""
     config = replace(
         config,
@@ -86,45 +92,51 @@ def _lenet(
         batch_size=128,
         workers=2 if full else 0,
         optimiser="sgd",
-        rate=0.1,
+        # Adam learns nothing with the published rate of SGD.
+        rate=0.003 if "adam" in setting.values() else 0.1,
         weight_decay=5e-4,
         schedule="cosine",
         schedule_epochs=200,
         epochs=10 if full else 3,
     )
-    rows = []
-    for value in published if full else small:
-        change: dict[str, Any] = {axis: value}
-        if value == "adam":
-            change["rate"] = 0.003  # with 0.1 it learns nothing
-        columns = train(replace(config, **change)).as_dict()["time_to_accuracy"]
-        values = {
-            "total epoch training time": columns["epoch_training_s"],
-            "total training function time": columns["training_function_s"],
-            "best training accuracy": 100 * columns["best_training_accuracy"],
-        }
-        x = value if isinstance(value, str) else float(value)
-        rows.append(Row(f"here, {config.data}", x, values))
-    return rows
+    columns = train(replace(config, **setting)).as_dict()["time_to_accuracy"]
+    return {
+        "name": f"here, {config.data}",
+        "total epoch training time": columns["epoch_training_s"],
+        "total training function time": columns["training_function_s"],
+        "best training accuracy": 100 * columns["best_training_accuracy"],
+    }
 
 
-def _resnet(
-    run: Callable[[RunConfig], RunResult], mode: str, config: RunConfig, full: bool
-) -> list[Row]:
-    """Time the phases of ResNet-50 on dummy images, as BenchmarkJade does."""
-    batch = 128 if full else 4
-    config = replace(
-        config,
-        model="resnet50",
-        data="dummy",
-        batch_size=batch,
-        workers=4 if full else 0,
-        limit_batches=config.limit_batches or (50 if full else 4),
+def _phases(run: Callable[[RunConfig], RunResult], mode: str) -> Reproduction:
+    """Phases of ResNet-50 on dummy images, as BenchmarkJade times them."""
+    quantities = {str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING}
+
+    def measure(config: RunConfig, full: bool) -> list[Row]:
+        batch = 128 if full else 4
+        config = replace(
+            config,
+            model="resnet50",
+            data="dummy",
+            batch_size=batch,
+            workers=4 if full else 0,
+            limit_batches=config.limit_batches or (50 if full else 4),
+        )
+        result = run(config)
+        times = {name: phase.median_s for name, phase in result.ranks[0].phases.items()}
+        return [
+            {"name": f"here, {result.device_name}, dummy, batch {batch}", "mode": mode, **times}
+        ]
+
+    return Reproduction(
+        title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
+        drawn_as="stack",
+        axis="mode",
+        quantities=quantities,
+        measure=measure,
+        labels={"source": "benchmarkjade", "mode": mode},
+        name="{hardware}, {data}, devices {devices}",
     )
-    result = run(config)
-    phases = result.ranks[0].phases
-    values = {name: phases[name].median_s for name in JADE_PHASES if name in phases}
-    return [Row(f"here, {result.device_name}, dummy, batch {batch}", mode, values)]
 
 
 def _cnn_epoch(config: RunConfig, full: bool) -> list[Row]:
@@ -140,7 +152,7 @@ def _cnn_epoch(config: RunConfig, full: bool) -> list[Row]:
     phases, steps = result.ranks[0].phases, result.ranks[0].steps + result.warmup_steps
     name = f"here, {result.device_name}" + ("" if steps == 50 else f", {steps} of 50 batches")
     seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
-    return [Row(name, torch.device(config.device).type, {"epoch time": seconds})]
+    return [{"name": name, "device": config.device.partition(":")[0], "epoch time": seconds}]
 
 
 def _passes(config: RunConfig, _full: bool) -> list[Row]:
@@ -148,11 +160,11 @@ def _passes(config: RunConfig, _full: bool) -> list[Row]:
     torch.set_num_threads(1)  # as in the suites: the clock counts the process's CPU time
     clock = clock_for(config.device)
     rows = []
-    for model in FORECASTERS:
+    for model in list_workloads("time_series"):
         passes = Passes(model, config.device)
         timed = {"forward": passes.forward, "backward": passes.backward}
-        values = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
-        rows.append(Row(f"here, {config.device}", model, values))
+        times = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
+        rows.append({"name": f"here, {config.device}", "model": model, **times})
     return rows
 
 
@@ -176,78 +188,46 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
-    models: dict[str, dict[str, Any]] = {
-        "lstnet": {"model_kwargs": lstnet, "batch_size": 128, "clip_norm": 10.0},
-        "tpa_lstm": {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0},
-    }
-    series: dict[str, dict[str, Any]] = {
-        "lstnet": {"window": 168},
-        "tpa_lstm": {"window": 30, "target": "all"},
+    models: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "lstnet": (
+            {"model_kwargs": lstnet, "batch_size": 128, "clip_norm": 10.0},
+            {"window": 168},
+        ),
+        "tpa_lstm": (
+            {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0},
+            {"window": 30, "target": "all"},
+        ),
     }
     rows = {}
-    for horizon, model in product((3, 6, 12, 24) if full else (3, 24), models):
-        options = replace(config.data_options, horizon=horizon, **series[model])
-        run = replace(config, model=model, data_options=options, **models[model])
+    for horizon, (model, (settings, series)) in product(
+        (3, 6, 12, 24) if full else (3, 24), models.items()
+    ):
+        options = replace(config.data_options, horizon=horizon, **series)
+        run = replace(config, model=model, data_options=options, **settings)
         report = train(run).as_dict()["forecast"]
-        for name, forecast in {f"{model}, here": "model", "last value": "last_value"}.items():
-            values = {"RSE": report[forecast]["rse"], "CORR": report[forecast]["corr"] or 0.0}
-            rows[name, horizon] = Row(name, float(horizon), values)
+        for name, made in {f"{model}, here": "model", "last value": "last_value"}.items():
+            quality = {"RSE": report[made]["rse"], "CORR": report[made]["corr"] or 0.0}
+            rows[name, horizon] = {"name": name, "horizon": float(horizon), **quality}
     return list(rows.values())
-
-
-FORECASTERS = list_workloads("time_series")
-JADE_PHASES = {str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING}
-
-
-def _against(axis: str, small: Sequence[Any], published: Sequence[Any]) -> Reproduction:
-    """LeNet against one setting; dl-benchmark publishes values for workers and batch size."""
-    label = {"batch_size": "batch"}.get(axis, axis)
-    against = {"workers": "number of workers", "batch_size": "batch size"}.get(axis, axis)
-    return Reproduction(
-        title=f"LeNet against {axis.replace('_', ' ')}",
-        drawn_as="bars" if isinstance(small[0], str) else "lines",
-        axis=label,
-        quantities={
-            "total epoch training time": "s",
-            "total training function time": "s",
-            "best training accuracy": "%",
-        },
-        measure=partial(_lenet, axis, small, published),
-        source="dl_benchmark",
-        labels={"table": f"LeNet on MNIST against the {against}"},
-        name="{framework}",
-    )
-
-
-def _jade(run: Callable[[RunConfig], RunResult], mode: str) -> Reproduction:
-    return Reproduction(
-        title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
-        drawn_as="stack",
-        axis="mode",
-        quantities=JADE_PHASES,
-        measure=partial(_resnet, run, mode),
-        source="benchmarkjade",
-        labels={"mode": mode},
-        name="{hardware}, {data}, devices {devices}",
-    )
 
 
 REPRODUCTIONS = {
     "workers": _against("workers", (0, 1, 2), (2, 4, 8, 16)),
-    "batch-size": _against("batch_size", (32, 128, 512), (32, 128, 512, 2048, 8196)),
+    "batch-size": _against("batch_size", (32, 128, 512), (32, 128, 512, 2048, 8196), "batch"),
     "optimiser": _against("optimiser", ("sgd", "adam"), ("sgd", "adam")),
     "rate": _against("rate", (0.01, 0.1, 0.3), (0.01, 0.1, 0.3)),
     "epochs": _against("epochs", (1, 3, 6), (1, 5, 10)),
-    "phases": _jade(train, "train"),
-    "inference": _jade(infer, "inference"),
-    "smooth-inference": _jade(infer_smoothly, "smooth-inference"),
+    "phases": _phases(train, "train"),
+    "inference": _phases(infer, "inference"),
+    "smooth-inference": _phases(infer_smoothly, "smooth-inference"),
     "cnn-epoch": Reproduction(
         title="One epoch of the small CNN",
         drawn_as="bars",
         axis="device",
         quantities={"epoch time": "s"},
         measure=_cnn_epoch,
-        source="flux_blog",
+        labels={"source": "flux_blog"},
+        name="{hardware}",
     ),
     "time-series": Reproduction(
         title="Forward and backward pass of the forecasting models",
@@ -255,7 +235,7 @@ REPRODUCTIONS = {
         axis="model",
         quantities={"forward": "s", "backward": "s"},
         measure=_passes,
-        source="fluxarchitectures",
+        labels={"source": "fluxarchitectures"},
         name="{hardware}, {device}",
         quantity="{pass}",
     ),
@@ -265,7 +245,7 @@ REPRODUCTIONS = {
         axis="horizon",
         quantities={"RSE": "", "CORR": ""},
         measure=_exchange_rates,
-        source="exchange_rate",
+        labels={"source": "exchange_rate"},
         name="{model}",
     ),
 }
