@@ -75,7 +75,6 @@ def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
         patch.setattr(floor, "pass_works", lambda *_: works)
         measured = floor_of("lstnet", peak).forward
     assert measured.times_floor == pytest.approx(2.0)
-    assert measured.least_times_floor <= measured.times_floor <= measured.most_times_floor
     assert 3.0 / 2.0 * 0.99 <= measured.floor_seconds <= 3.0 / 0.5 * 1.01
     least, most = 3, 10
     rounds = machine.order.count("pass") // 2
@@ -92,4 +91,4 @@ def test_real_passes_take_longer_than_their_floors() -> None:
     measured = floor_of("lstnet", peak, batch=16, seconds=0)
     for against_floor in (measured.forward, measured.backward):
         assert 1.0 < against_floor.times_floor < 50
-        assert 1e-6 < against_floor.floor_seconds < against_floor.pass_seconds < 1
+        assert 1e-6 < against_floor.floor_seconds < 1

@@ -51,14 +51,8 @@ class Floor:
 
     floor_seconds: float
     """Median."""
-    pass_seconds: float
-    """Median."""
     times_floor: float
     """Median of the rounds' ratios of pass to floor."""
-    least_times_floor: float
-    """Of a round."""
-    most_times_floor: float
-    """Of a round."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +172,5 @@ def _summary(pairs: Sequence[tuple[float, float]]) -> Floor:
     ratios = [seconds / floor for seconds, floor in pairs]
     return Floor(
         floor_seconds=statistics.median(floor for _, floor in pairs),
-        pass_seconds=statistics.median(seconds for seconds, _ in pairs),
         times_floor=statistics.median(ratios),
-        least_times_floor=min(ratios),
-        most_times_floor=max(ratios),
     )

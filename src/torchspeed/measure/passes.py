@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ParamSpec
 
 import torch
 from torch import Tensor
 
-from torchspeed.measure import compilation
-from torchspeed.measure.cuda_graph import Captured, CudaCapturer
+from torchspeed.measure import compilation, cuda_graph
 from torchspeed.models import Implementation
 from torchspeed.workloads import get_workload
 
@@ -79,7 +78,6 @@ class Passes:
         _require("precision", precision, PRECISIONS)
         _require("layout", layout, LAYOUTS)
         recipe = get_workload(workload)
-        self.name = workload
         self.inputs = recipe.example_inputs(batch, device)
         self.targets = recipe.example_targets(batch, device)
         self.model = recipe.create_model(device=device, implementation=implementation).eval()
@@ -135,23 +133,38 @@ class CapturedPasses:
     the graph's buffers, and replay.
     """
 
-    def __init__(self, passes: Passes, capturer: CudaCapturer) -> None:
+    def __init__(self, passes: Passes) -> None:
+        self._passes = passes
         self._inputs = passes.inputs.detach().clone()
         self._targets = passes.targets.clone()
-        self._forward = Captured(
-            f"{passes.name} forward", passes.forward, (passes.inputs,), capturer
-        )
-        self._backward = Captured(
-            f"{passes.name} backward", passes.backward, (passes.inputs, passes.targets), capturer
-        )
 
     def forward(self) -> Tensor:
         """Run one inference and return the output, which the next inference writes over."""
-        return self._forward(self._inputs)
+        _fill(self._passes.inputs, self._inputs)
+        replay, output = self._forward_graph
+        replay()
+        return output
 
     def backward(self) -> tuple[Tensor, ...]:
         """Run one forward in training mode and return the gradients as `Passes.backward` does."""
-        return self._backward(self._inputs, self._targets)
+        _fill(self._passes.inputs, self._inputs)
+        _fill(self._passes.targets, self._targets)
+        replay, gradients = self._backward_graph
+        replay()
+        return gradients
+
+    @cached_property
+    def _forward_graph(self) -> tuple[Callable[[], None], Tensor]:
+        return cuda_graph.capture(self._passes.forward, self._inputs.device)
+
+    @cached_property
+    def _backward_graph(self) -> tuple[Callable[[], None], tuple[Tensor, ...]]:
+        return cuda_graph.capture(self._passes.backward, self._inputs.device)
+
+
+@torch.no_grad()
+def _fill(buffer: Tensor, values: Tensor) -> None:
+    buffer.copy_(values)
 
 
 @lru_cache(maxsize=1)
@@ -186,4 +199,4 @@ def passes(
         layout=layout,
         implementation=implementation,
     )
-    return CapturedPasses(built, CudaCapturer(device)) if captured else built
+    return CapturedPasses(built) if captured else built
