@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from torchspeed.cli.main import app as torchspeed
 
 DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLE_WIDTH = 96
-_DETAILS = re.compile(r"(?:\[[^\]]*\])?$")
 _TYPE = re.compile(r" <(?:str|path|int|float|list)\b[^>]*>")
 
 
@@ -38,17 +37,6 @@ class ReferencePage:
     def path(self) -> Path:
         """The file in the checkout."""
         return DOCS / self.file
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option or argument as the help of one command describes it."""
-
-    command: str
-    names: str
-    text: str
-    details: str
-    """Default and range in brackets, or nothing."""
 
 
 PAGES = (
@@ -72,76 +60,59 @@ PAGES = (
 def reference(page: ReferencePage) -> str:
     """Return a page: each command with its own options, then the options of several commands."""
     group = typer.main.get_group(page.app)
-    shared: dict[tuple[str, str], list[Option]] = defaultdict(list)
-    for option in _options(group):
-        shared[option.names, option.text].append(option)
-    rows = []
+    takers: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name, command in group.commands.items():
-        rows.append(f"| **`{page.program} {name}`** | {_text(command.help)} |")
-        rows += [
-            f"| `{option.names}` | {_described([option])} |"
-            for [option, *others] in shared.values()
-            if option.command == name and not others
-        ]
-    shared_rows = [
-        f"| `{names}` | {_described(options)} | {', '.join(o.command for o in options)} |"
-        for (names, _), options in shared.items()
-        if len(options) > 1
-    ]
-    return "\n".join(
-        [
-            f"# Commands of {page.program}",
-            "",
-            *_example(page),
-            "",
-            f"Every command with its options, from its `--help`. {page.others}",
-            f"`python -m tools.command_reference` writes this page. {_text(group.epilog)}",
-            "",
-            "| command, options of its own | what it does |",
-            "|---|---|",
-            *rows,
-            "",
-            "## Options of several commands",
-            "",
-            "| option | what it does | commands |",
-            "|---|---|---|",
-            *shared_rows,
-            "",
-        ]
-    )
-
-
-def _options(group: typer.core.TyperGroup) -> Iterator[Option]:
+        for option in _options(name, command):
+            takers[option].append(name)
+    own = []
     for name, command in group.commands.items():
-        with command.make_context(name, [], resilient_parsing=True) as context:
-            for parameter in context.command.params:
-                record = parameter.get_help_record(context)
-                if parameter.name != "help" and record is not None:
-                    names, help_text = map(_text, record)
-                    details = "".join(_DETAILS.findall(help_text)[:1])
-                    text = help_text.removesuffix(details).strip()
-                    yield Option(name, _TYPE.sub("", names), text, details)
-
-
-def _described(options: Sequence[Option]) -> str:
-    """Return the help text with the default, and the defaults of commands that have another."""
-    first, *others = options
-    parts = [first.text, first.details]
-    parts += [
-        f"{option.command}: {option.details}"
-        for option in others
-        if option.details not in {"", first.details}
+        own.append(f"| **`{page.program} {name}`** | {_text(command.help)} |")
+        own += [f"| `{o}` | {text} |" for (o, text), takes in takers.items() if takes == [name]]
+    shared = [
+        f"| `{option}` | {text} | {', '.join(names)} |"
+        for (option, text), names in takers.items()
+        if len(names) > 1
     ]
-    return " ".join(filter(None, parts))
+    return f"""\
+# Commands of {page.program}
+
+{_example(page)}
+
+Every command with its options, from its `--help`. {page.others}
+`python -m tools.command_reference` writes this page. {_text(group.epilog)}
+
+| command, options of its own | what it does |
+|---|---|
+{_lines(own)}
+
+## Options of several commands
+
+| option | what it does | commands |
+|---|---|---|
+{_lines(shared)}
+"""
 
 
-def _example(page: ReferencePage) -> list[str]:
+def _options(name: str, command: typer.core.TyperCommand) -> Iterator[tuple[str, str]]:
+    """Yield the names of each option, and its help text with default and range."""
+    with command.make_context(name, [], resilient_parsing=True) as context:
+        for parameter in context.command.params:
+            record = parameter.get_help_record(context)
+            if parameter.name != "help" and record is not None:
+                names, text = map(_text, record)
+                yield _TYPE.sub("", names), text
+
+
+def _example(page: ReferencePage) -> str:
     """Return the help of one command, as a terminal shows it."""
     runner = CliRunner(env={"COLUMNS": str(EXAMPLE_WIDTH), "TERM": "dumb", "NO_COLOR": "1"})
     printed = runner.invoke(page.app, [page.example, "--help"], prog_name=page.program).stdout
-    lines = [line.rstrip() for line in printed.strip().splitlines()]
-    command = f"{page.program} {page.example} --help"
-    return ["```sh", command, "```", "", "```text", *lines, "```"]
+    shown = _lines(line.rstrip() for line in printed.strip().splitlines())
+    return f"```sh\n{page.program} {page.example} --help\n```\n\n```text\n{shown}\n```"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
 
 
 def _text(text: str | None) -> str:
