@@ -26,7 +26,7 @@ from asv_watch.interleave.cases import MeasurableCase, find_case
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.git import ask_git
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
@@ -167,7 +167,9 @@ class _Bisection:
             except WatchError as error:
                 print(f"  cannot be measured: {error}", flush=True)
                 raise UnmeasurableError(str(error)) from error
-            measured.append(compared.ratios[0])
+            measured.append(
+                _as_ratio(compared.values[0]) if compared.values else compared.ratios[0]
+            )
             self.ratios[before, after] = _pooled(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
         ratio = self.ratios[before, after]
@@ -272,13 +274,30 @@ def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
     """Tell whether two versions differ by ``resolution`` or more, as a relative change.
 
     They are different where the rule for ratios says so and the ratio is that large, and the same
-    where the interval excludes a change of that size.
+    where the interval excludes a change of that size. Exact values, whose interval has no width,
+    are the same only if they are equal.
     """
+    if ratio.interval[0] == ratio.interval[1]:
+        return Answer.SAME if ratio.ratio == 1 else Answer.DIFFERENT
     smallest = math.log1p(resolution)
     if verdict(ratio) is not Verdict.SAME and abs(math.log(ratio.ratio)) >= smallest:
         return Answer.DIFFERENT
     largest = max(abs(math.log(end)) for end in ratio.interval)
     return Answer.SAME if largest <= smallest else Answer.UNKNOWN
+
+
+def _as_ratio(values: CaseValues) -> CaseRatio:
+    """Return values that every process repeats as a ratio with an interval of no width.
+
+    Raises:
+        UnmeasurableError: one of them is zero or below.
+    """
+    before, after = values.before, values.after
+    if not (isinstance(before, float) and isinstance(after, float) and min(before, after) > 0):
+        raise UnmeasurableError("values of zero or below have no ratio")
+    ratio = after / before
+    ends = (ratio, ratio)
+    return CaseRatio(values.case, values.at, ends, ratio, ends, before, after, values.unit)
 
 
 def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:

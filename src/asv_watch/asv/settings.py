@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -64,6 +65,8 @@ class EnvironmentSpec:
     """Environment variables that measured processes have in addition to those of the run."""
     declared: Declared = field(default_factory=Declared)
     """How measured processes are started."""
+    shares_release: bool = False
+    """Whether another environment of asv.conf.json has the same main requirement."""
 
     @property
     def fork_safe(self) -> bool:
@@ -88,8 +91,8 @@ class EnvironmentSpec:
 
     @property
     def label(self) -> str:
-        """Its name in sentences: its main requirement, or its own name if it pins none."""
-        return self.release or self.name
+        """Its name in sentences: its main requirement, or asv's name if that is not enough."""
+        return self.name if self.shares_release or not self.release else self.release
 
     def with_requirements(self, requirements: Mapping[str, str], folder: Path) -> EnvironmentSpec:
         """Return the same with other releases of some requirements, unknown to asv."""
@@ -98,6 +101,7 @@ class EnvironmentSpec:
             requirements={**requirements, **_without(self, requirements)},
             name="",
             folder=folder,
+            shares_release=False,
         )
 
 
@@ -157,6 +161,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
             'install it, or name one that you have under "pythons"'
         )
+    releases = Counter(main_release(environment.requirements) for environment in environments)
     specs = tuple(
         EnvironmentSpec(
             requirements=dict(environment.requirements),
@@ -164,6 +169,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             folder=Path(environment._path),
             variables=dict(environment.env_vars),
             declared=conf.declared,
+            shares_release=releases[main_release(environment.requirements)] > 1,
         )
         for environment in environments
     )
@@ -325,7 +331,7 @@ def _releases(
 def select_environments(
     environments: tuple[EnvironmentSpec, ...], wanted: str
 ) -> tuple[EnvironmentSpec, ...]:
-    """Choose environments by release: ``newest``, ``all``, ``2.14.1`` or ``numpy 2.4.0``.
+    """Choose environments: ``newest``, ``all``, ``2.14.1``, ``numpy 2.4.0``, or by asv's name.
 
     Raises:
         WatchError: none has that release.
@@ -334,7 +340,9 @@ def select_environments(
         return environments
     if wanted == NEWEST:
         return environments[:1]
-    chosen = tuple(spec for spec in environments if wanted in {spec.version, spec.release})
+    chosen = tuple(
+        spec for spec in environments if wanted in {spec.version, spec.release, spec.name}
+    )
     if not chosen:
         known = ", ".join(spec.release for spec in environments if spec.release) or "no release"
         raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from asv_watch import probes
 from asv_watch.asv.commands import discover, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.environments import is_complete
@@ -94,8 +95,14 @@ def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     suites cannot be imported with its package.
 
     Raises:
-        WatchError: asv failed.
+        WatchError: asv failed, or the suites do not import the side's package.
     """
+    benchmarks = _listed(place, sides)
+    _check_imports(sides[-1], place.configuration.suites)
+    return benchmarks
+
+
+def _listed(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     listing, environments = sides[-1], [side.environment for side in sides]
     if all(is_complete(environment.folder) for environment in environments):
         with contextlib.suppress(WatchError):
@@ -106,6 +113,38 @@ def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     commit_hash = ask_git(repository, "rev-parse", commit)
     results = discover(folder, place.root, repository, commit_hash, environments, place.machine)
     return list(read_machine_list(results, place.machine).values())
+
+
+def _check_imports(side: Side, suites: Path) -> None:
+    """Refuse suites that import the package from elsewhere, by a change of ``sys.path``.
+
+    Raises:
+        WatchError: they do, so that both sides would measure the same code.
+    """
+    changing = [
+        file
+        for file in sorted(suites.rglob("*.py"))
+        if "sys.path" in file.read_text(encoding="utf-8", errors="replace")
+    ]
+    if not changing:
+        return
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        elsewhere: dict[str, str] = json.loads(
+            run_command(
+                [str(side.python), "-P", str(probes.IMPORTED), str(suites), str(side.source)],
+                _TIMEOUT,
+                cwd=folder,
+                env=os.environ
+                | dict(side.environment.variables)
+                | {"PYTHONPATH": str(side.source)},
+            )
+        )
+    for name, file in elsewhere.items():
+        suite = changing[0].relative_to(suites.parent)
+        raise WatchError(
+            f"the suites import {name} from {file}, not from the commit, so that both sides would "
+            f"be the same; in {suite}, write sys.path.append(folder) instead of putting it first"
+        )
 
 
 def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmarks:
@@ -234,13 +273,14 @@ def _runnable(
 
 
 def find_case(place: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
-    """Return the only case of time that a selection matches, or else the only one of peak memory.
+    """Return the only case of time that a selection matches, or else the only one of any kind.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    listed = list_cases(place, sides, selection)
-    cases = [case for case in listed if isinstance(case, TimedCase)] or listed
+    benchmarks, declared = list_benchmarks(place, sides), place.declared
+    others = value_cases(benchmarks, selection, declared, tracked=True)
+    cases = timed_cases(benchmarks, selection, declared, needed=not others) or others
     if len(cases) > 1:
         raise WatchError(
             f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "

@@ -63,7 +63,8 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     wanted = own_release or release or NEWEST
     environments = select_environments(configuration.environments, wanted)
     if len(environments) != 1:
-        raise WatchError(f"a side takes one release, not {own_release or release!r}")
+        names = ", ".join(spec.label for spec in environments)
+        raise WatchError(f"a side takes one environment, and {wanted!r} names several: {names}")
     [environment] = environments
     package = configuration.package
     if revision == WORKING_TREE:

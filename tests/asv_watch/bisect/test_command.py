@@ -41,3 +41,17 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
     status, output, _ = run_driver("bisect", project, tmp_path, *unchanged)
     assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
+
+
+def test_the_commit_that_changed_a_tracked_value_is_named(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = "def track_words():\n    from package import WORDS\n    return WORDS\n"
+    root = make_project(suite, {"src/package.py": "WORDS = 1000"})
+    for words, subject in ((1000, "Comment"), (1001, "Say more"), (1001, "Comment more")):
+        commit(root, {"src/package.py": f"WORDS = {words}  # {subject}"}, subject)
+    range_ = ("--before", "HEAD~3", "--after", "HEAD", "--cases", "words")
+    status, output, errors = run_driver("bisect", root, tmp_path, *range_)
+    assert status == 0, output + errors
+    subject = git(root, "log", "-1", "--format=%h %s", "HEAD~1")
+    assert f"+0.1 % (+0.1 to +0.1 %): {subject} (after " in output.splitlines()[-1]

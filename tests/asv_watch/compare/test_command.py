@@ -152,6 +152,26 @@ def test_bad_input_is_one_line(
     assert "Traceback" not in wrong
 
 
+def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    checkout = (
+        "import sys\nfrom pathlib import Path\nSRC = str(Path(__file__).parents[1] / 'src')\n"
+    )
+    first = f"{checkout}sys.path.insert(0, SRC)\n{SUITE}"
+    files = {"src/package.py": PACKAGE.format(slow=2000)}
+    root = make_project(first, files)
+    commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
+    status, output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu")
+    assert status == 1, output
+    assert f"the suites import package from {root}/src/package.py, not from" in wrong
+    assert "in benchmarks/suite.py, write sys.path.append(folder)" in wrong
+    (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
+    status, output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu")
+    assert status == 0, wrong
+    assert _row(output, "slow")[-1] == "slower"
+
+
 def _processes_of_session(leader: int) -> list[int]:
     processes = []
     for number in psutil.pids():
