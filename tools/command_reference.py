@@ -61,9 +61,8 @@ def reference(page: ReferencePage) -> str:
     """Return a page: each command with its own options, then the options of several commands."""
     group = typer.main.get_group(page.app)
     takers: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, command in group.commands.items():
-        for option in _options(name, command):
-            takers[option].append(name)
+    for name, option in _options(group):
+        takers[option].append(name)
     own = []
     for name, command in group.commands.items():
         own.append(f"| **`{page.program} {name}`** | {_text(command.help)} |")
@@ -93,14 +92,15 @@ Every command with its options, from its `--help`. {page.others}
 """
 
 
-def _options(name: str, command: typer.core.TyperCommand) -> Iterator[tuple[str, str]]:
-    """Yield the names of each option, and its help text with default and range."""
-    with command.make_context(name, [], resilient_parsing=True) as context:
-        for parameter in context.command.params:
-            record = parameter.get_help_record(context)
-            if parameter.name != "help" and record is not None:
-                names, text = map(_text, record)
-                yield _TYPE.sub("", names), text
+def _options(group: typer.core.TyperGroup) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each command with the names of an option, and its help with default and range."""
+    for name, command in group.commands.items():
+        with command.make_context(name, [], resilient_parsing=True) as context:
+            for parameter in context.command.params:
+                record = parameter.get_help_record(context)
+                if parameter.name != "help" and record is not None:
+                    names, text = map(_text, record)
+                    yield name, (_TYPE.sub("", names), text)
 
 
 def _example(page: ReferencePage) -> str:
