@@ -5,8 +5,10 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import Dataset
 
@@ -15,14 +17,14 @@ from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import count_flops
 from torchspeed.training.config import RunConfig, complete
-from torchspeed.training.forecasts import ForecastReport, report_forecasts
+from torchspeed.training.forecasts import ForecastReport, forecast_accuracy
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_batch, check_workers
 from torchspeed.training.loop import LoopResult, Step, run_loop
 from torchspeed.training.phases import StepTimes, timeline_for
 from torchspeed.training.prepare import prepare
 from torchspeed.training.results import EpochRecord, RunResult, rank_times
-from torchspeed.training.steps import ForecastStep, InferenceStep, Network
+from torchspeed.training.steps import Network
 
 
 class Observer:
@@ -135,15 +137,33 @@ class RunContext:
             on_step=observer.step,
         )
 
-    def forecast_step(self, network: Network) -> ForecastStep | None:
-        """Inference that keeps its forecasts; None where the data are no series."""
+    @torch.inference_mode()
+    def forecast_report(self, network: Network, epoch: int | None = None) -> ForecastReport | None:
+        """Judge all ranks' forecasts of the test items; None where the data are no series."""
         scale, columns = self.data.scale, self.data.target_columns
-        return None if scale is None else ForecastStep(InferenceStep(network), scale, columns)
-
-    def forecasts(self, step: ForecastStep, epoch: int | None) -> ForecastReport:
-        """Judge what all ranks forecast."""
-        parts = self.group.gather(step.values())
-        return report_forecasts(parts, step.mean, self.config.data_options.horizon, epoch)
+        if scale is None:
+            return None
+        network.model.eval()
+        parts = []
+        for batch in islice(self.batches(self.data.test).epoch(0), self.config.limit_batches):
+            inputs, targets = network.place(batch)
+            outputs, _ = network.forward(inputs, targets)
+            parts.append((outputs.float().cpu(), targets.cpu(), inputs[:, -1, columns].cpu()))
+        # Forecasts, true values and last values, (items, columns) each, as measured.
+        own = [
+            scale.restore(torch.cat(x).double(), columns).numpy() for x in zip(*parts, strict=True)
+        ]
+        forecasts, truth, last = map(np.concatenate, zip(*self.group.gather(own), strict=True))
+        return ForecastReport(
+            horizon=self.config.data_options.horizon,
+            items=len(truth),
+            epoch=epoch,
+            model=forecast_accuracy(forecasts, truth),
+            last_value=forecast_accuracy(last, truth),
+            mean=forecast_accuracy(
+                np.broadcast_to(scale.mean[columns].double().numpy(), truth.shape), truth
+            ),
+        )
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
         """Items, loss and right answers of all ranks."""

@@ -81,25 +81,3 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
         mae=float(metrics.mean_absolute_error(truth, forecasts)),
         mape=None if near_zero else float((np.abs(forecasts - truth) / sizes).mean()),
     )
-
-
-def report_forecasts(
-    parts: list[tuple[Values, Values, Values]], mean: Values, horizon: int, epoch: int | None
-) -> ForecastReport:
-    """Judge the forecasts of all ranks.
-
-    Args:
-        parts: forecasts, true values and last values, (items, columns) each, of every rank.
-        mean: (columns,), of the training data.
-        horizon: as in `ForecastReport`.
-        epoch: likewise.
-    """
-    forecasts, truth, last = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return ForecastReport(
-        horizon=horizon,
-        items=len(truth),
-        epoch=epoch,
-        model=forecast_accuracy(forecasts, truth),
-        last_value=forecast_accuracy(last, truth),
-        mean=forecast_accuracy(np.broadcast_to(mean, truth.shape), truth),
-    )

@@ -43,12 +43,9 @@ def infer(
     if weights is not None:
         take_parameters(run.network.model, load_parameters(weights), weights)
     batches = run.batches(run.data.test)
-    forecasting = run.forecast_step(run.network)
-    step = forecasting or InferenceStep(run.network)
+    step = InferenceStep(run.network)
     result = _inference(run, "inference", batches.epoch(0), len(batches), step)
-    if forecasting is None:
-        return result
-    return replace(result, forecast=run.forecasts(forecasting, None))
+    return replace(result, forecast=run.forecast_report(run.network))
 
 
 @naming_worker_errors()

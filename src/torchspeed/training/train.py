@@ -147,17 +147,14 @@ class _Trainer:
         )
 
     def _forecast(self) -> ForecastReport | None:
-        run, step = self.run, self.run.forecast_step(self.tested)
-        if step is None:
+        if self.run.data.scale is None:
             return None
         if self.state.best_epoch is None:
             raise TorchspeedError(
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
         self.tested.model.load_state_dict(self.state.best)
-        self.tested.model.eval()
-        run.loop(run.batches(run.data.test).epoch(0), step)
-        return run.forecasts(step, self.state.best_epoch)
+        return self.run.forecast_report(self.tested, self.state.best_epoch)
 
 
 def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:
