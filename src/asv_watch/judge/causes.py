@@ -7,11 +7,12 @@ between the two commits of the change, with the release and the case of its seri
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
-from asv_watch.records.explanations import Explanation, KernelChange
+from asv_watch.records.explanations import Explanation, KernelChange, OperatorDifference
 from asv_watch.records.history import History
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
@@ -62,22 +63,24 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
 
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
     brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
-    count, all shapes of an operator together. The share is that of all which changed in the same
-    direction, so that noise of the others does not move it. An operator that differs by too small
-    a part of the whole call is no cause. Nor is any operator a cause where all of them together
-    differ in the other direction than the case, or less than a third or more than three times as
-    much.
+    count, all shapes of an operator together, and one that took the place of another together
+    with that. The share is that of all which changed in the same direction, so that noise of the
+    others does not move it. An operator that differs by too small a part of the whole call is no
+    cause. Nor is any operator a cause where all of them together differ in the other direction
+    than the case, or less than a third or more than three times as much.
 
     Args:
         explanation: of the difference.
         ratio: time of the case after over before, as it was measured without a profiler; if it is
             not known, the operators are not compared with it.
     """
+    clear = [operator for operator in explanation.operators if operator.clear]
+    names = _names_with_successors(clear)
     times: dict[str, tuple[float, float]] = {}
-    for operator in explanation.operators:
-        if operator.clear:
-            old, new = times.get(operator.name, (0.0, 0.0))
-            times[operator.name] = old + operator.seconds[0], new + operator.seconds[1]
+    for operator in clear:
+        name = names.get(operator.name, operator.name)
+        old, new = times.get(name, (0.0, 0.0))
+        times[name] = old + operator.seconds[0], new + operator.seconds[1]
     if not times:
         return "No operator differs clearly from its own noise"
     differences = {name: after - before for name, (before, after) in times.items()}
@@ -101,6 +104,17 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
         details += f", kernel {old_kernel} → {new_kernel}"
     share = alike[name] / math.fsum(alike.values())
     return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
+
+
+def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:
+    """Give one name to an operator and the one called in its place as often, with equal inputs."""
+    gone = {(o.shapes, o.calls[0]): o.name for o in operators if o.calls[1] == 0}
+    names: dict[str, str] = {}
+    for operator in operators:
+        predecessor = gone.get((operator.shapes, operator.calls[1]))
+        if operator.calls[0] == 0 and predecessor:
+            names[predecessor] = names[operator.name] = f"{predecessor} → {operator.name}"
+    return names
 
 
 def _agree(operators: float, case: float) -> bool:

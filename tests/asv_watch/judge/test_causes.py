@@ -138,6 +138,18 @@ def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_caus
     assert in_words(explanation, ratio) == sentence + case
 
 
+def test_an_operator_and_its_successor_are_one_cause() -> None:
+    operators = (
+        OperatorDifference("aten::attend", "[[8, 2]]", (6.0, 0.0), (0.127, 0.0), clear=True),
+        OperatorDifference("aten::attend_cpu", "[[8, 2]]", (0.0, 6.0), (0.0, 0.084), clear=True),
+        OperatorDifference("aten::other", "[[8]]", (0.0, 6.0), (0.0, 0.001), clear=True),
+    )
+    explanation = Explanation(seconds=(0.2, 0.158), operators=operators)
+    assert in_words(explanation, 0.79) == (
+        "aten::attend → aten::attend_cpu accounts for 100 % of the difference (127 ms → 84.0 ms)"
+    )
+
+
 def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
     operators = (_operator("aten::relu", 0.0, 0.001),)
     explanation = Explanation(seconds=(0.0, 0.001), operators=operators)
