@@ -26,6 +26,7 @@ from asv_watch.gate.result import (
     GateResult,
     HeadAgainstBase,
     parse_share,
+    verdict_of,
 )
 from asv_watch.interleave.cases import (
     Benchmarks,
@@ -42,7 +43,7 @@ from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
 from asv_watch.records.git import ask_git, find_commit
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _FIRST_TOGETHER = 5
@@ -293,7 +294,7 @@ def _is_open(results: Sequence[CaseResult], number: int) -> bool:
 
 
 def _is_slower(result: CaseResult) -> bool:
-    return isinstance(result, CaseRatio) and verdict(result) is Verdict.WORSE
+    return isinstance(result, CaseRatio) and verdict_of(result) is Verdict.WORSE
 
 
 def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:

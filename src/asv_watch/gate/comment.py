@@ -33,6 +33,11 @@ _STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
 """The last line of a comment."""
 _FIRST = (CaseState.WORSE, CaseState.WORSE_ONCE, CaseState.FAILED)
 _REST = (CaseState.BETTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
+_WORDS_OF_TIMES = {
+    CaseState.WORSE: "slower",
+    CaseState.WORSE_ONCE: "slower, not measured again in time",
+    CaseState.BETTER: "faster",
+}
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
 
 
@@ -94,17 +99,11 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
 
 
 def _slower(result: GateResult) -> str:
-    return "slower" if result.is_timed else "larger"
+    return _in_words(CaseState.WORSE, result)
 
 
 def _in_words(state: CaseState, result: GateResult) -> str:
-    worse, better = _slower(result), "faster" if result.is_timed else "smaller"
-    words = {
-        CaseState.WORSE: worse,
-        CaseState.WORSE_ONCE: f"{worse}, not measured again in time",
-        CaseState.BETTER: better,
-    }
-    return words.get(state, state.value)
+    return _WORDS_OF_TIMES.get(state, state.value) if result.is_timed else state.value
 
 
 def _change(case: GateCase) -> str:

@@ -17,6 +17,7 @@ import msgspec
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.suite_lists import more_is_better
 from asv_watch.statistics.rule import Verdict, verdict
 
 LARGEST_BYTES = 1_000_000
@@ -38,14 +39,20 @@ class CaseState(Enum):
 
     WORSE = "worse"
     """In every measurement, or by an exact value."""
-    WORSE_ONCE = "worse once"
-    """Not measured again in time."""
+    WORSE_ONCE = "worse, not measured again in time"
     FAILED = "failed"
     BETTER = "better"
     """In the first measurement."""
     SAME = "same"
     SKIPPED = "skipped"
     NOT_MEASURED = "not measured"
+
+
+_OPPOSITE = {
+    Verdict.WORSE: Verdict.BETTER,
+    Verdict.BETTER: Verdict.WORSE,
+    Verdict.SAME: Verdict.SAME,
+}
 
 
 class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,6 +74,14 @@ class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if not self.interval[0] <= self.ratio <= self.interval[1]:
             raise ValueError("the interval does not hold the ratio")
+
+    @property
+    def factors(self) -> tuple[float, float, float]:
+        """How many times as bad the head is: lower end of the interval, ratio, upper end."""
+        low, high = self.interval
+        if more_is_better(self.unit):
+            return 1 / high, 1 / self.ratio, 1 / low
+        return low, self.ratio, high
 
     @classmethod
     def of(cls, ratio: CaseRatio) -> HeadAgainstBase:
@@ -98,10 +113,17 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the head has more, less, or as much."""
+        """Whether the head is worse, which it is with more, unless more is better."""
         if self.after == self.before:
             return Verdict.SAME
-        return Verdict.WORSE if self.after > self.before else Verdict.BETTER
+        is_less = self.after < self.before
+        return Verdict.WORSE if is_less == more_is_better(self.unit) else Verdict.BETTER
+
+
+def verdict_of(change: HeadAgainstBase | CaseRatio) -> Verdict:
+    """Tell whether a head is worse: slower or larger, or smaller where more is better."""
+    answer = verdict(change)
+    return _OPPOSITE[answer] if more_is_better(change.unit) else answer
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -123,12 +145,17 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return bool(self.changes) or self.exact is not None
 
     @property
-    def ratio(self) -> float:
-        """Head over base, as measured last; infinite if an exact value rose from zero or below."""
+    def factor(self) -> float:
+        """How many times as bad the head is, as measured last: how much slower or larger.
+
+        It is infinite if an exact value got worse from or to zero or below.
+        """
         if self.exact is None:
-            return self.changes[-1].ratio if self.changes else 0.0
+            return self.changes[-1].factors[1] if self.changes else 0.0
         without = {Verdict.WORSE: math.inf, Verdict.SAME: 1.0, Verdict.BETTER: 0.0}
-        return self.exact.ratio or without[self.exact.verdict]
+        ratio = self.exact.ratio or without[self.exact.verdict]
+        is_turned = self.exact.ratio is not None and more_is_better(self.exact.unit)
+        return 1 / ratio if is_turned else ratio
 
 
 class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -166,7 +193,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """Return the state of one of the cases."""
         if case.failed:
             return CaseState.FAILED
-        verdicts = [verdict(change) for change in case.changes]
+        verdicts = [verdict_of(change) for change in case.changes]
         if case.exact is not None:
             verdicts = [case.exact.verdict] * MEASUREMENTS
         if not verdicts:
@@ -180,18 +207,18 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
         cases = [case for case in self.cases if self.state(case) in states]
-        return sorted(cases, key=lambda case: -case.ratio)
+        return sorted(cases, key=lambda case: -case.factor)
 
     def failing(self, threshold: float) -> list[GateCase]:
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
         slower = self.of_state(CaseState.WORSE)
-        return [case for case in slower if case.ratio >= 1 + threshold]
+        return [case for case in slower if case.factor >= 1 + threshold]
 
     def uncertain(self, threshold: float) -> list[GateCase]:
         """List the cases not called slower whose interval reaches the threshold."""
         same = self.of_state(CaseState.SAME)
         return [
-            case for case in same if case.changes and case.changes[-1].interval[1] >= 1 + threshold
+            case for case in same if case.changes and case.changes[-1].factors[2] >= 1 + threshold
         ]
 
     def is_undecided(self, threshold: float) -> bool:

@@ -15,7 +15,9 @@ from asv_watch.errors import WatchError
 from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence, verdict_line
 from asv_watch.gate.result import (
     CaseState,
+    ExactValues,
     GateCase,
+    HeadAgainstBase,
     parse_share,
     read_result,
 )
@@ -70,6 +72,21 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         CaseState.SKIPPED,
     ]
     assert sentence(result(), 0.03).startswith("No changed file can change a measured value")
+
+
+def test_less_is_worse_where_more_is_better() -> None:
+    measured = result(
+        GateCase("s.track_a", exact=ExactValues(0.9, 0.8, "accuracy")),
+        GateCase("s.track_b", exact=ExactValues(0.8, 0.9, "accuracy")),
+        GateCase("s.track_c", exact=ExactValues(100, 115, "lines")),
+        GateCase("s.track_d", (HeadAgainstBase(0.9, (0.89, 0.91), 10, 9, 9, "lines/s"),) * 2),
+        GateCase("s.track_e", (HeadAgainstBase(1.1, (1.0, 1.2), 10, 11, 9, "lines/s"),)),
+    )
+    worse = [case.case for case in measured.failing(0.1)]
+    assert worse == ["s.track_c", "s.track_a", "s.track_d"]
+    assert [case.case for case in measured.of_state(CaseState.BETTER)] == ["s.track_b"]
+    assert measured.uncertain(0.03) == []
+    assert sentence(measured, 0.1) == "3 of 5 cases worse, worst +15.0 %"
 
 
 def test_what_failed_is_said_and_no_reason_for_a_slowdown_accepts_it() -> None:

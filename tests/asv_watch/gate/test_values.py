@@ -63,8 +63,8 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
     files = ("--comment", str(tmp_path / "gate.md"), "--json", str(tmp_path / "gate.json"))
     status, printed, errors = run_driver("gate", root, tmp_path, *files)  # of asv.conf.json
     assert status == ExitStatus.SLOWER, printed + errors
-    assert "3 of 4 cases larger, worst changed" in printed
-    assert "**The gate fails: 3 larger by 3.0 % or more.**" in printed
+    assert "3 of 4 cases worse, worst changed" in printed
+    assert "**The gate fails: 3 worse by 3.0 % or more.**" in printed
     result = read_result(tmp_path / "gate.json")
     assert {case.case: result.state(case) for case in result.cases} == {
         "suite.track_words": CaseState.WORSE,
@@ -74,8 +74,8 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
         "suite.peakmem_words": CaseState.WORSE,
     }
     comment = (tmp_path / "gate.md").read_text()
-    assert "| `suite.track_words` | 10.0 | 12.0 | +20.0 % | larger |" in comment
-    assert "| `suite.track_warnings` | 0 | 2.00 | changed | larger |" in comment
+    assert "| `suite.track_words` | 10.0 | 12.0 | +20.0 % | worse |" in comment
+    assert "| `suite.track_warnings` | 0 | 2.00 | changed | worse |" in comment
     assert re.search(r"`suite.peakmem_words` \| \S+ MiB \| \S+ MiB \| \+\S+ % \(\+", comment)
     assert "skipped: `values of zero or below have no ratio`" in comment
     again = run_driver("gate", root, tmp_path, "--base", "main", "--override", "more to say")
@@ -93,4 +93,4 @@ def test_where_some_cases_are_timed_one_line_says_what_is_left_out(
         "gate", root, tmp_path, "--base", "main", "--cases", "track_w"
     )
     assert status == ExitStatus.SLOWER, printed + errors
-    assert "1 of 2 cases larger" in printed
+    assert "1 of 2 cases worse" in printed
