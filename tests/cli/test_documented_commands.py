@@ -16,7 +16,6 @@ SMALLER = {
     "--devices": "1",
     "--device": "cpu",
     "--limit-batches": "3",
-    "--search": "1",
 }
 """Option to the value that makes a documented command small."""
 SMALLER_IN_SWEEPS = SMALLER | {"--target-accuracy": "1"}
