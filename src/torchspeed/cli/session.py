@@ -23,14 +23,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.context import ALONE
-from torchspeed.training.group import (
-    Group,
-    end_rank,
-    join_group,
-    launch,
-    launched_group,
-    leave_group,
-)
+from torchspeed.training.group import Group, launch, launched_group, work_as_rank
 from torchspeed.training.results import RunResult
 
 SCHEMA = 2
@@ -52,10 +45,7 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
     config, outputs = complete(configure(options)), read(Outputs, options)
     job = partial(run_and_report, config, run, outputs)
     if (group := launched_group()) is not None:
-        join_group(config.device, group)
-        job(group=group)
-        leave_group()
-        end_rank(0)
+        work_as_rank(job, config.device, group)
     devices = count_devices(outputs.devices, config.device)
     if devices > 1:
         launch(job, config.device, devices)

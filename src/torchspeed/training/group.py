@@ -6,9 +6,10 @@ import logging
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import torch
 import torch.distributed as dist
@@ -65,8 +66,12 @@ def launched_group() -> Group | None:
     )
 
 
-def join_group(device: str, group: Group, meeting: str = "env://") -> None:
-    """Meet the other ranks: gloo on CPU, NCCL on GPU; by default where torchrun's variables say.
+def work_as_rank(
+    job: Callable[..., object], device: str, group: Group, meeting: str = "env://"
+) -> NoReturn:
+    """Do the part of a rank with the others, and end this process once all of them are done.
+
+    They meet where torchrun's variables say, by gloo on a CPU and NCCL on GPUs.
 
     Raises:
         TorchspeedError: the other ranks cannot be reached.
@@ -87,34 +92,21 @@ def join_group(device: str, group: Group, meeting: str = "env://") -> None:
             f"rank {group.rank} could not meet the others ({str(error).splitlines()[0]}); check "
             "MASTER_ADDR, MASTER_PORT and the network between the nodes"
         ) from None
-
-
-def leave_group() -> None:
-    """Part from the other ranks, once all of them are done."""
+    job(group=group)
     dist.barrier()
     dist.destroy_process_group()
-
-
-def end_rank(status: int) -> NoReturn:
-    """End this process at once, with everything it wrote.
-
-    A replicated model keeps the group's threads alive. When Python ends they abort the process now
-    and then ("terminate called without an active exception"): a good run would count as failed.
-    """
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)
+    # A replicated model keeps the group's threads alive. When Python ends they abort the process
+    # now and then ("terminate called without an active exception"): a good run would count as
+    # failed.
+    os._exit(0)
 
 
-class Job(Protocol):
-    """What each rank does; it has to be importable by name."""
-
-    def __call__(self, *, group: Group) -> object:
-        """Do the part of this rank."""
-
-
-def launch(job: Job, device: str, devices: int) -> None:
+def launch(job: Callable[..., object], device: str, devices: int) -> None:
     """Run ``job`` in a rank on each device, and wait for them; torch stops all when one fails.
+
+    It has to be importable by name, and takes its ``group``.
 
     Raises:
         TorchspeedError: a rank failed.
@@ -145,11 +137,9 @@ def launch(job: Job, device: str, devices: int) -> None:
                 process.kill()
 
 
-def _run_rank(rank: int, job: Job, device: str, world: int, meeting: str, parent: int) -> None:
+def _run_rank(
+    rank: int, job: Callable[..., object], device: str, world: int, meeting: str, parent: int
+) -> None:
     die_with(parent)
     keep_memory()
-    group = Group(rank, world, local_rank=rank)
-    join_group(device, group, meeting)
-    job(group=group)
-    leave_group()
-    end_rank(0)
+    work_as_rank(job, device, Group(rank, world, local_rank=rank), meeting)
