@@ -1,7 +1,7 @@
 """The operators of a pass, each with its matrix products and the bytes that it must move.
 
-A pass is recorded below autograd, as `torchspeed.measure.work` counts it. Views are left out:
-they compute nothing.
+A pass is recorded below autograd. Views are left out: they compute nothing. FLOPs are those of
+``torch.utils.flop_counter``, and of the LSTM kernel that torch takes on CPUs, which it leaves out.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-
-from torchspeed.measure.work import flops_of, is_view
+from torch.utils.flop_counter import flop_registry
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,14 @@ class Operation:
     """FLOPs of convolutions, without those on padding, and of fused attention."""
     moved_bytes: int
     """Bytes of all different tensors that it reads or writes, each once."""
+    padding_flops: int = 0
+    """FLOPs of convolutions on padding, which formulas count and kernels may leave out."""
+
+    @property
+    def flops(self) -> int:
+        """All FLOPs of matrix products, convolutions and attention."""
+        products = sum(product.flops * times for product, times in self.products.items())
+        return products + self.other_flops + self.padding_flops
 
 
 def record(run: Callable[[], object]) -> list[Operation]:
@@ -72,13 +79,19 @@ class _Recorder(TorchDispatchMode):
         out = func(*args, **kwargs)
         if not is_view(func):
             operator, name = func._overloadpacket, func._schema.name
-            products = _products_of(operator, args)
-            flops = flops_of(func, args, kwargs, out)
-            flops -= sum(product.flops * times for product, times in products.items())
-            other_flops = round(flops * _share_inside(operator, args))
-            moved_bytes = _moved_bytes(name, (args, kwargs), out)
-            self.operations.append(Operation(name, products, other_flops, moved_bytes))
+            products, flops = _products_of(operator, args), 0
+            if not products and operator in flop_registry:
+                flops = int(flop_registry[operator](*args, **kwargs, out_val=out))
+            inside = round(flops * _share_inside(operator, args))
+            moved = _moved_bytes(name, (args, kwargs), out)
+            self.operations.append(Operation(name, products, inside, moved, flops - inside))
         return out
+
+
+def is_view(func: Any) -> bool:
+    """Tell whether an operator only looks at its argument's memory in another way."""
+    aliases = [result.alias_info for result in func._schema.returns]
+    return bool(aliases) and all(alias and not alias.is_write for alias in aliases)
 
 
 def _moved_bytes(name: str, arguments: object, out: object) -> int:

@@ -4,11 +4,9 @@ Times say how long it took; these say how much there was to do, and are the same
 every run, so that a change in *work* shows even where it drowns in noise.
 
 - **FLOPs**: two for each multiply-add of matrix products, convolutions, attention and
-  recurrent kernels, by the formulas of ``torch.utils.flop_counter`` and, for the LSTM
-  kernel that torch takes on CPUs and they leave out, one of our own. Elementwise
-  arithmetic is not counted.
-- **Dispatches**: operators that compute something, as they arrive below autograd. Views
-  are left out. Each is a call from the interpreter, on a GPU a kernel launch at least.
+  recurrent kernels. Elementwise arithmetic is not counted.
+- **Dispatches**: operators that compute something (`torchspeed.measure.operations`).
+  Each is a call from the interpreter, on a GPU a kernel launch at least.
 - **Bytes** of the parameters, and of the activations: what autograd keeps between
   forward and backward, every storage once, parameters and inputs left out.
 """
@@ -19,14 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
+from torchspeed.measure.operations import record
 from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
 
@@ -49,68 +45,14 @@ class WorkOfWorkload:
     activation_bytes: int
 
 
-class _Counter(TorchDispatchMode):
-    """Counts what passes below autograd while it is entered."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.flops = 0
-        self.dispatches = 0
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        out = func(*args, **kwargs)
-        self.flops += flops_of(func, args, kwargs, out)
-        self.dispatches += not is_view(func)
-        return out
-
-
-def flops_of(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> int:
-    """Return the FLOPs of one call of an operator, 0 for elementwise arithmetic.
-
-    Args:
-        func: the operator as ``__torch_dispatch__`` receives it.
-        args: its positional arguments.
-        kwargs: its other arguments.
-        out: what it returned.
-    """
-    operator = func._overloadpacket
-    if operator in flop_registry:
-        return int(flop_registry[operator](*args, **kwargs, out_val=out))
-    return _LSTM_KERNELS[operator] * _lstm_layer_flops(*args) if operator in _LSTM_KERNELS else 0
-
-
-def is_view(func: Any) -> bool:
-    """Tell whether the operator only looks at its argument's memory in another way."""
-    aliases = [result.alias_info for result in func._schema.returns]
-    return bool(aliases) and all(alias and not alias.is_write for alias in aliases)
-
-
-def _lstm_layer_flops(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> int:
-    """Of one layer's gates, forward: x is (steps, batch, features)."""
-    steps, batch, _features = x.shape
-    return 2 * steps * batch * (weight_ih.numel() + weight_hh.numel())
-
-
-# The backward of a product is two products: by its input and by its weights.
-_LSTM_KERNELS = {
-    torch.ops.aten.mkldnn_rnn_layer: 1,
-    torch.ops.aten.mkldnn_rnn_layer_backward: 2,
-}
-
-
 def count(run: Callable[[], object]) -> Work:
     """Count FLOPs and dispatches of what ``run`` does.
 
     It must not enter ``torch.inference_mode``: operators then arrive whole that
     autograd would have taken apart, and a product inside them is not seen.
     """
-    counter = _Counter()
-    with counter:
-        run()
-    return Work(counter.flops, counter.dispatches)
+    operations = record(run)
+    return Work(sum(operation.flops for operation in operations), len(operations))
 
 
 def count_flops(
