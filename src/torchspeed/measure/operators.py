@@ -158,7 +158,7 @@ class OperatorPasses:
     """One operator at fixed sizes, with a forward and a backward pass ready to be timed."""
 
     def __init__(
-        self, operator: str, device: str, number_format: str, sizes: dict[str, int], seed: int = 0
+        self, operator: str, device: str, number_format: str, sizes: dict[str, int]
     ) -> None:
         """Draw the operands.
 
@@ -167,7 +167,6 @@ class OperatorPasses:
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
             number_format: one of `FORMATS`, of all operands.
             sizes: of the operands, by the names that the operator gives them.
-            seed: of the values.
 
         Raises:
             ValueError: No such operator, format or size, or ``device`` is not on this machine.
@@ -176,7 +175,7 @@ class OperatorPasses:
             raise ValueError(f"no operator {operator!r}; there are {', '.join(OPERATORS)}")
         if number_format not in FORMATS:
             raise ValueError(f"no format {number_format!r}; there are {', '.join(FORMATS)}")
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(0)
         draw = _Draw(require_device(device), FORMATS[number_format], generator)
         try:
             self._function, self.operands = OPERATORS[operator](draw, **sizes)

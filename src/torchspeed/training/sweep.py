@@ -29,8 +29,9 @@ from torchspeed.training.storage import open_study
 Point = dict[str, int | float | str]
 """Setting by field of `RunConfig` or `DataOptions`."""
 
-BEAT_S, POLL_S = 5.0, 1.0
-"""Seconds between two heartbeats, and between two looks of a worker that waits for the others."""
+BEAT_S, DEAD_AFTER_S, POLL_S = 5.0, 60.0, 1.0
+"""Seconds between two heartbeats, after which a worker without any is dead, and between two looks
+of a worker that waits for the others."""
 
 _DATA_FIELDS = {field.name for field in fields(DataOptions)}
 _POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
@@ -64,7 +65,6 @@ class Sweep:
         storage: as `open_study` takes it.
         name: of the study.
         config: what all points share; None to read the study alone.
-        dead_after_s: after which a worker without heartbeat is dead.
         on_outcome: called with each outcome of this worker.
 
     Raises:
@@ -76,11 +76,9 @@ class Sweep:
         storage: str,
         name: str,
         config: RunConfig | None,
-        dead_after_s: float = 60.0,
         on_outcome: Callable[[MeasuredPoint], None] = lambda _measured: None,
     ) -> None:
         self.study = open_study(storage, name, create=config is not None)
-        self._dead_after_s = dead_after_s
         self._on_outcome = on_outcome
         self._beats: dict[int, tuple[int, float]] = {}
         """Heartbeat of trials that others run, and when it was first seen."""
@@ -192,7 +190,7 @@ class Sweep:
             seen, since = self._beats.get(trial.number, (-1, now))
             if seen != beat:
                 self._beats[trial.number] = beat, now
-            elif now - since > self._dead_after_s:
+            elif now - since > DEAD_AFTER_S:
                 self._give_back(trial.number, trial.user_attrs.get(_POINT))
 
     def _give_back(self, number: int, point: Point | None) -> None:
