@@ -137,7 +137,6 @@ class RunContext:
             on_step=observer.step,
         )
 
-    @torch.inference_mode()
     def forecast_report(self, network: Network, epoch: int | None = None) -> ForecastReport | None:
         """Judge all ranks' forecasts of the test items; None where the data are no series."""
         scale, columns = self.data.scale, self.data.target_columns
@@ -147,7 +146,8 @@ class RunContext:
         parts = []
         for batch in islice(self.batches(self.data.test).epoch(0), self.config.limit_batches):
             inputs, targets = network.place(batch)
-            outputs, _ = network.forward(inputs, targets)
+            with torch.inference_mode():
+                outputs, _ = network.forward(inputs, targets)
             parts.append((outputs.float().cpu(), targets.cpu(), inputs[:, -1, columns].cpu()))
         # Forecasts, true values and last values, (items, columns) each, as measured.
         own = [
