@@ -15,7 +15,7 @@ from asv_watch.errors import ExitStatus
 from asv_watch.interleave.cases import list_benchmarks, timed_cases, value_cases
 from asv_watch.interleave.sides import side
 from asv_watch.options import After, Before, Cases, Machine, Release
-from asv_watch.statistics.rule import Verdict, value_verdict, verdict
+from asv_watch.statistics.rule import Verdict, judged, value_verdict, verdict
 from asv_watch.workplace import check_room, open_workplace
 
 
@@ -73,6 +73,9 @@ def compare(
         print(f"stored in {compared.path.relative_to(root)}")
     if compared.failed:
         return ExitStatus.SOME_CASES_FAILED
-    verdicts = [*map(verdict, compared.ratios), *map(value_verdict, compared.values)]
+    verdicts = [judged(verdict(ratio), ratio.unit) for ratio in compared.ratios]
+    verdicts += [
+        judged(value_verdict(values) or Verdict.SAME, values.unit) for values in compared.values
+    ]
     slower = Verdict.WORSE in verdicts
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

@@ -18,7 +18,7 @@ from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.suite_lists import more_is_better
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict, judged, verdict
 
 LARGEST_BYTES = 1_000_000
 """Size of a file that is read."""
@@ -46,13 +46,6 @@ class CaseState(Enum):
     SAME = "same"
     SKIPPED = "skipped"
     NOT_MEASURED = "not measured"
-
-
-_OPPOSITE = {
-    Verdict.WORSE: Verdict.BETTER,
-    Verdict.BETTER: Verdict.WORSE,
-    Verdict.SAME: Verdict.SAME,
-}
 
 
 class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,14 +109,13 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether the head is worse, which it is with more, unless more is better."""
         if self.after == self.before:
             return Verdict.SAME
-        is_less = self.after < self.before
-        return Verdict.WORSE if is_less == more_is_better(self.unit) else Verdict.BETTER
+        answer = Verdict.WORSE if self.after > self.before else Verdict.BETTER
+        return judged(answer, self.unit)
 
 
 def verdict_of(change: HeadAgainstBase | CaseRatio) -> Verdict:
     """Tell whether a head is worse: slower or larger, or smaller where more is better."""
-    answer = verdict(change)
-    return _OPPOSITE[answer] if more_is_better(change.unit) else answer
+    return judged(verdict(change), change.unit)
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

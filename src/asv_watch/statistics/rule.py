@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Protocol
 
 from asv_watch.records.comparisons import CaseValues
+from asv_watch.records.suite_lists import more_is_better
 
 MINIMUM_EFFECT = 0.015
 """Smallest relative change that counts: a smaller one is not worth an action."""
@@ -55,6 +56,14 @@ def verdict(ratio: Ratio) -> Verdict:
     if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
         return Verdict.SAME
     return Verdict.WORSE if ratio.ratio > 1 else Verdict.BETTER
+
+
+_OPPOSITE = {Verdict.WORSE: Verdict.BETTER, Verdict.BETTER: Verdict.WORSE}
+
+
+def judged(answer: Verdict, unit: str) -> Verdict:
+    """Return what a verdict on more or less of a unit means: of a rate, less is worse."""
+    return _OPPOSITE.get(answer, answer) if more_is_better(unit) else answer
 
 
 def value_ratio(values: CaseValues) -> float | None:
