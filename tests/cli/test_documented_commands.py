@@ -5,25 +5,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.data.test_images import write_cifar10, write_mnist
-from tests.data.test_series import write_series
 from tests.docs.pages import pages
 from torchspeed.cli.main import main
 
 SMALLER = {
+    "-b": "4",
     "-e": "1",
-    "--epochs": "1",
+    "-w": "0",
     "--devices": "1",
     "--device": "cpu",
-    "--limit-batches": "3",
+    "--target-accuracy": "1",
 }
-"""Option to the value that makes a documented command small."""
-SMALLER_IN_SWEEPS = SMALLER | {"--target-accuracy": "1"}
-SWEPT = {"-b": ["4", "8"], "-w": ["0", "1"]}
-"""Option of a sweep to small values; of each that is documented, two at most are swept."""
-
-
-RUN = ("train", "inference", "smooth-inference", "sweep", "reproduce")
+"""Option to the value that makes a documented command small; a sweep has one point."""
+RUN = ("train", "inference", "smooth-inference", "sweep")
+"""Commands that train; tests/training/test_reproductions.py has what is published."""
 
 
 def documented() -> list[str]:
@@ -44,24 +39,11 @@ def documented() -> list[str]:
 
 
 def smaller(words: list[str]) -> list[str]:
-    """The same command with small values, and small dummy data."""
-    if words[0] == "reproduce":
-        small = [word for word in words if word not in {"--full", "--device", "cuda"}]
-        return [*small, "--limit-batches", "2"]
-    values = SMALLER_IN_SWEEPS if words[0] == "sweep" else SMALLER | {"-b": "4"}
-    words = list(words)
-    for place, word in enumerate(words[:-1]):
-        if word in values:
-            words[place + 1] = values[word]
-        elif words[0] == "sweep" and word in SWEPT:
-            words[place + 1] = ",".join(SWEPT[word][: 1 + words[place + 1].count(",")])
-    if words[0] == "train" and "-e" not in words:
-        words += ["-e", "1"]
-    if "-b" not in words and words[0] != "sweep":
-        words += ["-b", "4"]
-    if "resnet50" in words:
-        words += ["--image-size", "64", "--items", "60"]
-    return [*words, *([] if "--limit-batches" in words else ["--limit-batches", "3"])]
+    """The same command with small values."""
+    small = [SMALLER.get(option, word) for option, word in zip(["", *words], words, strict=False)]
+    for option in {"train": ("-b", "-e"), "sweep": ()}.get(words[0], ("-b",)):
+        small += [] if option in words else [option, SMALLER[option]]
+    return [*small, "--limit-batches", "3"]
 
 
 @pytest.mark.parametrize("command", documented())
@@ -73,7 +55,4 @@ def test_a_documented_command_runs(
 ) -> None:
     torch.set_num_threads(1)
     monkeypatch.chdir(tmp_path)
-    write_mnist(tmp_path / "data" / "MNIST" / "raw", train=400, test=300)
-    write_series(tmp_path / "data" / "exchange_rate.txt.gz", rows=7588)
-    write_cifar10(tmp_path / "data", monkeypatch, items=8)
     assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err

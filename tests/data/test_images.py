@@ -29,18 +29,18 @@ def idx_bytes(array: np.ndarray) -> bytes:
     return head + array.astype(np.uint8).tobytes()
 
 
-def write_mnist(raw: Path, train: int = 12, test: int = 6) -> None:
+def write_mnist(raw: Path) -> None:
     """The four files of MNIST, with few items."""
     raw.mkdir(parents=True)
     rng = np.random.default_rng(0)
-    for prefix, items in (("train", train), ("t10k", test)):
+    for prefix, items in (("train", 12), ("t10k", 6)):
         images = rng.integers(0, 256, (items, 28, 28))
         labels = rng.integers(0, 10, items)
         for name, array in (("images-idx3", images), ("labels-idx1", labels)):
             (raw / f"{prefix}-{name}-ubyte").write_bytes(idx_bytes(array))
 
 
-def write_cifar10(folder: Path, monkeypatch: pytest.MonkeyPatch, items: int = 4) -> None:
+def write_cifar10(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CIFAR-10's pickled batches, and their checksums where torchvision keeps them."""
     batches = folder / datasets.CIFAR10.base_folder
     batches.mkdir(parents=True)
@@ -53,8 +53,8 @@ def write_cifar10(folder: Path, monkeypatch: pytest.MonkeyPatch, items: int = 4)
 
     def batch() -> dict[str, object]:
         return {
-            "data": rng.integers(0, 256, (items, 3072)).astype(np.uint8),
-            "labels": rng.integers(0, 10, items).tolist(),
+            "data": rng.integers(0, 256, (4, 3072)).astype(np.uint8),
+            "labels": rng.integers(0, 10, 4).tolist(),
         }
 
     train = [write(f"data_batch_{number}", batch()) for number in range(1, 6)]
