@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,9 +32,16 @@ def history(generated: Generated) -> Any:
 
 
 @pytest.fixture(scope="session")
-def made_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The environment of `torchless.CONFIGURATION`, made by asv once for all projects."""
-    return torchless.make_environment(tmp_path_factory.mktemp("environment"))
+def made_environment() -> Path:
+    """The environment of `torchless.CONFIGURATION`, made by asv once for all workers of xdist."""
+    folder = Path(tempfile.gettempdir(), "made-environment")
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            torchless.make_environment(folder)
+    [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
+    return made.parent
 
 
 @pytest.fixture

@@ -65,8 +65,8 @@ BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_AS
 """The same for a package that lies beside its suites and has to be built, which asv knows how."""
 
 
-def make_environment(folder: Path) -> Path:
-    """Let asv make the environment of `CONFIGURATION` somewhere below a folder; return where."""
+def make_environment(folder: Path) -> None:
+    """Let asv make the environment of `CONFIGURATION` somewhere below a folder."""
     git(folder, "init", "--quiet", "--initial-branch=main")
     files = {"asv.conf.json": json.dumps(CONFIGURATION), "benchmarks/__init__.py": ""}
     commit(folder, files, "Begin")
@@ -78,8 +78,6 @@ def make_environment(folder: Path) -> Path:
             capture_output=True,
             check=False,  # `asv setup` ends with 1 whatever happens
         )
-    [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
-    return made.parent
 
 
 def give_environment(project: Path, made: Path) -> None:
