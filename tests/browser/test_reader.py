@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -292,6 +293,28 @@ def test_what_failed_and_why(site: Site, visitor: Visitor) -> None:
     rows = visitor.rows("#about-app table.list")
     assert len(rows) == len(skipped)
     assert {(row[1], row[2]) for row in rows} == {("– skipped", skipped[0]["reason"])}
+
+
+def test_each_outcome_is_told_apart(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    plan = Plan(
+        commits=4, steps=0, machines=("ci-2core",), machines_with_cuda=(), unmeasured_commits=0,
+        failures=0.1, timeouts=0.1, never_run=0.5,
+    )  # fmt: skip
+    visitor = visit(publish("outcomes", plan).url)
+    for outcome, label, reason in (
+        ("ok", "✓ ok", ""),
+        ("failed", "✗ failed", "RuntimeError: the input has 3 features, the model 4"),
+        ("timed out", "⏱ timed out", "stopped after 600 s"),
+        ("skipped", "– skipped", "no CUDA device on this machine"),
+        ("stale", "◷ behind", "1 commit behind the newest"),
+        ("never run", "· never run", ""),
+    ):
+        visitor.go("#/about?" + urlencode({"outcome": outcome}))
+        rows = visitor.rows("#about-app table.list")
+        assert {row[1] for row in rows} == {label}
+        assert reason in {row[2] for row in rows}
 
 
 def test_a_project_without_models_speaks_of_its_benchmarks(
