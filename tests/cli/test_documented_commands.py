@@ -14,6 +14,8 @@ SMALLER = {
     "-w": "0",
     "--devices": "1",
     "--device": "cpu",
+    "--optimiser": "adam",
+    "--rate": "0.01",
     "--target-accuracy": "1",
 }
 """Option to the value that makes a documented command small; a sweep has one point."""
