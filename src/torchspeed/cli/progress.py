@@ -25,10 +25,8 @@ class RunProgress(Observer):
         tqdm.set_lock(RLock())  # its own is a semaphore, which a rank that is killed leaves behind
         self._bar = tqdm(disable=True)
 
-    def __enter__(self) -> RunProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Take the bar away."""
         self._bar.close()
 
     def prepared(self, summary: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
@@ -82,7 +83,7 @@ def run_and_report(
         if outputs.quiet or not group.leads:
             result = run(config, group=group)
         else:
-            with RunProgress() as progress:
+            with closing(RunProgress()) as progress:
                 result = run(config, observer=progress, group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
