@@ -86,13 +86,13 @@ def test_a_sweep_continues_where_it_stopped_and_may_grow(
     again = Sweep(journal, "a", CONFIG)
     again.run(grid(AXES))
     assert len(calls) == 6
-    assert [m.point for m in again.outcomes()] == grid(AXES)
-    assert again.outcomes()[-1].outcome == Outcome(None, "no memory")
+    assert [point for point, _ in again.outcomes()] == grid(AXES)
+    assert again.outcomes()[-1][1] == Outcome(None, "no memory")
     again.retry_failed()
     measure(lambda config: Outcome(result(1.0)))
     again.run(grid(AXES))
     assert len(again.outcomes()) == 6
-    assert all(m.outcome.result for m in again.outcomes())
+    assert all(outcome.result for _, outcome in again.outcomes())
 
 
 def test_another_configuration_is_refused(
@@ -192,8 +192,8 @@ def finish(processes: list[subprocess.Popen[str]]) -> None:
 
 def losses(storage: str) -> dict[str, float]:
     return {
-        str(m.point): (m.outcome.result or {})["loss"]
-        for m in Sweep(storage, "shared", None).outcomes()
+        str(point): (outcome.result or {})["loss"]
+        for point, outcome in Sweep(storage, "shared", None).outcomes()
     }
 
 

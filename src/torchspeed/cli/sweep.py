@@ -16,7 +16,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, complete
 
 if TYPE_CHECKING:
-    from torchspeed.training.sweep import MeasuredPoint, Sweep
+    from torchspeed.training.point import Outcome
+    from torchspeed.training.sweep import Point, Sweep
 
 EXAMPLES = """
 Examples:\n
@@ -82,7 +83,7 @@ def sweep(
 
         for drawn in draw_sweep(outcomes, figures):
             print(drawn)
-    failed = [m.outcome.reason for m in outcomes if m.outcome.result is None]
+    failed = [outcome.reason for _, outcome in outcomes if outcome.result is None]
     if failed and len(failed) == len(outcomes):
         raise TorchspeedError(
             f"every point failed ({failed[0]}); correct that, and pass --retry-failed"
@@ -97,12 +98,13 @@ def _begin(storage: str, name: str, options: dict[str, Any]) -> Sweep:
     for point in grid(_axes(options)):  # a wrong name is refused before anything is stored
         complete(configured(config, point))
     progress = Console(stderr=True)
-    return Sweep(
-        storage,
-        name,
-        config,
-        on_outcome=lambda measured: progress.print(_line(measured), highlight=False),
-    )
+
+    def report(point: Point, outcome: Outcome) -> None:
+        settings = ", ".join(f"{name} {value}" for name, value in point.items())
+        done = "done" if outcome.result is not None else f"failed: {outcome.reason}"
+        progress.print(f"{settings}: {done}", highlight=False)
+
+    return Sweep(storage, name, config, report)
 
 
 def _axes(options: dict[str, Any]) -> dict[str, list[Any]]:
@@ -115,31 +117,25 @@ def _axes(options: dict[str, Any]) -> dict[str, list[Any]]:
     return axes
 
 
-def _line(measured: MeasuredPoint) -> str:
-    settings = ", ".join(f"{name} {value}" for name, value in measured.point.items())
-    failed = measured.outcome.result is None
-    return f"{settings}: {f'failed: {measured.outcome.reason}' if failed else 'done'}"
-
-
-def _show(outcomes: list[MeasuredPoint], console: Console) -> None:
+def _show(outcomes: list[tuple[Point, Outcome]], console: Console) -> None:
     from torchspeed.cli.show import make_table, percent, seconds
 
-    settings = list(dict.fromkeys(name for measured in outcomes for name in measured.point))
+    settings = list(dict.fromkeys(name for point, _ in outcomes for name in point))
     if len(outcomes) > 1:
-        settings = [n for n in settings if len({m.point.get(n) for m in outcomes}) > 1]
+        settings = [n for n in settings if len({point.get(n) for point, _ in outcomes}) > 1]
     measures = ("training accuracy", "accuracy", "loading", "training", "function", "items/s",
                 "loss", "to target")  # fmt: skip
     table = make_table("sweep", numbers=(*settings, *measures))
     failures = make_table("failed", *settings, "reason")
-    for measured in outcomes:
-        point = [str(measured.point.get(name, "–")) for name in settings]
-        result = measured.outcome.result
+    for point, outcome in outcomes:
+        values = [str(point.get(name, "–")) for name in settings]
+        result = outcome.result
         if result is None:
-            failures.add_row(*point, measured.outcome.reason)
+            failures.add_row(*values, outcome.reason)
             continue
         columns = result["time_to_accuracy"]
         table.add_row(
-            *point,
+            *values,
             percent(columns["best_training_accuracy"]),
             percent(columns["best_test_accuracy"]),
             seconds(columns["data_loading_s"]),

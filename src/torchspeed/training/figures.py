@@ -12,14 +12,15 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 
 if TYPE_CHECKING:
+    from torchspeed.training.point import Outcome
     from torchspeed.training.reproductions import Reproduction, Row
-    from torchspeed.training.sweep import MeasuredPoint
+    from torchspeed.training.sweep import Point
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""
 
 
-def draw_sweep(outcomes: Iterable[MeasuredPoint], folder: Path) -> list[Path]:
+def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[Path]:
     """Draw epoch time and time to accuracy against each setting with several values.
 
     dl-benchmark has these figures. Failed points are left out, and so are points without a time to
@@ -28,7 +29,7 @@ def draw_sweep(outcomes: Iterable[MeasuredPoint], folder: Path) -> list[Path]:
     Returns:
         The files written, SVG.
     """
-    done = [(m.point, m.outcome.result) for m in outcomes if m.outcome.result is not None]
+    done = [(point, outcome.result) for point, outcome in outcomes if outcome.result is not None]
     rows = DataFrame(point for point, _ in done)
     measures = {
         "mean time of an epoch, s": [

@@ -14,7 +14,7 @@ import json
 import signal
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from optuna.exceptions import UpdateFinishedTrialError
@@ -38,14 +38,6 @@ _POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbe
 """Names of attributes of trials, and of the study."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredPoint:
-    """A point with its outcome."""
-
-    point: Point
-    outcome: Outcome
-
-
 def grid(axes: dict[str, list[Any]]) -> list[Point]:
     """Return all combinations of the settings, the last axis fastest."""
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
@@ -65,7 +57,7 @@ class Sweep:
         storage: as `open_study` takes it.
         name: of the study.
         config: what all points share; None to read the study alone.
-        on_outcome: called with each outcome of this worker.
+        on_outcome: called with each point of this worker and its outcome.
 
     Raises:
         TorchspeedError: the study is of another configuration, or cannot be read.
@@ -76,7 +68,7 @@ class Sweep:
         storage: str,
         name: str,
         config: RunConfig | None,
-        on_outcome: Callable[[MeasuredPoint], None] = lambda _measured: None,
+        on_outcome: Callable[[Point, Outcome], None] = lambda _point, _outcome: None,
     ) -> None:
         self.study = open_study(storage, name, create=config is not None)
         self._on_outcome = on_outcome
@@ -95,21 +87,21 @@ class Sweep:
                 "--name"
             )
 
-    def outcomes(self) -> list[MeasuredPoint]:
-        """Return the newest outcome of each point, in the order in which points were added."""
-        newest: dict[str, MeasuredPoint] = {}
+    def outcomes(self) -> list[tuple[Point, Outcome]]:
+        """Return each point with its newest outcome, in the order in which points were added."""
+        newest: dict[str, tuple[Point, Outcome]] = {}
         for trial in self._trials(TrialState.COMPLETE, TrialState.FAIL):
             attributes = trial.user_attrs
             if _RESULT in attributes or _REASON in attributes:
                 outcome = Outcome(attributes.get(_RESULT), attributes.get(_REASON, ""))
-                newest[_key(attributes[_POINT])] = MeasuredPoint(attributes[_POINT], outcome)
+                newest[_key(attributes[_POINT])] = attributes[_POINT], outcome
         return list(newest.values())
 
     def retry_failed(self) -> None:
         """Have the failed points run again."""
-        for measured in self.outcomes():
-            if measured.outcome.result is None:
-                self._add(measured.point)
+        for point, outcome in self.outcomes():
+            if outcome.result is None:
+                self._add(point)
 
     def run(self, points: Iterable[Point]) -> None:
         """Work until every point, in their order, has an outcome, from this worker or another."""
@@ -128,7 +120,7 @@ class Sweep:
         return self.study.get_trials(deepcopy=False, states=states)
 
     def _missing(self, wanted: dict[str, Point]) -> list[Point]:
-        known = {_key(m.point) for m in self.outcomes()}
+        known = {_key(point) for point, _ in self.outcomes()}
         open_trials = self._trials(TrialState.WAITING, TrialState.RUNNING)
         known |= {_key(trial.user_attrs.get(_POINT)) for trial in open_trials}
         return [point for key, point in wanted.items() if key not in known]
@@ -179,7 +171,7 @@ class Sweep:
             raise
         finally:
             signal.signal(signal.SIGTERM, before)
-        self._on_outcome(MeasuredPoint(point, outcome))
+        self._on_outcome(point, outcome)
 
     def _wait_for_others(self) -> None:
         """Wait a moment, and give back the points of workers that died."""
