@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
-from torchspeed.training.phases import timeline_for
+from torchspeed.training.phases import PhaseClock
 from torchspeed.training.state import TrainingState
 from torchspeed.training.steps import Network, TrainingStep
 from torchspeed.training.train import train
@@ -26,7 +26,7 @@ def trained(config: RunConfig, batches: list[Any]) -> tuple[Tensor, TrainingStat
     model = nn.Linear(3, 2)
     state = TrainingState(model, config)
     step = TrainingStep(Network(model, F.mse_loss, CPU), state)
-    run_loop(iter(batches), step, timeline_for(CPU))
+    run_loop(iter(batches), step, PhaseClock(CPU))
     return nn.utils.parameters_to_vector(model.parameters()).detach(), state
 
 

@@ -21,7 +21,7 @@ from torchspeed.training.forecasts import ForecastReport, forecast_accuracy
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_batch, check_workers
 from torchspeed.training.loop import LoopResult, Step, run_loop
-from torchspeed.training.phases import StepTimes, timeline_for
+from torchspeed.training.phases import PhaseClock, StepTimes
 from torchspeed.training.prepare import prepare
 from torchspeed.training.results import EpochRecord, RunResult, rank_times
 from torchspeed.training.steps import Network
@@ -131,7 +131,7 @@ class RunContext:
         return run_loop(
             batches,
             step,
-            timeline_for(self.network.device, phases=self.config.phases),
+            PhaseClock(self.network.device, timed=self.config.phases),
             limit=self.config.limit_batches,
             warmup=warmup,
             on_step=observer.step,

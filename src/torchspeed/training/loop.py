@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchspeed.training.phases import Phase, PhaseClock, StepTimes, Timeline
+from torchspeed.training.phases import Phase, PhaseClock, StepTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class LoopResult:
 def run_loop(
     batches: Iterator[Any],
     step: Step,
-    timeline: Timeline,
+    clock: PhaseClock,
     *,
     limit: int | None = None,
     warmup: int = 0,
@@ -75,13 +75,12 @@ def run_loop(
     times, and ``on_step`` is called with the items and times of each step, warm-up included.
     """
     result = LoopResult()
-    clock = PhaseClock(timeline)
     sizes: list[int] = []
     losses: list[Tensor] = []
     right: list[Tensor] = []
     done = 0
     began = time.perf_counter()
-    ended = timeline.host()
+    ended = clock.host()
     while limit is None or done < limit:
         clock.start()
         batch = next(batches, None)
@@ -94,7 +93,7 @@ def run_loop(
         sizes.append(items)
         losses.append(outcome.loss)
         right.append(_count_right(outcome))
-        timeline.settle()
+        clock.settle()
         if done < warmup:
             result.warmup.append(times)
         else:
@@ -102,17 +101,17 @@ def run_loop(
             result.measured_items += items
         on_step(items, times)
         done += 1
-        now = timeline.host()
+        now = clock.host()
         times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
         ended = now
         if done <= warmup:
-            timeline.finish()
+            clock.finish()
             result.warmup_s = time.perf_counter() - began
         else:  # here, so that what follows the last step is not counted
             result.wall_s = time.perf_counter() - began - result.warmup_s
     if result.steps:
         waited = time.perf_counter()
-        timeline.finish()
+        clock.finish()
         result.wall_s += time.perf_counter() - waited
     _add_up(result, sizes, losses, right)
     return result

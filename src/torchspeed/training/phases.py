@@ -40,114 +40,73 @@ StepTimes = dict[str, float]
 """Value of each phase to its seconds in one step."""
 
 
-class Timeline:
-    """A device's order of events in time; here the CPU's: work is done when its call returns."""
-
-    def mark(self) -> Any:
-        """Return a point that is passed once all work given so far is done."""
-        return time.perf_counter()
-
-    def settle(self) -> None:
-        """Wait until every mark is passed."""
-
-    def finish(self) -> None:
-        """Wait until all work is done: after the warm-up, and after the last step."""
-
-    def seconds(self, earlier: Any, later: Any) -> float:
-        """Return the time between two marks that are passed, in seconds."""
-        return float(later - earlier)
-
-    def host(self) -> float:
-        """Return the host's clock, in seconds."""
-        return time.perf_counter()
-
-
-class CudaTimeline(Timeline):
-    """A GPU's current stream: marks are CUDA events among the kernels."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._stream = torch.cuda.current_stream(device)
-
-    def mark(self) -> torch.cuda.Event:
-        """Record an event behind the work launched so far."""
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(self._stream)
-        return event
-
-    def settle(self) -> None:
-        """Wait for the device, once a step."""
-        self._stream.synchronize()
-
-    def seconds(self, earlier: torch.cuda.Event, later: torch.cuda.Event) -> float:
-        """Return the time between two events, which CUDA counts in milliseconds."""
-        return float(earlier.elapsed_time(later)) / 1e3
-
-
-class Untimed(Timeline):
-    """No marks, and no wait within a loop: for throughput alone, every phase takes 0 s."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-
-    def mark(self) -> None:
-        """Do nothing."""
-
-    def seconds(self, earlier: None, later: None) -> float:
-        """Return 0."""
-        return 0.0
-
-    def host(self) -> float:
-        """Return 0: no time passes on this clock."""
-        return 0.0
-
-    def finish(self) -> None:
-        """Wait for the GPU."""
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-
-
-def timeline_for(device: torch.device, *, phases: bool = True) -> Timeline:
-    """Return the timeline of the work on ``device``, or one that measures nothing."""
-    if not phases:
-        return Untimed(device)
-    return CudaTimeline(device) if device.type == "cuda" else Timeline()
-
-
 class PhaseClock:
     """Splits each step between ``start`` and ``stop`` into phases.
 
-    A step starts with the device idle (the last one waited for it), so a mark
-    on its timeline is passed when both host and device are that far. Reading
-    the marks takes one wait, at the end; what the host needs to notice that the
-    device is done belongs to the last phase.
+    On a CPU work is done when its call returns, and a mark is a time; on a GPU it is an event
+    among the kernels. A step starts with the device idle (the last one waited for it), so a mark
+    is passed when both host and device are that far. Reading the marks takes one wait, at the
+    end; what the host needs to notice that the device is done belongs to the last phase.
+
+    Unless it is ``timed`` nothing is marked or waited for, and every phase takes 0 s: for
+    throughput alone.
     """
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+    def __init__(self, device: torch.device, *, timed: bool = True) -> None:
+        self._stream = torch.cuda.current_stream(device) if device.type == "cuda" else None
+        self._timed = timed
         self._marks: list[tuple[Phase, Any]] = []
 
     def start(self) -> None:
         """Begin a step."""
         self._marks = []
-        self._began = self._timeline.host()
-        self._origin = self._timeline.mark()
+        self._began = self.host()
+        self._origin = self._mark()
 
     def end_of(self, phase: Phase) -> None:
         """Say that all work of ``phase`` has been given to the device."""
-        self._marks.append((phase, self._timeline.mark()))
+        self._marks.append((phase, self._mark()))
 
     def stop(self) -> StepTimes:
         """End the step: wait for the device, return seconds a phase, absent ones as 0."""
-        self._timeline.settle()
-        span = self._timeline.host() - self._began
+        self.settle()
+        span = self.host() - self._began
         times = {phase.value: 0.0 for phase in Phase}
         earlier = self._origin
         for phase, mark in self._marks:
-            times[phase] += self._timeline.seconds(earlier, mark)
+            times[phase] += self._seconds(earlier, mark)
             earlier = mark
         last = self._marks[-1][0]
         times[last] += max(0.0, span - sum(times.values()))
         return times
+
+    def host(self) -> float:
+        """Return the host's clock, in seconds."""
+        return time.perf_counter() if self._timed else 0.0
+
+    def settle(self) -> None:
+        """Wait for the device, once a step."""
+        if self._timed:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until all work is done: after the warm-up, and after the last step."""
+        if self._stream is not None:
+            self._stream.synchronize()
+
+    def _mark(self) -> Any:
+        """Return a point that is passed once all work given so far is done."""
+        if self._stream is None or not self._timed:
+            return self.host()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(self._stream)
+        return event
+
+    def _seconds(self, earlier: Any, later: Any) -> float:
+        """Return the time between two marks that are passed; CUDA counts it in milliseconds."""
+        if self._stream is None or not self._timed:
+            return float(later - earlier)
+        return float(earlier.elapsed_time(later)) / 1e3
 
 
 @dataclass(frozen=True, slots=True)
