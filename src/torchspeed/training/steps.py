@@ -72,41 +72,39 @@ class TrainingStep:
         return StepResult(loss.detach(), outputs.detach(), targets)
 
 
-@dataclass(frozen=True, slots=True)
 class InferenceStep:
     """Forward and loss, no gradient."""
 
-    network: Network
+    def __init__(self, network: Network) -> None:
+        self.network = network
 
     @torch.inference_mode()
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
         """Run one batch of (inputs, targets)."""
-        inputs, targets = self.network.place(batch)
+        inputs, targets = self.place(batch)
         clock.end_of(Phase.PROCESSING)
         outputs, loss = self.network.forward(inputs, targets)
         clock.end_of(Phase.FORWARD)
         return StepResult(loss, outputs, targets)
 
+    def place(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Inputs and targets on the device."""
+        return self.network.place(batch)
 
-class SmoothInferenceStep:
-    """One item, repeated to a full batch with Gaussian noise, then forward."""
+
+class SmoothInferenceStep(InferenceStep):
+    """One item (input, target), repeated to a full batch with Gaussian noise, then forward."""
 
     def __init__(self, network: Network, batch_size: int, seed: int) -> None:
-        self.network = network
+        super().__init__(network)
         self.batch_size = batch_size
         self.generator = torch.Generator(network.device).manual_seed(seed)
 
-    @torch.inference_mode()
-    def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
-        """Run one item (input, target) of the data set."""
+    def place(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Make a batch of an item, on the device."""
         item, target = batch
         device = self.network.device
-        item = item.to(device)
-        inputs = item.unsqueeze(0).repeat(self.batch_size, *[1] * item.dim())
+        inputs = item.to(device).unsqueeze(0).repeat(self.batch_size, *[1] * item.dim())
         inputs += NOISE * torch.randn(inputs.shape, device=device, generator=self.generator)
         targets = torch.as_tensor(target, device=device)
-        targets = targets.expand(self.batch_size, *targets.shape)
-        clock.end_of(Phase.PROCESSING)
-        outputs, loss = self.network.forward(inputs, targets)
-        clock.end_of(Phase.FORWARD)
-        return StepResult(loss, outputs, targets)
+        return self.network.place((inputs, targets.expand(self.batch_size, *targets.shape)))
