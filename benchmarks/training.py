@@ -12,7 +12,7 @@ from itertools import product
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
-from ._suite import _Suite, _TimedSuite, skipped
+from ._suite import _TimedSuite, skipped
 from ._tracked import Measured, _CachedSuite, tracked
 
 
@@ -101,7 +101,7 @@ class BenchmarkJade(_CachedSuite):
     )(tracked("backward", unit="seconds"))
 
 
-class TimeToAccuracy(_Suite):
+class TimeToAccuracy(_CachedSuite):
     """LeNet-5 on scikit-learn's digits until it classifies 80 % of the test items correctly.
 
     Seconds are wall time of the training loops. Epochs repeat exactly on one machine.
@@ -110,14 +110,14 @@ class TimeToAccuracy(_Suite):
     params = (["lenet5"], DEVICES)
     param_names = ("model", "device")
 
-    measured: Measured
-
-    def setup(self, model: str, device: str) -> None:
+    def measure(self, model: str, device: str) -> Measured:
+        """Train once."""
         skip_what_cannot_run(device, model)
         if find_spec("sklearn") is None:
             raise NotImplementedError("scikit-learn is not in this environment")
         train = from_commit("training.cases", "time_to_accuracy_of")
-        self.measured = dataclasses.asdict(train(model, device))
+        times: Measured = dataclasses.asdict(train(model, device))
+        return times
 
     track_seconds = tracked("seconds_to_target", unit="seconds")
     track_epochs = tracked("epochs_to_target", unit="epochs")
