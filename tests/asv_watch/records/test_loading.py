@@ -453,7 +453,9 @@ def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None
     assert problem.path == str(sidecar)
 
 
-@pytest.mark.parametrize("content", [None, b"{", b'{"version": 1}'])
+@pytest.mark.parametrize(
+    "content", [None, b"{", b'{"version": 1}', pytest.param(b"[" * 100_000, id="deep")]
+)
 def test_without_a_list_of_benchmarks_there_is_one_clear_error(
     results_dir: Path, content: Any
 ) -> None:

@@ -181,6 +181,11 @@ def test_the_fewest_values_confirm_a_step_once_two_earlier_looks_had_enough_of_t
     assert seen == [[False], [False], [True]]
 
 
+def test_an_old_step_does_not_confirm_a_new_one() -> None:
+    steps = find_steps([1.0] * 80 + [1.3] * 80 + [1.7] * FEWEST_VALUES)
+    assert [(step.position, step.confirmed) for step in steps] == [(80, True), (160, False)]
+
+
 def test_a_long_series_is_found_out_in_blocks() -> None:
     rng = np.random.default_rng(9)
     values = rng.lognormal(0.0, 0.02, 2400)

@@ -141,6 +141,13 @@ def test_a_difference_is_certain_and_large_enough(ratios: list[float], expected:
     assert _verdict(ratios) is expected
 
 
+@pytest.mark.parametrize(("ratio", "interval"), [(1.05, (1.0, 1.1)), (0.95, (0.9, 1.0))])
+def test_an_interval_that_ends_at_1_excludes_no_equality(
+    ratio: float, interval: tuple[float, float]
+) -> None:
+    assert verdict(CaseRatio("x", 0, (ratio, ratio), ratio, interval, 1.0, 1.0)) is Verdict.SAME
+
+
 def test_null_comparisons_raise_no_more_false_alarms_than_the_confidence_allows() -> None:
     rng = np.random.default_rng(11)
     alarms = sum(
