@@ -93,13 +93,6 @@ def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: st
     assert not (checkout / "x").exists()
 
 
-def test_make_names_the_status_of_the_command(checkout: Path) -> None:
-    _fake_python(checkout, "#!/bin/sh\nexit 3\n")
-    done = _make(checkout, "bench")
-    assert done.returncode == 2
-    assert done.stderr.rstrip().endswith("bench] Error 3")
-
-
 def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:
     command = ["make", "setup", f"PYTHON={sys.executable}"]
     # A shell's background jobs ignore Ctrl-C and hand that on.
