@@ -25,7 +25,6 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.cases import MeasurableCase, find_case
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.causes import in_words
 from asv_watch.markdown import table
@@ -70,7 +69,7 @@ def explain_case(
             'asv.conf.json names no profiler; add "profiler": "FILE", a script that prints where '
             "the time of a case goes"
         )
-    if not isinstance(case, TimedCase) or not case.can_fork:
+    if not case.is_timed or not case.can_fork:
         raise WatchError(f"{case.name} is not a time on the CPU; only such cases are explained")
     suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
@@ -151,7 +150,7 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
     )
 
 
-def _profile(profiler: Path, side: Side, suites: Path, case: TimedCase) -> Profile:
+def _profile(profiler: Path, side: Side, suites: Path, case: MeasurableCase) -> Profile:
     try:
         printed = run_command(
             [str(side.python), "-P", str(profiler), str(suites), case.identity],

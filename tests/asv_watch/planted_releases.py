@@ -12,7 +12,6 @@ from asv_watch.records.comparisons import (
     ComparisonWriter,
     Header,
     Kind,
-    NoValue,
     StoredComparison,
     Unmeasured,
     Version,
@@ -94,5 +93,5 @@ def case_values(
     exact: bool = False,
 ) -> CaseValues:
     """Peak memory or a count of a case; a text is why it failed."""
-    sides = [NoValue(failed=v) if isinstance(v, str) else v for v in (before, after)]
+    sides = [{"failed": v} if isinstance(v, str) else v for v in (before, after)]
     return CaseValues(case, 1_780_000_000, unit, exact=exact, before=sides[0], after=sides[1])

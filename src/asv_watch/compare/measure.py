@@ -22,7 +22,6 @@ from asv_watch.records.comparisons import (
     ComparisonWriter,
     Header,
     Kind,
-    NoValue,
     Unmeasured,
 )
 from asv_watch.statistics.ratio import ESTIMATE
@@ -42,11 +41,7 @@ class Compared:
     @property
     def failed(self) -> bool:
         """Whether a case failed on a side."""
-        return any(case.failed for case in self.unmeasured) or any(
-            isinstance(side, NoValue) and side.failed
-            for case in self.values
-            for side in (case.before, case.after)
-        )
+        return any(case.failed for case in self.unmeasured)
 
 
 def compare(

@@ -29,13 +29,12 @@ from asv_watch.gate.result import (
     verdict_of,
 )
 from asv_watch.interleave.cases import (
+    EVERYTHING_MEASURED,
     Benchmarks,
     MeasurableCase,
+    choose_cases,
     list_benchmarks,
-    timed_cases,
-    value_cases,
 )
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import DEFAULT, PRECISE
 from asv_watch.interleave.sides import Side, side
 from asv_watch.interleave.values import measure_cases
@@ -187,15 +186,15 @@ def _list_cases(
     Raises:
         WatchError: there is none.
     """
-    only_times = selection.only_times()
-    others = value_cases(benchmarks, selection, declared, tracked=True)
-    timed = timed_cases(benchmarks, only_times, declared, needed=not others)
+    chosen = choose_cases(benchmarks, selection, declared, *EVERYTHING_MEASURED)
+    timed = [case for case in chosen if case.is_timed]
+    others = len(chosen) - len(timed)
     if timed and others:
         print(
-            f"{len(others)} cases that time nothing are left out; "
+            f"{others} cases that time nothing are left out; "
             "`asv-watch compare --values` compares them"
         )
-    return timed or others
+    return timed or chosen
 
 
 def _nearest(
@@ -218,7 +217,7 @@ def _nearest(
     if changes.is_traceable and not changes.functions:
         print(f"{files}, none of which changes measured code")
         return [], 0
-    timed = [case for case in listed if isinstance(case, TimedCase)]
+    timed = [case for case in listed if case.is_timed]
     timed = [case for case in timed if case.short] or timed
     shares = {}
     if changes.functions and timed:

@@ -17,26 +17,23 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from asv_watch import probes
 from asv_watch.gate.changes import Changed, words
 from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 
-C = TypeVar("C", bound=MeasurableCase)
 _SECONDS_A_CASE = 10
 _SHORTEST_PART = 5
 """Letters that a name has at least where it counts as a part of another."""
 
 
 def rank(
-    cases: Sequence[C],
+    cases: Sequence[MeasurableCase],
     shares: Mapping[str, float | None],
     texts: Mapping[str, str],
     changed: Changed,
-) -> list[C]:
+) -> list[MeasurableCase]:
     """Order cases; leave out those that run nothing of what was changed.
 
     Args:
@@ -47,12 +44,12 @@ def rank(
         changed: what was changed.
     """
     named = {
-        case: _named_in(f"{case.name} {texts.get(benchmark_of(case), '')}", changed.names)
+        case: _named_in(f"{case.name} {texts.get(case.benchmark, '')}", changed.names)
         for case in cases
     }
     frequency = Counter(word for of_case in named.values() for word in of_case)
 
-    def nearness(case: C) -> tuple[float, float]:
+    def nearness(case: MeasurableCase) -> tuple[float, float]:
         rarity = sum(1 / frequency[word] for word in named[case])
         return -(shares.get(case.identity) or 0.0), -rarity
 
@@ -82,25 +79,20 @@ def _are_alike(name: str, other: str) -> bool:
     return name == other or (len(shorter) >= _SHORTEST_PART and shorter in longer)
 
 
-def one_of_each_first(cases: Sequence[C]) -> list[C]:
+def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
     """Put the first case of every benchmark before the second one of any; keep the order else."""
     seen: Counter[str] = Counter()
     occurrences = []
     for case in cases:
-        occurrences.append(seen[benchmark_of(case)])
-        seen[benchmark_of(case)] += 1
+        occurrences.append(seen[case.benchmark])
+        seen[case.benchmark] += 1
     return [
         case for _, case in sorted(zip(occurrences, cases, strict=True), key=lambda pair: pair[0])
     ]
 
 
-def benchmark_of(case: MeasurableCase) -> str:
-    """Return the name of a case's benchmark."""
-    return case.name.partition("(")[0]
-
-
 def profile(
-    side: Side, suites: Path, cases: Sequence[TimedCase], changed: Changed, limit_s: float
+    side: Side, suites: Path, cases: Sequence[MeasurableCase], changed: Changed, limit_s: float
 ) -> dict[str, float | None]:
     """Call every case once, as far as the time suffices.
 

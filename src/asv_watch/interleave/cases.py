@@ -1,4 +1,4 @@
-"""Lists the cases that may run here: those that time something, and those that need no clock."""
+"""Lists the cases of the suites that may run here, with what each of them measures."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from asv_watch import probes
 from asv_watch.asv.commands import discover, run_command
@@ -26,7 +26,6 @@ from asv_watch.asv.selection import (
     process_name,
 )
 from asv_watch.errors import WatchError
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.git import ask_git
 from asv_watch.records.suite_lists import read_machine_list
@@ -35,56 +34,56 @@ from asv_watch.workplace import Workplace
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
 Benchmarks = list[dict[str, Any]]
 """Entries of asv's list."""
+Measures = Literal["time", "memory", "count", "value"]
+"""``memory`` is the peak of a process, ``count`` a value that every process repeats, and ``value``
+any other that a ``track_*`` gives."""
+EVERYTHING_MEASURED: tuple[Measures, ...] = ("time", "memory", "count", "value")
 
 
 @dataclass(frozen=True, slots=True)
-class ValueCase:
-    """A case that measures peak memory or an exact count."""
+class MeasurableCase:
+    """A case of the suites, what it measures, and how it is started."""
 
     name: str
-    """Such as ``suite.Class.peakmem_x('darnn', 'cpu')``."""
+    """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
     identity: str
-    """The benchmark's name and the case's place among its cases: ``suite.Class.peakmem_x-0``."""
+    """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
     timeout: float
-    """Seconds that it may take, together with the ``setup_cache`` of its suite."""
-    unit: str
-    is_peak: bool
-    """Whether it is peak memory."""
-    exact: bool
-    """Whether every process gives the same value."""
-    process: str
-    """Cases with the same text here are measured by one process, one after the other."""
-    suite: str
-    """Such as ``suite.Class``."""
-    parameters: tuple[str, ...]
+    """Seconds in which a time has to be ready, and to take a sample, or in which anything else has
+    to be measured, together with the ``setup_cache`` of its suite."""
+    measures: Measures = "time"
+    unit: str = "seconds"
+    short: bool = True
+    """Whether it belongs to the short set."""
+    can_fork: bool = True
+    """Whether a fork may measure it: a GPU needs a process that never forked."""
+    process: str = ""
+    """Cases that time nothing and have the same text here are measured by one process, one after
+    the other."""
+    parameters: tuple[str, ...] = ()
     """Their values, as asv writes them."""
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether it times something."""
+        return self.measures == "time"
 
-MeasurableCase = TimedCase | ValueCase
+    @property
+    def benchmark(self) -> str:
+        """Such as ``suite.Class.time_x``."""
+        return self.name.partition("(")[0]
 
 
 def list_cases(
     place: Workplace, sides: Sequence[Side], selection: Selection
 ) -> list[MeasurableCase]:
-    """Make the environments where they are missing; list the cases that may run here.
+    """Make the environments where they are missing; list the cases of time and peak memory.
 
     Raises:
         WatchError: no case matches that measures these and can run here, or asv failed.
     """
-    return measurable_cases(list_benchmarks(place, sides), selection, place.declared)
-
-
-def measurable_cases(
-    benchmarks: Benchmarks, selection: Selection, declared: Declared, *, needed: bool = True
-) -> list[MeasurableCase]:
-    """List the selected cases of time and peak memory that may run here.
-
-    Raises:
-        WatchError: there is none, although one is needed.
-    """
-    peaks = [case for case in value_cases(benchmarks, selection, declared) if case.is_peak]
-    needed = needed and not peaks
-    return [*timed_cases(benchmarks, selection, declared, needed=needed), *peaks]
+    listed = list_benchmarks(place, sides)
+    return choose_cases(listed, selection, place.declared, "time", "memory")
 
 
 def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
@@ -162,84 +161,81 @@ def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmar
         return list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
 
 
-def timed_cases(
-    benchmarks: Iterable[dict[str, Any]],
+def choose_cases(
+    benchmarks: Benchmarks,
     selection: Selection,
     declared: Declared,
-    *,
+    *wanted: Measures,
     needed: bool = True,
-) -> list[TimedCase]:
-    """List the selected cases that time something and may run here.
+) -> list[MeasurableCase]:
+    """Return the selected cases that may run here, those that time something first.
+
+    Args:
+        benchmarks: entries of asv's list.
+        selection: of cases.
+        declared: what the project declares.
+        wanted: what the cases measure.
+        needed: refuse a selection without any.
 
     Raises:
-        WatchError: there is none, although one is needed.
+        WatchError: no case is left, although one is needed.
     """
-    cases = [
-        TimedCase(
-            name=name,
-            identity=identity,
-            timeout=float(benchmark.get("timeout") or _TIMEOUT),
-            short=in_short_set(benchmark, params),
-            can_fork=not declared.uses_gpu(name),
-        )
-        for benchmark, params, name, identity in _runnable(benchmarks, selection, declared)
-        if benchmark["type"] == "time"
-    ]
+    runnable = list(_runnable(benchmarks, replace(selection, times=False), declared))
+    only = ("time",) if selection.times else wanted
+    cases = [case for case in runnable if case.measures in only]
     if needed and not cases:
-        raise WatchError(_nothing_timed(benchmarks, selection, declared))
-    return cases
+        raise WatchError(_nothing_chosen(selection, runnable))
+    return sorted(cases, key=lambda case: not case.is_timed)
 
 
-def _nothing_timed(
-    benchmarks: Iterable[dict[str, Any]], selection: Selection, declared: Declared
-) -> str:
+def _nothing_chosen(selection: Selection, others: Sequence[MeasurableCase]) -> str:
     """Say that no case is timed, which others there are, and what compares those."""
     matches = f"matches {selection}" if str(selection) else "is in the suites"
-    any_kind = replace(selection, times=False)
-    others = Counter(
-        str(benchmark["type"]) for benchmark, *_ in _runnable(benchmarks, any_kind, declared)
-    )
     if not others:
         return f"no case that times something here {matches}; `asv show` names those measured"
-    words = {"track": "track a value", "peakmemory": "measure peak memory"}
-    listed = " and ".join(f"{count} {words.get(kind, kind)}" for kind, count in others.items())
+    words = Counter(
+        "measure peak memory" if case.measures == "memory" else "track a value" for case in others
+    )
+    listed = " and ".join(f"{count} {what}" for what, count in words.items())
     return (
         f"no case that times something here {matches}: {listed}; "
         "`asv-watch compare --values --fail-if-slower` compares these"
     )
 
 
-def value_cases(
-    benchmarks: Benchmarks, selection: Selection, declared: Declared, *, tracked: bool = False
-) -> list[ValueCase]:
-    """Return the selected cases of peak memory and exact counts that may run here.
-
-    Args:
-        benchmarks: entries of asv's list.
-        selection: of cases.
-        declared: what the suites declare.
-        tracked: list every ``track_*``, not only those that are declared to be exact.
-    """
-    return [
-        ValueCase(
-            name,
-            identity,
-            max(
-                float(benchmark.get("timeout") or _TIMEOUT),
-                float(benchmark.get("setup_cache_timeout") or 0.0),
-            ),
-            benchmark["unit"],
-            is_peak=benchmark["type"] == "peakmemory",
-            exact=bool(benchmark.get("exact")),
-            process=_process(benchmark, identity),
-            suite=benchmark["name"].rpartition(".")[0],
-            parameters=params,
-        )
-        for benchmark, params, name, identity in _runnable(benchmarks, selection, declared)
-        if benchmark["type"] == "peakmemory"
-        or benchmark.get("exact")
-        or (tracked and benchmark["type"] == "track")
-    ]
+def _runnable(
+    benchmarks: Benchmarks, selection: Selection, declared: Declared
+) -> Iterator[MeasurableCase]:
+    """Yield the selected cases that may run here, as suites order them."""
+    in_order = sorted(
+        benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
+    )
+    kinds: dict[str, Measures] = {"time": "time", "peakmemory": "memory", "track": "value"}
+    for benchmark in in_order:
+        measures = kinds.get(benchmark["type"])
+        if measures is None:
+            continue
+        if measures == "value" and benchmark.get("exact"):
+            measures = "count"
+        timeout = benchmark.get("timeout") or _TIMEOUT
+        if measures != "time":
+            timeout = max(timeout, benchmark.get("setup_cache_timeout") or 0.0)
+        for index, params in enumerate(cases_of(benchmark)):
+            if selection.includes(benchmark, params) and not cannot_run(
+                benchmark, params, declared
+            ):
+                name, identity = case_name(benchmark, params), process_name(benchmark, index)
+                yield MeasurableCase(
+                    name=name,
+                    identity=identity,
+                    timeout=float(timeout),
+                    measures=measures,
+                    unit=benchmark["unit"],
+                    short=in_short_set(benchmark, params),
+                    can_fork=not declared.uses_gpu(name),
+                    process=_process(benchmark, identity),
+                    parameters=params,
+                )
 
 
 def _process(benchmark: dict[str, Any], identity: str) -> str:
@@ -256,31 +252,16 @@ def _process(benchmark: dict[str, Any], identity: str) -> str:
     return f"{suite}{identity.removeprefix(benchmark['name'])}"
 
 
-def _runnable(
-    benchmarks: Iterable[dict[str, Any]], selection: Selection, declared: Declared
-) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str, str]]:
-    """Yield the selected cases as suites order them: benchmark, parameters, name and identity."""
-    in_order = sorted(
-        benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
-    )
-    for benchmark in in_order:
-        for index, params in enumerate(cases_of(benchmark)):
-            if selection.includes(benchmark, params) and not cannot_run(
-                benchmark, params, declared
-            ):
-                identity = process_name(benchmark, index)
-                yield benchmark, params, case_name(benchmark, params), identity
-
-
 def find_case(place: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
     """Return the only case of time that a selection matches, or else the only one of any kind.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    benchmarks, declared = list_benchmarks(place, sides), place.declared
-    others = value_cases(benchmarks, selection, declared, tracked=True)
-    cases = timed_cases(benchmarks, selection, declared, needed=not others) or others
+    listed = choose_cases(
+        list_benchmarks(place, sides), selection, place.declared, *EVERYTHING_MEASURED
+    )
+    cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(
             f"{selection} matches {len(cases)} cases, such as {cases[0].name} and "

@@ -17,13 +17,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar, Literal
+from typing import IO, Any, Literal
 
 import msgspec
 
 from asv_watch import probes
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
 from asv_watch.machine.room import check_machine
 from asv_watch.signals import exit_in_words
@@ -43,23 +43,6 @@ _SECONDS_TO_END = 2.0
 """How long a server may take to end before it is killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork of the server, the server itself, or a server that ends with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimedCase:
-    """A case of the suites that times something, and how it is started."""
-
-    name: str
-    """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
-    identity: str
-    """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
-    timeout: float
-    """Seconds within which it has to be ready, and to take a sample."""
-    unit: ClassVar[str] = "seconds"
-    short: bool = True
-    """Whether it belongs to the short set."""
-    can_fork: bool = True
-    """Whether a fork may measure it: a GPU needs a process that never forked."""
 
 
 class CaseSkippedError(Exception):
@@ -98,7 +81,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._answers: IO[bytes]
         self._unread = b""
         """What came after the last answer that was read."""
-        self._case: TimedCase | None = None
+        self._case: MeasurableCase | None = None
         self._timeout = 0.0
         """Seconds in which the next answer has to come."""
         self._until = 0.0
@@ -113,7 +96,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """Whether cases of its side may be measured in forks."""
         return self._side.can_fork
 
-    def start(self, case: TimedCase, process: _Process) -> None:
+    def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it."""
         if self._process is None:
             self._launch()
@@ -272,7 +255,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
 
 def measure_round(
-    servers: tuple[Server, Server], case: TimedCase, first: int = 0
+    servers: tuple[Server, Server], case: MeasurableCase, first: int = 0
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Measure one case on two sides, in the order A B B A.
 

@@ -20,16 +20,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from asv_watch import quantities
 from asv_watch.errors import MachineError
-from asv_watch.interleave.cases import ValueCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import (
     CaseFailedError,
     CaseSkippedError,
     Server,
-    TimedCase,
     measure_round,
 )
 from asv_watch.interleave.sides import Side
@@ -77,13 +75,10 @@ def ratio_of_case(
     return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after, unit)
 
 
-C = TypeVar("C", TimedCase, ValueCase)
-
-
-class RoundsOfCases(Generic[C]):
+class RoundsOfCases:
     """The cases of one comparison, open and finished."""
 
-    def __init__(self, cases: Sequence[C], sampling: Sampling, keep: Keep) -> None:
+    def __init__(self, cases: Sequence[MeasurableCase], sampling: Sampling, keep: Keep) -> None:
         """Begin with no round of any case.
 
         Args:
@@ -91,14 +86,14 @@ class RoundsOfCases(Generic[C]):
             sampling: how many rounds.
             keep: called with each case that is finished.
         """
-        self.open: dict[C, list[Round]] = {case: [] for case in cases}
+        self.open: dict[MeasurableCase, list[Round]] = {case: [] for case in cases}
         self._sampling = sampling
         self._keep = keep
-        self._spreads: dict[C, float] = {}
-        self._repeated_until: dict[C, int] = {}
+        self._spreads: dict[MeasurableCase, float] = {}
+        self._repeated_until: dict[MeasurableCase, int] = {}
         self.results: list[CaseResult] = []
 
-    def add(self, case: C, samples: Round) -> str:
+    def add(self, case: MeasurableCase, samples: Round) -> str:
         """Add a round of a case and return its ratio in words.
 
         Raises:
@@ -128,7 +123,7 @@ class RoundsOfCases(Generic[C]):
             if all_of_them or self._is_known(case, result):
                 self.close(case, result)
 
-    def _is_known(self, case: C, result: CaseRatio) -> bool:
+    def _is_known(self, case: MeasurableCase, result: CaseRatio) -> bool:
         """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
         rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
         if case in self._repeated_until:
@@ -152,7 +147,7 @@ class RoundsOfCases(Generic[C]):
             self.close_known(all_of_them=True)
             raise
 
-    def close(self, case: C, result: CaseResult) -> None:
+    def close(self, case: MeasurableCase, result: CaseResult) -> None:
         """Finish a case."""
         del self.open[case]
         self.results.append(result)
@@ -162,7 +157,7 @@ class RoundsOfCases(Generic[C]):
 def measure_interleaved(
     sides: tuple[Side, Side],
     suites: Path,
-    cases: Sequence[TimedCase],
+    cases: Sequence[MeasurableCase],
     keep: Keep = lambda result: None,
     sampling: Sampling = DEFAULT,
 ) -> list[CaseResult]:
@@ -212,9 +207,9 @@ def measure_interleaved(
 
 
 def _measure(
-    comparison: RoundsOfCases[TimedCase],
+    comparison: RoundsOfCases,
     servers: tuple[Server, Server],
-    case: TimedCase,
+    case: MeasurableCase,
     first: int,
 ) -> str:
     """Measure a round of a case and return its ratio in words.

@@ -21,7 +21,7 @@ from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspect, find_suspects
 from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import measurable_cases
+from asv_watch.interleave.cases import choose_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
@@ -78,7 +78,7 @@ class Situation:
         """Names of the cases of time and peak memory that count and can run here."""
         listed = list(read_machine_list(self.configuration.results, self.machine).values())
         declared = self.environments[0].declared
-        cases = measurable_cases(listed, self.selection, declared, needed=False)
+        cases = choose_cases(listed, self.selection, declared, "time", "memory", needed=False)
         return frozenset(case.name for case in cases)
 
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:

@@ -19,7 +19,7 @@ from asv_watch.compare.confirm import Suspect, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import list_benchmarks, measurable_cases
+from asv_watch.interleave.cases import choose_cases, list_benchmarks
 from asv_watch.interleave.sides import side
 from asv_watch.night.examine import Examination, examinations
 from asv_watch.night.queue import Situation, Task, TaskSource, Tonight
@@ -147,7 +147,7 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
         pattern = tonight.selection.pattern or place.declared.release_cases
         package = side(place, "HEAD")
         listed = list_benchmarks(place, [package])
-        known = measurable_cases(listed, Selection(pattern), place.declared)
+        known = choose_cases(listed, Selection(pattern), place.declared, "time", "memory")
         cases = [case for case in known if case.name in expected]
         try:
             for _, result in measure_releases(place, [releases], package, cases):

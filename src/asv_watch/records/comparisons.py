@@ -135,18 +135,6 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             raise ValueError("a case without a ratio is either skipped or failed")
 
 
-class NoValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Why a case has no value on a side: it was skipped or it failed there."""
-
-    skipped: str = ""
-    failed: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a side without a reason, or with two."""
-        if bool(self.skipped) == bool(self.failed):
-            raise ValueError("a side without a value is either skipped or failed")
-
-
 class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One case with a single value on each side: an exact count, or a release's peak memory."""
 
@@ -157,9 +145,9 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     unit: str
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
-    before: float | NoValue | None = None
-    """In ``unit``; ``None`` where it was not measured."""
-    after: float | NoValue | None = None
+    before: float | dict[str, str] | None = None
+    """In ``unit``. Comparisons before 2026-11-24 may hold why there is none, or nothing."""
+    after: float | dict[str, str] | None = None
 
 
 CaseResult = CaseRatio | Unmeasured | CaseValues

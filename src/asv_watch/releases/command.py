@@ -17,11 +17,9 @@ from asv_watch.compare.report import report
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.cases import (
     Benchmarks,
-    MeasurableCase,
+    choose_cases,
     list_benchmarks,
     list_benchmarks_in,
-    timed_cases,
-    value_cases,
 )
 from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.release_history import ReleaseStep, release_findings
@@ -164,9 +162,7 @@ def _measure(
             )
         package = side(place, commit)
         listed = _list_benchmarks(place, package, pairs[0].after)
-        values = value_cases(listed, selection, place.declared)
-        times = timed_cases(listed, selection, place.declared, needed=not values)
-        chosen: list[MeasurableCase] = [*times, *values]
+        chosen = choose_cases(listed, selection, place.declared, "time", "memory", "count")
         for pair, result in measure_releases(place, pairs, package, chosen, again=again):
             compared += 1
             if isinstance(result, WatchError):

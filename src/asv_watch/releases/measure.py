@@ -13,7 +13,6 @@ from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.processes import TimedCase
 from asv_watch.interleave.rounds import ratio_of_case
 from asv_watch.interleave.sides import Side
 from asv_watch.judge.causes import in_words
@@ -146,7 +145,7 @@ def _compare(
         WatchError: a release cannot be installed or imported, or no case ran.
     """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
-    timed = [case for case in cases if isinstance(case, TimedCase)]
+    timed = [case for case in cases if case.is_timed]
     imports = [interleaved_imports(pair.requirement, *sides)] if timed else []
     compared = compare(place, sides, cases, extra=imports)
     if not pair.is_null and place.declared.profiler is not None:
@@ -158,7 +157,7 @@ def _explain(
     place: Workplace,
     sides: tuple[Side, Side],
     ratios: Iterable[CaseRatio],
-    cases: Iterable[TimedCase],
+    cases: Iterable[MeasurableCase],
 ) -> None:
     """Store which operators and kernels account for the largest differences."""
     by_name = {case.name: case for case in cases}

@@ -28,7 +28,7 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.asv.skipping import select
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import value_cases
+from asv_watch.interleave.cases import choose_cases
 
 BENCHMARKS: list[dict[str, Any]] = [
     {
@@ -134,7 +134,7 @@ def test_values_share_a_process_by_suite_and_parameters_and_come_in_the_declared
         *(benchmark(f"m.C.track_{name}", may_fork=True, position=6) for name in "xy"),
     ]
     processes: dict[str, list[str]] = {}
-    for case in value_cases(benchmarks, EVERYTHING, Declared()):
+    for case in choose_cases(benchmarks, EVERYTHING, Declared(), "memory", "count"):
         processes.setdefault(case.process, []).append(case.name.removeprefix("m."))
     assert list(processes.values()) == [
         ["C.peakmem_x(1)"],

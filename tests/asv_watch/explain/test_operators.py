@@ -13,7 +13,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.explain import compare_profiles, explain_case, report
-from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import FILE_NAME, read_explanations
@@ -50,7 +50,7 @@ class Suite:
 """
 
 
-CASE = TimedCase("a case", "suite.Suite.time_it-0", 300.0)
+CASE = MeasurableCase("a case", "suite.Suite.time_it-0", 300.0)
 
 
 def _side(folder: Path, name: str, body: str) -> Side:
@@ -108,17 +108,20 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (TimedCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on a"),
-        (TimedCase("x", "suite.Suite.time_it-2", 300.0), "x on a was not profiled: .* no profile"),
+        (MeasurableCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on a"),
         (
-            TimedCase("x", "suite.Suite.time_it-0", 300.0, can_fork=False),
+            MeasurableCase("x", "suite.Suite.time_it-2", 300.0),
+            "x on a was not profiled: .* no profile",
+        ),
+        (
+            MeasurableCase("x", "suite.Suite.time_it-0", 300.0, can_fork=False),
             "is not a time on the CPU",
         ),
-        (TimedCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
+        (MeasurableCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
     ],
 )
 def test_a_case_that_cannot_be_profiled_is_refused(
-    place: Workplace, tmp_path: Path, case: TimedCase, message: str
+    place: Workplace, tmp_path: Path, case: MeasurableCase, message: str
 ) -> None:
     side = _side(tmp_path, "a", "x")
     with pytest.raises(WatchError, match=message.replace("(", r"\(")):

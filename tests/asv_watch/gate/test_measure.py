@@ -9,7 +9,7 @@ from pathlib import Path
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.gate.command import measure
 from asv_watch.gate.result import GateCase
-from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
 from asv_watch.machine.budget import Budget
 
@@ -50,7 +50,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
 
     works, fails = side("works", WORKS), side("fails", FAILS)
     cases = [
-        TimedCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
+        MeasurableCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
     assert measure((fails, works), suites, cases, Budget(60.0, time.monotonic)) == [

@@ -10,7 +10,7 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.gate.changes import Changed, read_changes
 from asv_watch.gate.ranking import profile, rank
-from asv_watch.interleave.processes import TimedCase
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
 from tests.conftest import commit
 
@@ -68,11 +68,11 @@ time_raises.timeout = 3
 """
 
 
-def _case(name: str, place: int | None = None) -> TimedCase:
+def _case(name: str, place: int | None = None) -> MeasurableCase:
     if place is None:
-        return TimedCase(f"suite.{name}", f"suite.{name}", 30.0)
+        return MeasurableCase(f"suite.{name}", f"suite.{name}", 30.0)
     size = (10, 10000)[place]
-    return TimedCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{place}", 30.0)
+    return MeasurableCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{place}", 30.0)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_function_of_python_is_found_by_its_names_in_c(
     changed = read_changes(repository, "HEAD~1", after, [path])
     functions = ("itertools.count", "others.all_distinct", "package.all_distinct")
     cases = [
-        TimedCase(f"suite.{name}.time_it({name!r})", f"suite.{name}.time_it-0", 30.0)
+        MeasurableCase(f"suite.{name}.time_it({name!r})", f"suite.{name}.time_it-0", 30.0)
         for name in functions
     ]
     assert [case.name for case in rank(cases, {}, {}, changed)] == [

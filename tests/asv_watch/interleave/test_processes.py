@@ -19,13 +19,13 @@ import pytest
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError
+from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
     CaseFailedError,
     CaseSkippedError,
     Server,
-    TimedCase,
     measure_round,
 )
 from asv_watch.interleave.sides import Side
@@ -159,7 +159,7 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
 
 
 def _measure(
-    sides: tuple[Side, Side], suites: Path, *cases: TimedCase, first: int = 0
+    sides: tuple[Side, Side], suites: Path, *cases: MeasurableCase, first: int = 0
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Measure a round of each case, with the same servers."""
     with (
@@ -169,8 +169,8 @@ def _measure(
         return [measure_round((before, after), case, first) for case in cases]
 
 
-def _case(place: int, timeout: float = 30.0) -> TimedCase:
-    return TimedCase("a case", f"suite.Suite.time_it-{place}", timeout)
+def _case(place: int, timeout: float = 30.0) -> MeasurableCase:
+    return MeasurableCase("a case", f"suite.Suite.time_it-{place}", timeout)
 
 
 def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
 ) -> None:
     (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, suites, TimedCase("x", "large.time_it", 2.0))
+    [samples] = _measure(sides, suites, MeasurableCase("x", "large.time_it", 2.0))
     assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
 
 
@@ -270,7 +270,7 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Pat
 )
 def test_a_suspended_sample_makes_no_difference(suites: Path, tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, suites, TimedCase("x", "suite.Suspended.time_it", 30.0))
+    [samples] = _measure(sides, suites, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
     assert [sample > 0.9 for sample in samples[1]].count(True) == 1
     assert ratio_of_round(*samples) == pytest.approx(1.0, abs=0.2)
 
@@ -279,7 +279,7 @@ def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_sid
     suites: Path, tmp_path: Path
 ) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    cached = TimedCase("x", "suite.Cached.time_it", 30.0)
+    cached = MeasurableCase("x", "suite.Cached.time_it", 30.0)
     for servers in (1, 2):
         _measure(sides, suites, _case(0), cached, _case(0))
         assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
@@ -316,7 +316,7 @@ def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_nev
 ) -> None:
     sides = _side(tmp_path, "A", engine=engine), _side(tmp_path, "B", engine="2.7.0")
     on_gpu = "cuda" in name
-    case = TimedCase(name, "suite.Suite.time_it-5", 30.0, can_fork=not on_gpu)
+    case = MeasurableCase(name, "suite.Suite.time_it-5", 30.0, can_fork=not on_gpu)
     _measure(sides, suites, case, case)
     processes, parents = zip(
         *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True

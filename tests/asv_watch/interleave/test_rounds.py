@@ -14,7 +14,8 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError
 from asv_watch.interleave import rounds as rounds_module
-from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError, TimedCase
+from asv_watch.interleave.cases import MeasurableCase
+from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError
 from asv_watch.interleave.rounds import (
     DEFAULT,
     RoundsOfCases,
@@ -30,14 +31,14 @@ SIDES = (
     Side("B", Path(), EnvironmentSpec({}, "", Path())),
 )
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
-Play = Callable[[Any, TimedCase, int], Any]
+Play = Callable[[Any, MeasurableCase, int], Any]
 
 
 def _measure(
     monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
 ) -> list[CaseResult]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    chosen = [TimedCase(name, name, 1.0) for name in cases]
+    chosen = [MeasurableCase(name, name, 1.0) for name in cases]
     return measure_interleaved(SIDES, Path(), chosen)
 
 
@@ -48,7 +49,7 @@ def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
     """Processes that differ by a spread each, with tails, on a machine that drifts."""
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
         levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
         samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 16))
@@ -76,7 +77,7 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
 ) -> None:
     played = 0
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         nonlocal played
         played += 1
         after = ratio * (1 + 0.006 * (-1) ** played)
@@ -89,7 +90,7 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
 def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         after = float(case.name) * (1.03 if first else 1 / 1.03)
         return ((1.0, 1.0), (after, after))
 
@@ -101,7 +102,7 @@ def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
 def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     first_sides = []
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         first_sides.append(first)
         return ((1.0, 1.0), (1.0, 1.0))
 
@@ -122,7 +123,7 @@ def test_the_time_left_is_that_of_every_cases_fewest_rounds() -> None:
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         rounds[case.name] += 1
         if rounds[case.name] > FEWEST_ROUNDS:
             raise MachineError("B: No space left on device")
@@ -131,7 +132,7 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     rounds: Counter[str] = Counter()
     monkeypatch.setattr(rounds_module, "measure_round", play)
     kept: list[CaseResult] = []
-    cases = [TimedCase(name, name, 1.0) for name in ("quiet", "noisy")]
+    cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
         measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [(type(case), case.case) for case in kept] == [
@@ -145,7 +146,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
 ) -> None:
     tried: list[str] = []
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
             raise CaseSkippedError("no such device")
@@ -175,7 +176,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
     spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
     played: list[str] = []
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         played.append(case.name)
         ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
         return ((1.0, 1.0), (ratio, ratio))
@@ -193,7 +194,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
 def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
-    def play(servers: Any, case: TimedCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
         played.append(case.name)
         if played.count("second") == FEWEST_ROUNDS:
             raise KeyboardInterrupt
@@ -201,7 +202,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
 
     kept: list[CaseResult] = []
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    cases = [TimedCase(name, name, 1.0) for name in ("first", "second")]
+    cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
         measure_interleaved(SIDES, Path(), cases, kept.append)
     assert [case.case for case in kept] == ["first"]
@@ -209,7 +210,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
 
 def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:
     kept: list[CaseResult] = []
-    cases = [TimedCase(name, name, 1.0) for name in ("alike", "different")]
+    cases = [MeasurableCase(name, name, 1.0) for name in ("alike", "different")]
     comparison = RoundsOfCases(cases, Sampling(fewest_rounds=3), kept.append)
     for _ in range(3):
         comparison.add(cases[0], ((1.0,), (1.0,)))

@@ -15,7 +15,6 @@ from asv_watch.records.comparisons import (
     CaseValues,
     ComparisonWriter,
     Header,
-    NoValue,
     Unmeasured,
     Version,
     read_comparison,
@@ -28,7 +27,7 @@ RATIO = CaseRatio("a.A.time_x('m')", 1760000100, (1.01, 1.02), 1.015, (1.0, 1.03
 SKIPPED = Unmeasured("a.A.time_y", 1760000101, skipped="no device")
 FAILED = Unmeasured("a.A.time_z", 1760000102, failed="A: RuntimeError: broken")
 VALUES = CaseValues(
-    "a.A.peakmem_x", 1760000103, "bytes", before=1024.0, after=NoValue(failed="MemoryError")
+    "a.A.peakmem_x", 1760000103, "bytes", before=1024.0, after={"failed": "MemoryError"}
 )
 
 
