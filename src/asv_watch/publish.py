@@ -16,6 +16,7 @@ from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
 from asv_watch.records.history import History
+from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.workplace import check_checkout, load_results
 
@@ -56,14 +57,15 @@ def report(
     """
     root = Path.cwd()
     check_checkout(root)
-    history = load_results(root)
+    history = in_order(load_results(root))
+    contents = contents_of(history, analyse(history))
     wanted = set(State) if state == "all" else {State(state)}
     changes = [
         change
-        for change in analyse(history).changes
+        for change in contents.changes
         if change.state in wanted and machine in {"", history.series[change.series].machine}
     ]
-    print(write_report(history, changes[:count], markup) or "no change to report")
+    print(write_report(contents, changes[:count], markup) or "no change to report")
     return report_damage(history)
 
 

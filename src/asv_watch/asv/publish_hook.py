@@ -18,7 +18,7 @@ from asv.console import log
 from asv.repo import get_repo
 from asv.util import ProcessError, UserError
 
-from asv_watch.asv.declared import read_declared
+from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.settings import default_branch
 from asv_watch.errors import WatchError
 
@@ -34,11 +34,7 @@ class PublishRequest:
     branch: str
     hashes: frozenset[str] | None
     """The commits to show; every commit of the branch if None."""
-    measured_paths: tuple[str, ...]
-    published_values: Path | None
-    """File with values that others published (key ``published_values``), if there is one."""
-    tables: tuple[Path, ...]
-    """Files with tables of the project (key ``tables``)."""
+    declared: Declared
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 
@@ -77,9 +73,7 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
         repository=Path(repo._path),
         branch=conf.branches[0] or default_branch(repo, Path(repo._path)),
         hashes=None if range_spec is None else frozenset(_hashes_of(repo, range_spec)),
-        measured_paths=declared.measured_paths,
-        published_values=declared.published_values,
-        tables=declared.tables,
+        declared=declared,
         project=_project(conf, declared.site_url),
     )
 

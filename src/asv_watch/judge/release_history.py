@@ -111,12 +111,12 @@ class ReleaseHistory:
 
 @dataclass(frozen=True, slots=True)
 class RelativeTime:
-    """Time of a case in a release over that in a later one, mostly the newest."""
+    """Time of a case in a release over that in the newest one."""
 
     release: str
     ratio: float
     interval: tuple[float, float]
-    """Confidence interval (99 %); of the later release it has no width."""
+    """Confidence interval (99 %); of the newest release it has no width."""
 
 
 def release_steps(
@@ -202,20 +202,17 @@ def release_histories(
     return tuple(histories)
 
 
-def chain(history: ReleaseHistory, case: str, later: str) -> tuple[RelativeTime, ...]:
-    """Times of a case in each release relative to a later one.
+def chain(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ...]:
+    """Times of a case in each release relative to the newest one, by the steps between neighbours.
 
-    The chain goes back from the later release, and ends where a step between neighbours has no
-    ratio.
+    The chain goes back from the newest release, and ends where a step has no ratio.
 
     Returns:
         The oldest release first; empty where the first step has no ratio.
     """
-    newest_first = [RelativeTime(later, 1.0, (1.0, 1.0))]
+    newest_first = [RelativeTime(history.releases[-1], 1.0, (1.0, 1.0))]
     logarithm = variance = variance_of_variance = 0.0
     for step in history.steps:
-        if release_order(step.after) > release_order(later):
-            continue
         ratio = step.ratios.get(case)
         if ratio is None or newest_first[-1].release != step.after:
             break
@@ -242,7 +239,7 @@ def relative_times(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ..
         The oldest release first; empty where neither leads to any.
     """
     newest = history.releases[-1]
-    times = {time.release: time for time in chain(history, case, newest)}
+    times = {time.release: time for time in chain(history, case)}
     for step in (*history.steps, *history.with_newest):
         ratio = step.ratios.get(case)
         if ratio is not None and step.after == newest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -164,11 +164,3 @@ class History:
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""
         return self._indices[columns.commits][columns.indices]
-
-    def in_any(self, indices: Iterable[Indices]) -> list[int]:
-        """Return the indices in `commits` that any of several arrays has, oldest first."""
-        is_there = np.zeros(len(self.commits), dtype=bool)
-        for of_array in indices:
-            is_there[of_array] = True
-        places: list[int] = np.flatnonzero(is_there).tolist()
-        return places

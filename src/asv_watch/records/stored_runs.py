@@ -126,7 +126,7 @@ class RunReader:
         unusable = 0
         for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
-                if _finite(value) is not None:
+                if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
             report = reports.get(self.cases[number].name) if reports else None
@@ -166,8 +166,7 @@ def _run(
         return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
     if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
         return NEVER_RUN if report is None else _without_value(report)
-    median = _finite(value)
-    if median is None:
+    if not is_finite_number(value):
         return None
     if report is not None and report.rounds_left and report.outcome is not Outcome.OK:
         return _without_value(report)  # a later round failed; the samples before it are stored
@@ -177,7 +176,7 @@ def _run(
         reported = report_value(samples)
         point = Point(reported.value, reported.interval, samples)
     else:
-        point = Point(median, _pair(lower, upper))
+        point = Point(float(value), _pair(lower, upper))
     at = started_at if report is None or report.at is None else report.at
     return Run(Outcome.OK, point, "", at, recipe)
 
@@ -189,14 +188,11 @@ def _without_value(report: Report) -> Run:
     return Run(report.outcome, None, report.reason, report.at)
 
 
-def _finite(value: Any) -> float | None:
-    return float(value) if is_finite_number(value) else None
-
-
 def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
     """Return an interval, if both ends are finite numbers in order (a single sample has none)."""
-    low, high = _finite(lower), _finite(upper)
-    return None if low is None or high is None or low > high else (low, high)
+    if is_finite_number(lower) and is_finite_number(upper) and lower <= upper:
+        return float(lower), float(upper)
+    return None
 
 
 def _finite_samples(samples: Any) -> tuple[float, ...]:

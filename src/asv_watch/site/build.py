@@ -51,15 +51,15 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             since = min(change.previous for change in findings.changes)
             since_hash = history.commits[since].hash
             ancestry = read_ancestry(
-                request.repository, commits, since_hash, request.measured_paths
+                request.repository, commits, since_hash, request.declared.measured_paths
             )
         build_site(
             fresh,
             contents_of(history, findings, ancestry),
             generated=_now(),
             project=request.project,
-            published=read_published(request.published_values),
-            tables=read_tables(request.tables),
+            published=read_published(request.declared.published_values),
+            tables=read_tables(request.declared.tables),
         )
     log.info(f"The site is in {request.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
@@ -125,7 +125,7 @@ def build_site(
     write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)
     write_case_files(folder, contents)
-    feed = write_feed(contents, project=project["name"], site=project["site"])
+    feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)
     page = render_page(
         contents, table, generated=generated, project=project, headline=overview["headline"]

@@ -48,6 +48,8 @@ class ShownCase:
     row: int
     """Index in ``CaseTable.rows``."""
     column: int
+    title: str
+    """What sentences and headings call it: ``lenet5 · batch 5 · cpu · forward``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,17 @@ class CaseTable:
     cases: tuple[ShownCase, ...]
     index_of: dict[str, int]
     """Full name of a case to its index in ``cases``."""
+
+    def title(self, case: str) -> str:
+        """Return a case's title, with its metric where that is no time.
+
+        A case that no suite has any more is called by its name.
+        """
+        if case not in self.index_of:
+            return case
+        shown = self.cases[self.index_of[case]]
+        metric = shown.summary.metric.label
+        return shown.title if metric == "time" else f"{shown.title} · {metric}"
 
 
 def case_table(contents: Contents) -> CaseTable:
@@ -73,7 +86,13 @@ def case_table(contents: Contents) -> CaseTable:
     index_of_column = {column: index for index, column in enumerate(shown_columns)}
     cases = sorted(
         (
-            ShownCase(name, summary, index_of_row[rows[name]], index_of_column[columns[name]])
+            ShownCase(
+                name,
+                summary,
+                index_of_row[rows[name]],
+                index_of_column[columns[name]],
+                _title(rows[name], columns[name], layout),
+            )
             for name, summary in of_case.items()
         ),
         key=lambda case: (case.row, case.column),
@@ -92,8 +111,7 @@ def _column_order(column: Column, layout: Layout) -> tuple[bool, str, bool, Colu
     return (without, column[0] if column else "", "forward" not in column, column)
 
 
-def title(row: Row, column: Column, layout: Layout) -> str:
-    """Return what sentences and headings call a case: ``lenet5 · batch 5 · cpu · forward``."""
+def _title(row: Row, column: Column, layout: Layout) -> str:
     group = [] if layout.of_models else [row.group]
     return " · ".join(filter(None, [*group, row.name, row.details, *column]))
 

@@ -38,7 +38,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
             "s": change.series,
             "p": change.previous,
             "c": change.commit,
-            "cause": _cause(change),
+            "cause": cause(change),
             "may_be_code": change.may_be_code,
             "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
         }
@@ -71,7 +71,8 @@ def _size_of(contents: Contents, change: Change) -> Json:
     }
 
 
-def _cause(change: Change) -> str:
+def cause(change: Change) -> str:
+    """Say where a change comes from, in the same words wherever it is shown."""
     parts = [_CAUSES[change.cause]]
     if change.made_by:
         parts = [f"commit {change.made_by[1][:8]}, found by bisection"]

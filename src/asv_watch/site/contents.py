@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from packaging.version import Version
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
@@ -137,13 +139,6 @@ class SeriesSummary:
         """Name in summaries of many changes: its model, or else its group of benchmarks."""
         return self.model if "pass" in self.labels else self.group
 
-    @property
-    def column(self) -> str:
-        """The column it belongs to: every other parameter, device and pass first."""
-        first = [value for key in ("device", "pass") if (value := self.labels.get(key))]
-        first = first if "pass" in self.labels else []
-        return " · ".join([*first, *names.settings(self.labels)])
-
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -264,39 +259,15 @@ def _setups(history: History) -> tuple[Setup, ...]:
     for series in history.series:
         members[setup_key(series)].append(series)
         series_of_machine[series.machine] += bool(series.columns.valued.rows)
-    setups = []
-    for (machine, environment), of_setup in members.items():
-        indices = [history.indices(series.columns) for series in of_setup]
-        measured = history.in_any(indices)
-        if not measured:
-            continue
-        newest_runs = [
-            series.last
-            for series, of_series in zip(of_setup, indices, strict=True)
-            if len(of_series) and of_series[-1] == measured[-1]
-        ]
-        records = history.recorded.get((machine, environment), {})
-        record = [(history.order[commit], noted[-1]) for commit, noted in records.items()][-1:]
-        setups.append(
-            Setup(
-                machine=history.machines[machine],
-                environment=history.environments[environment],
-                commits=tuple(measured),
-                counts=dict(sorted(Counter(run.outcome.value for run in newest_runs).items())),
-                record=record[0] if record else None,
-            )
-        )
-    setups.sort(key=lambda setup: setup.key)
-    setups.sort(
-        key=lambda setup: (
-            setup.newest,
-            release_order(setup.environment.release.rpartition(" ")[2]),
-        ),
-        reverse=True,
-    )
-    newest_of: Counter[str] = Counter()
+    setups = [
+        _setup(history, key, of_setup)
+        for key, of_setup in sorted(members.items(), key=lambda member: member[0])
+        if any(series.columns.rows for series in of_setup)
+    ]
+    newest_of: dict[str, int] = {}
     for setup in setups:
-        newest_of[setup.machine.name] = max(newest_of[setup.machine.name], setup.newest)
+        name = setup.machine.name
+        newest_of[name] = max(newest_of.get(name, -1), setup.newest)
     enough = _LEAST_SHARE * max(series_of_machine.values(), default=0)
 
     def of_machine(setup: Setup) -> tuple[bool, int, int, str]:
@@ -304,8 +275,33 @@ def _setups(history: History) -> tuple[Setup, ...]:
         count = series_of_machine[name]
         return (count < enough, -newest_of[name], -count, name)
 
-    setups.sort(key=of_machine)
-    return tuple(setups)
+    def of_environment(setup: Setup) -> tuple[int, Version]:
+        return (setup.newest, release_order(setup.environment.release.rpartition(" ")[2]))
+
+    newest_first = sorted(setups, key=of_environment, reverse=True)
+    return tuple(sorted(newest_first, key=of_machine))
+
+
+def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:
+    """Return a setup of which a series has a run."""
+    indices = [history.indices(series.columns) for series in members]
+    measured: list[int] = np.unique(np.concatenate(indices)).tolist()
+    outcomes = Counter(
+        series.last.outcome.value
+        for series, of_series in zip(members, indices, strict=True)
+        if len(of_series) and of_series[-1] == measured[-1]
+    )
+    record = [
+        (history.order[commit], records[-1])
+        for commit, records in history.recorded.get(key, {}).items()
+    ]
+    return Setup(
+        machine=history.machines[key[0]],
+        environment=history.environments[key[1]],
+        commits=tuple(measured),
+        counts=dict(sorted(outcomes.items())),
+        record=record[-1] if record else None,
+    )
 
 
 def _summary(

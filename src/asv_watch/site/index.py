@@ -12,7 +12,7 @@ from asv_watch import quantities
 from asv_watch.records.labels import plain_value
 from asv_watch.records.records import Benchmark, Environment
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable, implementation, look, main_groups, title
+from asv_watch.site.case_table import CaseTable, implementation, look, main_groups
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup
 from asv_watch.site.scripts import shortened
@@ -179,7 +179,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "b": index_of_benchmark[case.summary.benchmark.name],
                 "row": case.row,
                 "column": case.column,
-                "title": title(table.rows[case.row], table.columns[case.column], layout),
+                "title": case.title,
                 "labels": {
                     name: value
                     for name, value in case.summary.labels.items()

@@ -138,20 +138,6 @@ def row_name(case: Case) -> str:
     return _KIND.sub("", function).replace("_", " ")
 
 
-def case_name(case: Case) -> str:
-    """Name a case for a sentence: ``vgg19 cpu batch 5 forward``, ``Parser long lines size 5``."""
-    owner = case.benchmark.rpartition(".")[0].rpartition(".")[2]
-    of_model = "pass" in case.labels
-    words = [] if of_model and "model" in case.labels else [owner]
-    words += [] if of_model else [row_name(case)]
-    words += [
-        value if of_model and key in {"model", "device", "pass"} else setting(key, value)
-        for key, value in case.labels.items()
-        if value and not (key == "metric" and value == "time")
-    ]
-    return " ".join(filter(None, words))
-
-
 _EXCEPTION = re.compile(
     r"^(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|Exit|Warning|Failed)\b"
 )

@@ -11,7 +11,7 @@ from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
-from asv_watch.site.release_data import case_title, compared
+from asv_watch.site.release_data import compared
 from asv_watch.statistics.rule import TOO_NOISY, Verdict, verdict
 
 Json = dict[str, Any]
@@ -143,7 +143,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
             "count": len(ratios),
             "sentence": _release_sentence(name, len(ratios), [verdict(r) for _, r in differing]),
             "bars": [
-                {"key": case, "title": case_title(table, case)} | compared(ratio)
+                {"key": case, "title": table.title(case)} | compared(ratio)
                 for case, ratio in differing[:_BARS]
             ],
             "more": max(0, len(differing) - _BARS),

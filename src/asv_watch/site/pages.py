@@ -15,9 +15,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from asv_watch import quantities
-from asv_watch.judge.causes import in_words
-from asv_watch.site.case_table import CaseTable, title
-from asv_watch.site.change_data import change_id, recent_changes, size
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
@@ -61,10 +60,7 @@ def render_page(
             table.index_of[row.series.case.name],
         )
     )
-    titles = {
-        case.name: title(table.rows[case.row], table.columns[case.column], contents.layout)
-        for case in table.cases
-    }
+    titles = {case.name: case.title for case in table.cases}
     page = render(
         "index.html",
         policy=POLICY,
@@ -102,7 +98,7 @@ def _templates() -> Environment:
         instant=quantities.timestamp,
         moment=partial(quantities.timestamp, pattern="%Y-%m-%d %H:%M UTC"),
         size=size,
-        in_words=in_words,
+        cause=cause,
     )
     return templates
 
@@ -118,11 +114,12 @@ _GREY, _BLUE, _ORANGE = "#57606a", "#0550ae", "#a04100"
 _LETTER = 6.6  # pixels of an average letter at 11 px
 
 
-def write_feed(contents: Contents, *, project: str, site: str = "") -> bytes:
+def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str = "") -> bytes:
     """Render the feed; it depends on the changes alone, not on when it is written.
 
     Args:
         contents: The changes, and the series and commits that they refer to.
+        table: Names of its cases.
         project: Name of the project.
         site: Address that the site is served under, with a slash at its end; without
             it links are relative to the feed's own address.
@@ -137,6 +134,7 @@ def write_feed(contents: Contents, *, project: str, site: str = "") -> bytes:
         updated=max((commits[change.commit].date for change in shown), default=0),
         changes=[(change, change_id(contents, change)) for change in shown],
         contents=contents,
+        table=table,
         commits=commits,
     )
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).encode()

@@ -45,17 +45,6 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
     ]
 
 
-def case_title(table: CaseTable, case: str) -> str:
-    """Return what lists call a case of a comparison of releases."""
-    if case not in table.index_of:
-        return case
-    shown = table.cases[table.index_of[case]]
-    row, column = table.rows[shown.row], table.columns[shown.column]
-    metric = shown.summary.metric.label
-    words = [row.name, row.details, *column, "" if metric == "time" else metric]
-    return " · ".join(filter(None, words))
-
-
 def compared(ratio: CaseRatio) -> Json:
     """Return a ratio with its interval, in numbers and as text, and what it means."""
     return {
@@ -107,7 +96,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     times = relative_times(history, case)
     return {
         "key": case if shown else "",
-        "title": case_title(table, case),
+        "title": table.title(case),
         "row": shown.row if shown else None,
         "column": shown.column if shown else None,
         "main": is_main,

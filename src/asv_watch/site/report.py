@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from asv_watch import quantities
-from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
 from asv_watch.records.history import History
 from asv_watch.site import names
-from asv_watch.site.change_data import size
+from asv_watch.site.case_table import CaseTable, case_table
+from asv_watch.site.change_data import cause, size
+from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 
 Markup = Literal["markdown", "text"]
 
 
-def write_report(history: History, changes: Sequence[Change], markup: Markup) -> str:
+def write_report(contents: Contents, changes: Sequence[Change], markup: Markup) -> str:
     """Describe each change: what, since when, how much, how certain, which commit and why.
 
     Args:
-        history: The series and commits that the changes refer to.
+        contents: What the site shows.
         changes: What to report, the most important first.
         markup: Markdown for an issue or comment, or plain text for an e-mail.
     """
-    return "\n\n".join(_finding(history, change, markup) for change in changes)
+    titles = case_table(contents)
+    return "\n\n".join(_finding(contents.history, titles, change, markup) for change in changes)
 
 
-def _finding(history: History, change: Change, markup: Markup) -> str:
+def _finding(history: History, titles: CaseTable, change: Change, markup: Markup) -> str:
     series = history.series[change.series]
     commit = history.commits[change.commit]
     release = history.environments[series.environment].release
     where = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
-    title = f"{quoted(names.case_name(series.case))}: {change.verdict}, {size(change)}"
+    title = f"{quoted(titles.title(series.case.name))}: {change.verdict}, {size(change)}"
     before, after = (quantities.quantity(value, series.unit) for value in change.values)
     facts = {
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(where)}: "
@@ -44,7 +46,7 @@ def _finding(history: History, change: Change, markup: Markup) -> str:
         f"{quantities.timestamp(commit.date, '%Y-%m-%d')}",
         "How certain": _certainty(change),
         "Commit": _culprit(history, change),
-        "Why": _reason(change, series.unit, quoted),
+        "Cause": quoted(cause(change)),
         "Reproduce": quoted(_command(history, change, release)),
     }
     if markup == "markdown":
@@ -75,20 +77,6 @@ def _culprit(history: History, change: Change) -> str:
         return after[:8]
     narrowed = "narrowed by bisection" if change.made_by else "not bisected"
     return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
-
-
-def _reason(change: Change, unit: str, quoted: Callable[[str], str]) -> str:
-    if change.note is not None:
-        return f"{change.note.kind}: {quoted(change.note.text)}"
-    if change.explanation is not None:
-        return quoted(in_words(change.explanation, change.ratio))
-    if change.cause == "machine":
-        return "most series of the machine changed at once, so it is the machine"
-    if change.cause == "alternation":
-        return "the series alternates between two levels, as on two kinds of machines"
-    if change.cause == "environment":
-        return "installed software changed between the two commits"
-    return "not examined yet (asv-watch explain)" if unit == "seconds" else "not known"
 
 
 def _command(history: History, change: Change, release: str) -> str:

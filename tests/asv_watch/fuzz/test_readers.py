@@ -130,11 +130,12 @@ class Loaded:
         check_results(results)
         history = in_order(load_history(results, commits))
         findings = analyse(history)
-        write_report(history, findings.changes, "markdown")
+        contents = contents_of(history, findings)
+        write_report(contents, findings.changes, "markdown")
         Attempts(results / "desk", "s", lambda: 1.0)
         project = {"name": "p", "url": "", "commit_url": "", "site": ""}
         site.mkdir(exist_ok=True)
-        build_site(site, contents_of(history, findings), generated=1, project=project)
+        build_site(site, contents, generated=1, project=project)
         return cls(history)
 
     @property

@@ -172,7 +172,7 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     assert words == "The newest 10 measured commits made 1 case slower."
     assert index["overview"]["commits"]["changes"] == [0]
     [title] = titles
-    assert title.startswith(f"tpa_lstm time cpu · forward: worse, {change['text']} (+4.0 to ")
+    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+4.0 to ")
     assert badge == "1 worse"
 
 

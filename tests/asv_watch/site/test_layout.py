@@ -7,7 +7,7 @@ import pytest
 from asv_watch.records.labels import case_labels, measures_models
 from asv_watch.records.records import Benchmark, Case
 from asv_watch.site.layout import layout_of
-from asv_watch.site.names import case_name, row_name
+from asv_watch.site.names import row_name
 
 SIZES = ("'Small'", "'Big'")
 
@@ -57,6 +57,4 @@ def test_benchmarks_are_grouped_by_module_and_class_and_share_the_metric_of_thei
     assert labels == {"size": "Big", "metric": "time"}
     assert case_labels(tracked, (), of_models=False)["metric"] == "errors"
     case = Case(long_lines.name, ("'Big'",), labels)
-    assert (row_name(case), case_name(case)) == ("long lines", "Parser long lines Big")
-    alone = Case("time_alone", (), case_labels(plain, (), of_models=False))
-    assert case_name(alone) == "alone"
+    assert row_name(case) == "long lines"

@@ -16,7 +16,8 @@ from asv_watch.records.explanations import (
     StoredExplanation,
 )
 from asv_watch.records.history import History
-from asv_watch.site.report import write_report
+from asv_watch.site.contents import contents_of
+from asv_watch.site.report import Markup, write_report
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash
 
@@ -34,25 +35,29 @@ def _change(history: History) -> Change:
     return change
 
 
+def _report(history: History, changes: list[Change], markup: Markup) -> str:
+    return write_report(contents_of(history, analyse(history)), changes, markup)
+
+
 def test_a_measured_change_is_described_as_markdown_and_as_text(history: History) -> None:
-    markdown = write_report(history, [_change(history)], "markdown")
+    markdown = _report(history, [_change(history)], "markdown")
     title, _, *facts = markdown.splitlines()
     size = "+20.0 % (+19.4 to +20.6 %)"
-    assert title == f"### `darnn cpu forward`: worse, {size}"
+    assert title == f"### `suite · Suite · forward`: worse, {size}"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
-    assert list(described) == ["What", "Since", "How certain", "Commit", "Why", "Reproduce"]
+    assert list(described) == ["What", "Since", "How certain", "Commit", "Cause", "Reproduce"]
     assert described["What"].startswith(f"`{CASE}` on `{MACHINE}`, `torch 2.15.0`: ")
     assert described["Since"].startswith(f"{commit_hash(38)[:8]} (`Commit 38`), 20")
     assert described["How certain"].startswith("the two commits were compared with each other")
     assert described["Commit"] == commit_hash(38)[:8]
-    assert described["Why"] == "not examined yet (asv-watch explain)"
+    assert described["Cause"] == "`code`"
     before, after = (commit_hash(number)[:12] for number in (37, 38))
     command = f"asv-watch compare --before {before} --after {after} --cases "
     pattern = "'suite.Suite.time_forward..darnn., .cpu..'"
     assert described["Reproduce"] == f"`{command}{pattern} --release 2.15.0`"
     assert re.search(pattern.strip("'"), CASE)
 
-    text = write_report(history, [_change(history)], "text")
+    text = _report(history, [_change(history)], "text")
     assert text.splitlines()[0] == title.removeprefix("### ").replace("`", "")
     assert "**" not in text
     for name, fact in described.items():
@@ -67,20 +72,18 @@ def test_commit_and_operator_are_named_where_they_are_known(history: History) ->
         case=CASE, at=1, before=versions[0], after=versions[1], explanation=explanation
     )
     history = replace(history, explanations={MACHINE: (stored,)})
-    assert "aten::cumsum accounts for 100 % of the difference (1.00 ms → 2.00 ms)" in write_report(
+    assert "aten::cumsum accounts for 100 % of the difference (1.00 ms → 2.00 ms)" in _report(
         history, [_change(history)], "markdown"
     )
 
 
 def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: History) -> None:
     change = replace(_change(history), previous=30)
-    text = write_report(history, [change], "text")
+    text = _report(history, [change], "text")
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
     assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
     bisected = replace(change, made_by=(commit_hash(35), commit_hash(36)))
-    assert re.search(
-        rf"Commit: +{commit_hash(36)[:8]}\n", write_report(history, [bisected], "text")
-    )
+    assert re.search(rf"Commit: +{commit_hash(36)[:8]}\n", _report(history, [bisected], "text"))
 
 
 @pytest.mark.fault(
@@ -92,6 +95,6 @@ def test_a_subject_is_code_in_a_report(history: History) -> None:
     subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"
     commits = [replace(commit, subject=subject) for commit in history.commits]
     hostile = replace(history, commits=tuple(commits))
-    for line in write_report(hostile, [_change(history)], "markdown").splitlines():
+    for line in _report(hostile, [_change(history)], "markdown").splitlines():
         outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
         assert not re.search(r"@|<|!\[", outside), line
