@@ -184,7 +184,7 @@ def explain(
     Raises:
         WatchError: the pattern matches no case or several, or a side cannot be profiled.
     """
-    selection = matching(cases, otherwise=EVERYTHING).only_times()
+    selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as place:
         sides = side(place, before, release), side(place, after, release)
         case = find_case(place, sides, selection)

@@ -281,8 +281,7 @@ def run_asv(
     if status not in (0, SOME_CASES_FAILED):
         printed = log.read_text(encoding="utf-8", errors="replace")
         if "No benchmarks selected" in printed:
-            kind = "case that times something" if selection.times else "case"
-            raise NoCaseError(f"no {kind} matches {selection}; try a part of a name")
+            raise NoCaseError(f"no case matches {selection}; try a part of a name")
         cause = find_cause(printed)
         if status < 0:
             cause = Cause(exit_in_words(status))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from asv_watch.asv.declared import Declared
@@ -85,34 +85,23 @@ class Selection:
     """Regular expression that its name contains, as asv matches it."""
     short: bool = False
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
-    times: bool = False
-    """It times something: it is a ``time_*`` of its suite."""
     shard: Shard | None = None
     """It belongs to this part of the cases that the other conditions leave. Only an ``asv run``
     divides them, since it takes all of them to say which part a case belongs to."""
 
-    def only_times(self) -> Selection:
-        """Return the selected cases that time something."""
-        return replace(self, times=True)
-
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
-        return (
-            (not self.short or in_short_set(benchmark, params))
-            and (not self.times or benchmark["type"] == "time")
-            and re.search(self.pattern, case_name(benchmark, params)) is not None
-        )
+        return (not self.short or in_short_set(benchmark, params)) and re.search(
+            self.pattern, case_name(benchmark, params)
+        ) is not None
 
     def __str__(self) -> str:
         return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
 
     @property
     def asv_arguments(self) -> list[str]:
-        """Arguments of ``asv run`` for pattern and times."""
-        if not (self.pattern or self.times):
-            return []
-        times = r"^(?=[^(]*\.time_)" if self.times else ""
-        return ["--bench", f"{times}.*(?:{self.pattern})" if times else self.pattern]
+        """Arguments of ``asv run`` for the pattern."""
+        return ["--bench", self.pattern] if self.pattern else []
 
     @property
     def environment(self) -> dict[str, str]:

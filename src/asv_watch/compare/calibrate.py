@@ -52,7 +52,7 @@ def calibrate(
     Raises:
         WatchError: more than one release was chosen, or no case has a ratio in every comparison.
     """
-    selection = matching(cases, otherwise=SHORT).only_times()
+    selection = matching(cases, otherwise=SHORT)
     if release == ALL:
         raise WatchError("a calibration takes one release, not 'all'")
     with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as place:
@@ -60,7 +60,7 @@ def calibrate(
         commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         version = side(place, commit, place.environments[0].version)
         slowed = dataclasses.replace(version, planted=planted / 100)
-        timed = list_cases(place, [version], selection)
+        timed = list_cases(place, [version], selection, "time")
         stored = []
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)

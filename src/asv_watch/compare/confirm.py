@@ -127,7 +127,7 @@ def _measure(place: Workplace, before: str, after: str, release: str, names: set
         WatchError: a commit, the release or all of the cases cannot be measured now.
     """
     sides = side(place, before, release or NEWEST), side(place, after, release or NEWEST)
-    listed = list_cases(place, sides[:1], EVERYTHING)
+    listed = list_cases(place, sides[:1], EVERYTHING, "time", "memory")
     cases = [case for case in listed if case.name in names]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(names))} any more")

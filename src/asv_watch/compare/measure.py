@@ -11,7 +11,7 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
-from asv_watch.interleave.cases import MeasurableCase, list_cases
+from asv_watch.interleave.cases import MeasurableCase, Measures, list_cases
 from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling
 from asv_watch.interleave.sides import Side
 from asv_watch.interleave.values import measure_cases
@@ -89,8 +89,9 @@ def compare_missing(
     selection: Selection,
     known: Collection[str],
     kind: Kind,
+    *wanted: Measures,
 ) -> list[Compared]:
-    """Compare two commits in the cases of time and peak memory that are not known of them yet.
+    """Compare two commits in the cases that measure what is wanted and are not known of them yet.
 
     An interrupt keeps the finished cases.
 
@@ -103,7 +104,7 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    cases = list_cases(place, (new, old), selection)
+    cases = list_cases(place, (new, old), selection, *wanted)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []

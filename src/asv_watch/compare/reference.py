@@ -39,7 +39,7 @@ def reference(
         WatchError: there is no reference, or nothing could be measured.
     """
     root = Path.cwd()
-    selection = matching(cases, otherwise=EVERYTHING if full else SHORT).only_times()
+    selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     compared: list[Compared] = []
     errors: list[WatchError] = []
     with open_workplace(root, "reference", release=release, machine=machine) as place:
@@ -101,4 +101,4 @@ def measure_against_reference(
     selected = selected_cases(results, place.machine, selection)
     coverage = ReferenceCoverage(comparisons, old.version, selected)
     known = coverage.measured(new.version) if new.version is not None else ()
-    return compare_missing(place, (old, new), selection, known, "reference")
+    return compare_missing(place, (old, new), selection, known, "reference", "time")

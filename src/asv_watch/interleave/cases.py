@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -75,15 +75,14 @@ class MeasurableCase:
 
 
 def list_cases(
-    place: Workplace, sides: Sequence[Side], selection: Selection
+    place: Workplace, sides: Sequence[Side], selection: Selection, *wanted: Measures
 ) -> list[MeasurableCase]:
-    """Make the environments where they are missing; list the cases of time and peak memory.
+    """Make the environments where they are missing; list the cases that measure what is wanted.
 
     Raises:
-        WatchError: no case matches that measures these and can run here, or asv failed.
+        WatchError: no case matches that measures it and can run here, or asv failed.
     """
-    listed = list_benchmarks(place, sides)
-    return choose_cases(listed, selection, place.declared, "time", "memory")
+    return choose_cases(list_benchmarks(place, sides), selection, place.declared, *wanted)
 
 
 def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
@@ -180,9 +179,8 @@ def choose_cases(
     Raises:
         WatchError: no case is left, although one is needed.
     """
-    runnable = list(_runnable(benchmarks, replace(selection, times=False), declared))
-    only = ("time",) if selection.times else wanted
-    cases = [case for case in runnable if case.measures in only]
+    runnable = list(_runnable(benchmarks, selection, declared))
+    cases = [case for case in runnable if case.measures in wanted]
     if needed and not cases:
         raise WatchError(_nothing_chosen(selection, runnable))
     return sorted(cases, key=lambda case: not case.is_timed)

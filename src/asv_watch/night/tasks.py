@@ -71,7 +71,9 @@ def compare_task(
         place, selection = tonight.place, tonight.selection
         version = environment.version or NEWEST
         sides = side(place, before, version), side(place, commit.hash, version)
-        for compared in compare_missing(place, sides, selection, known, "compare"):
+        for compared in compare_missing(
+            place, sides, selection, known, "compare", "time", "memory"
+        ):
             tonight.tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
         return ""
 
@@ -89,7 +91,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
     def run(tonight: Tonight) -> str:
         for compared in measure_against_reference(
-            tonight.place, commit.hash, environment, tonight.selection.only_times()
+            tonight.place, commit.hash, environment, tonight.selection
         ):
             tonight.tally.add_unmeasured(compared.unmeasured, "against the reference")
         return ""

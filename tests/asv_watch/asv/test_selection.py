@@ -68,10 +68,9 @@ def _listed(benchmarks: Any) -> set[str]:
 @given(
     pattern=st.sampled_from(["", "darnn", "lenet5|time_z", r"^b\.", "'darnn', 5", "no such"]),
     short=st.booleans(),
-    times=st.booleans(),
 )
-def test_asv_selects_what_the_selection_includes(pattern: str, short: bool, times: bool) -> None:
-    selection = Selection(pattern, short, times)
+def test_asv_selects_what_the_selection_includes(pattern: str, short: bool) -> None:
+    selection = Selection(pattern, short)
     arguments = selection.asv_arguments
     conf = asv.config.Config()
     benchmarks: Any = asv.benchmarks.Benchmarks(conf, BENCHMARKS, regex=arguments[1::2])
