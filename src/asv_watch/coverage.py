@@ -11,11 +11,7 @@ from asv_watch.asv.selection import Selection, case_name, cases_of
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
-from asv_watch.records.side_files import OUTCOMES, read_outcomes
 from asv_watch.records.suite_lists import read_machine_list
-
-_ABBREVIATED = 8
-"""Characters of a commit's hash in the name of a result file."""
 
 
 class Coverage:
@@ -26,29 +22,18 @@ class Coverage:
     ) -> None:
         """Read what is stored."""
         self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
-        """Commit and environment to the number of cases of which nothing is stored."""
-        self._unfinished: set[tuple[str, str]] = set()
-        """Abbreviated commit and environment, where a case has rounds left."""
+        """Commit and environment to the number of cases that are not measured to the end."""
         wanted = selected_cases(results, machine, selection) if history is not None else set()
         for series in history.series if history is not None else ():
             if series.machine != machine or series.case.name not in wanted:
                 continue
             for commit, run in series.runs.items():
-                missing = run.outcome is Outcome.NEVER_RUN or run.reason == NOT_BUILT
-                self._missing[commit, series.environment] += missing
-        for path in (results / machine).glob(f"*{OUTCOMES}"):
-            reports, _ = read_outcomes(path)
-            commit, _, environment = path.name.removesuffix(OUTCOMES).partition("-")
-            self._unfinished |= {
-                (commit, environment)
-                for report in reports.values()
-                if report.rounds_left and report.outcome is Outcome.OK and report.case in wanted
-            }
+                is_open = run.outcome is Outcome.NEVER_RUN or run.rounds_left > 0
+                self._missing[commit, series.environment] += is_open or run.reason == NOT_BUILT
 
     def is_complete(self, commit: str, environment: str) -> bool:
         """Tell whether every case was measured, skipped, or failed with a reason."""
-        unfinished = (commit[:_ABBREVIATED], environment) in self._unfinished
-        return self._missing.get((commit, environment)) == 0 and not unfinished
+        return self._missing.get((commit, environment)) == 0
 
     def has(self, environment: str) -> bool:
         """Tell whether anything was ever measured in an environment."""

@@ -188,6 +188,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When it ran, seconds since the epoch, where that is known."""
     recipe: str = ""
     """How its samples were taken; empty if unknown."""
+    rounds_left: int = 0
+    """Rounds that were still to be measured when the run ended."""
 
 
 NEVER_RUN = Run(Outcome.NEVER_RUN)

@@ -177,8 +177,10 @@ def _run(
         point = Point(reported.value, reported.interval, samples)
     else:
         point = Point(float(value), _pair(lower, upper))
-    at = started_at if report is None or report.at is None else report.at
-    return Run(Outcome.OK, point, "", at, recipe)
+    if report is None:
+        return Run(Outcome.OK, point, "", started_at, recipe)
+    at = started_at if report.at is None else report.at
+    return Run(Outcome.OK, point, "", at, recipe, report.rounds_left)
 
 
 def _without_value(report: Report) -> Run:
