@@ -1,29 +1,23 @@
 """Checks a folder of results against the schema of its files, and names each fault.
 
-Loading a history is lenient: what is damaged is left out, and what belongs to other commits or
-benchmarks is not looked at. Here every file is read whole, whichever commit it is of.
+Loading a history names what is damaged, but does not look at what belongs to other commits or
+benchmarks. Here every result file is read whole, whichever commit it is of.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from asv_watch.errors import WatchError
-from asv_watch.records import (
-    explanations,
-    suite_lists,
-)
-from asv_watch.records.comparisons import read_comparisons
-from asv_watch.records.explanations import read_explanations
-from asv_watch.records.loading import hidden_machines
-from asv_watch.records.notes import read_notes
+from asv_watch.records import suite_lists
+from asv_watch.records.loading import load_history
 from asv_watch.records.records import Benchmark, Problem
-from asv_watch.records.releases import read_releases
 from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.result_files import (
     NAN_MARK,
@@ -34,7 +28,7 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
+from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.records.suite_lists import read_benchmarks
 
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -66,30 +60,17 @@ def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Proble
 
 def _faults(results: Path) -> Iterator[Problem]:
     benchmarks: dict[str, Benchmark] = {}
-    if _has_list(results) or any(results.glob("*/*-*.json")):  # comparisons alone need none
-        benchmarks = yield from _faults_of_list(results)
-    yield from hidden_machines(results)
-    yield from read_notes(results, ())[1]
-    yield from read_comparisons(results)[1]
-    for folder in _machine_folders(results):
-        if _has_list(folder):
-            yield from _faults_of_list(folder)
-        yield from _faults_of_machine(folder, benchmarks)
-
-
-def _has_list(folder: Path) -> bool:
-    return os.path.lexists(folder / suite_lists.FILE_NAME)
-
-
-def _faults_of_list(folder: Path) -> Generator[Problem, None, dict[str, Benchmark]]:
-    try:
-        benchmarks, problems = read_benchmarks(folder)
-    except WatchError as error:
-        path = folder / suite_lists.FILE_NAME
-        yield Problem(str(path), str(error).removeprefix(f"{path} "))
-        return {}
+    problems: list[Problem] = []
+    path = results / suite_lists.FILE_NAME
+    if os.path.lexists(path) or any(results.glob("*/*-*.json")):  # comparisons alone need none
+        try:
+            benchmarks, problems = read_benchmarks(results)
+        except WatchError as error:
+            problems = [Problem(str(path), str(error).removeprefix(f"{path} "))]
     yield from problems
-    return benchmarks
+    yield from load_history(results, (), benchmarks=benchmarks).problems
+    for folder in _machine_folders(results):
+        yield from _faults_of_machine(folder, benchmarks)
 
 
 def _machine_folders(results: Path) -> list[Path]:
@@ -127,40 +108,22 @@ def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list
 
 
 def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
-    machine = folder / "machine.json"
-    if machine.exists() or any(folder.glob("*-*.json")):  # comparisons alone need none
-        try:
-            content = read_json(machine, dict[str, Any])
-            if content.get("machine") != folder.name:
-                yield Problem(str(machine), f"it names the machine {content.get('machine')!r}")
-        except DamagedError as error:
-            yield Problem(str(machine), str(error))
-    yield from read_explanations(folder / explanations.FILE_NAME)[1]
-    yield from read_releases(folder.parent, folder.name)[1]
-    for suffix, read_side in (
-        (OUTCOMES, read_outcomes),
-        (RECORDS, read_records),
-    ):
-        for path in sorted(folder.glob(f"*{suffix}")):
-            yield from read_side(path)[1]
-            if not path.with_name(path.name.removesuffix(suffix) + ".json").exists():
-                yield Problem(str(path), "the result file that it belongs to is missing")
+    """Find what loading does not look for; it names what cannot be read."""
+    path = folder / "machine.json"
+    with contextlib.suppress(DamagedError):
+        name = read_json(path, dict[str, Any]).get("machine")
+        if name != folder.name:
+            yield Problem(str(path), f"it names the machine {name!r}")
     for path in sorted(folder.glob("*.json")):
-        if path.name not in {machine.name, suite_lists.FILE_NAME}:
-            try:
-                file = read_result_file(path)
-            except DamagedError as error:
-                yield Problem(str(path), str(error))
-                continue
-            for message in _faults_of_file(path, file, benchmarks):
-                yield Problem(str(path), message)
+        if path.name not in {"machine.json", suite_lists.FILE_NAME}:
+            with contextlib.suppress(DamagedError):
+                for message in _faults_of_file(path, read_result_file(path), benchmarks):
+                    yield Problem(str(path), message)
 
 
 def _faults_of_file(
     path: Path, file: ResultFile, benchmarks: dict[str, Benchmark]
 ) -> Iterator[str]:
-    if file.params["machine"] != path.parent.name:
-        yield f"it is of machine {file.params['machine']!r}, not {path.parent.name!r}"
     if not _HASH.fullmatch(file.commit_hash):
         yield f"commit_hash {file.commit_hash[:80]!r} is no full hash"
     elif not file.commit_hash.startswith(path.name.partition("-")[0]):

@@ -26,6 +26,7 @@ from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
+    Benchmark,
     Commit,
     Environment,
     LeftOut,
@@ -50,13 +51,19 @@ from asv_watch.records.suite_lists import read_benchmarks
 T = TypeVar("T")
 
 
-def load_history(results_dir: Path, commits: Sequence[Commit], machine: str = "") -> History:
+def load_history(
+    results_dir: Path,
+    commits: Sequence[Commit],
+    machine: str = "",
+    benchmarks: dict[str, Benchmark] | None = None,
+) -> History:
     """Load everything that a results folder says about the commits of a branch.
 
     Args:
         results_dir: asv's results folder.
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
         machine: Whose results; those of all machines if empty.
+        benchmarks: By name; those of ``benchmarks.json`` if none are given.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -66,7 +73,10 @@ def load_history(results_dir: Path, commits: Sequence[Commit], machine: str = ""
     Raises:
         WatchError: Its ``benchmarks.json`` is missing or unusable.
     """
-    return _Loader(results_dir, commits, machine).load()
+    problems: list[Problem] = []
+    if benchmarks is None:
+        benchmarks, problems = read_benchmarks(results_dir)
+    return _Loader(results_dir, commits, machine, benchmarks, problems).load()
 
 
 def hidden_machines(results_dir: Path) -> list[Problem]:
@@ -102,20 +112,27 @@ def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
 class _Loader:
     """Collects the parts of a history from one file after the other."""
 
-    def __init__(self, results_dir: Path, commits: Sequence[Commit], machine: str) -> None:
+    def __init__(
+        self,
+        results_dir: Path,
+        commits: Sequence[Commit],
+        machine: str,
+        benchmarks: dict[str, Benchmark],
+        problems: list[Problem],
+    ) -> None:
         self._results_dir = results_dir
         self._folders = glob.escape(machine) or "*"
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
-        self._benchmarks, self._problems = read_benchmarks(results_dir)
+        self._benchmarks, self._problems = benchmarks, problems
         comparisons, damaged = read_comparisons(results_dir, machine)
         self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
         for comparison in comparisons:
             machine = comparison.header.machine
             self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
-        self._notes, problems = read_notes(results_dir, commits)
+        self._notes, unreadable = read_notes(results_dir, commits)
         self._commits = _with_versions(commits, self._notes)
-        self._problems += [*damaged, *problems]
+        self._problems += [*damaged, *unreadable]
         self._runs = RunReader(self._benchmarks)
         self._runs.problems = self._problems
         self._left_out = self._runs.left_out
@@ -198,9 +215,12 @@ class _Loader:
         suffixes = (OUTCOMES, RECORDS)
         sidecars = {file for file in files if file.name.endswith(suffixes)}
         machine_file = folder / "machine.json"
-        if not result_files and not sidecars and not machine_file.exists():
+        if result_files or sidecars or machine_file.exists():
+            machine = self._read_machine(machine_file)
+        elif folder.name in self._comparisons:  # asv describes a machine when it measures there
+            machine = Machine(folder.name)
+        else:
             return
-        machine = self._read_machine(machine_file)
         self._machines[machine.name] = machine
         if folder / suite_lists.FILE_NAME in files:
             self._check_list(folder / suite_lists.FILE_NAME)

@@ -124,13 +124,14 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
         "suite.track_words: result has not one entry for each of the 1 cases",
         "it is of commit ffffffffffff, which its name does not begin with",
         "machine.json: it names the machine 'other'",
+        "it is of machine 'm', not 'other'",
         "is not a valid outcome of a case",
         "releases.jsonl: line 1 is not a valid release",
         "0a-x.json: it is not JSON",
         f"{orphan}: the result file that it belongs to is missing",
     ):
         assert fault in printed, fault
-    assert printed.splitlines()[-1].startswith("10 faults in ")
+    assert printed.splitlines()[-1].startswith("11 faults in ")
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])

@@ -15,12 +15,17 @@ from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 
 from asv_watch.errors import WatchError
+from asv_watch.judge.findings import analyse
 from asv_watch.judge.segments import split
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Outcome
 from asv_watch.records.result_files import read_result_file
+from asv_watch.site.case_table import case_table
+from asv_watch.site.contents import contents_of
+from asv_watch.site.release_data import release_data
+from tests.asv_watch import planted_releases
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 
 HASHES = [(f"{number:08x}" * 5) for number in range(0xA0000000, 0xA0000000 + 4)]
@@ -525,3 +530,14 @@ def test_versions_of_two_machines_in_one_file_are_merged(results_dir: Path) -> N
     joined = (*SAMPLES[0], 9.0)  # the first sample is the one that both had
     others = tuple(map(tuple, SAMPLES[1:]))
     assert [point and point.samples for point in runs] == [joined, *others]
+
+
+def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Path) -> None:
+    compared = planted_releases.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
+    planted_releases.store(results_dir, compared)
+    history = load_history(results_dir, COMMITS)
+    assert history.problems == ()
+    assert set(history.machines) == set(history.comparisons) | {"ci-2core"} == {"ci-2core", "lab"}
+    contents = contents_of(history, analyse(history))
+    [releases] = release_data(contents, case_table(contents), set())
+    assert (releases["machine"], releases["cpu"]) == ("lab", "")
