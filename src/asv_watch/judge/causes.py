@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from asv_watch import quantities
-from asv_watch.judge.changes import Change
 from asv_watch.records.explanations import Explanation, KernelChange, OperatorDifference
-from asv_watch.records.history import History
+from asv_watch.records.history import History, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 _OPERATORS_OF_PRIMITIVES = {
@@ -36,18 +34,15 @@ _MOST_APART = 3.0
 each operator makes calls of many small operators slower, twice as slow and more."""
 
 
-def with_explanation(history: History, change: Change) -> Change:
-    """Add the newest explanation of two versions between the commits of a change of a time."""
-    series = history.series[change.series]
-    explanations = history.explanations.get(series.machine, ())
-    if change.kind != "time" or not explanations:
-        return change
+def explained_between(
+    history: History, series: Series, first: int, last: int
+) -> Explanation | None:
+    """Return the newest explanation of a series between two positions along the branch."""
     positions = history.positions
     release = history.environments[series.environment].release
-    first, last = (positions[history.commits[at].hash] for at in (change.previous, change.commit))
     explained = [
         stored.explanation
-        for stored in explanations
+        for stored in history.explanations.get(series.machine, ())
         if stored.case == series.case.name
         and stored.before.release == stored.after.release == release
         and first
@@ -55,7 +50,7 @@ def with_explanation(history: History, change: Change) -> Change:
         < positions.get(stored.after.commit, -1)
         <= last
     ]
-    return replace(change, explanation=explained[-1]) if explained else change
+    return explained[-1] if explained else None
 
 
 def in_words(explanation: Explanation, ratio: float | None = None) -> str:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from asv_watch.judge.causes import with_explanation
+from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import Cause, Change, State, changes_of, exact_changes, kind_of
 from asv_watch.judge.detectable import Detectable, detectable_changes
 from asv_watch.judge.events import Event, find_events
@@ -20,7 +20,6 @@ from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, known_noise, own_noises, split
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
-from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.statistics.change_points import Step, find_all_steps
 
 Segments = tuple[Segment, ...]
@@ -137,10 +136,16 @@ def _explained(
     causes: Mapping[tuple[int, int], Cause],
 ) -> Change:
     """Add the cause of a change, what was examined of it, and what a person wrote."""
+    series = history.series[change.series]
+    hashes = (history.commits[index].hash for index in (change.previous, change.commit))
+    first, last = (history.positions[commit] for commit in hashes)
     return replace(
-        with_explanation(history, change),
+        change,
         cause=_cause(history, change, events, causes),
-        note=_note(history, change),
+        explanation=explained_between(history, series, first, last)
+        if change.kind == "time"
+        else None,
+        note=history.notes.about(series.machine, series.case.name, first, last),
     )
 
 
@@ -167,15 +172,3 @@ def _cause(
         if concerns and within and event.fact != "environment":
             return "environment"
     return causes.get((change.series, change.commit), "code")
-
-
-def _note(history: History, change: Change) -> ChangeNote | None:
-    notes = history.notes or Notes()
-    if not notes.changes:
-        return None
-    series = history.series[change.series]
-    after, until = (
-        history.positions[history.commits[commit].hash]
-        for commit in (change.previous, change.commit)
-    )
-    return notes.about(series.machine, series.case.name, after, until)

@@ -122,7 +122,7 @@ class History:
     recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
     """(machine, environment) to commit hash, oldest first, to what the runs of that commit
     recorded of where they ran, oldest first; commits from before this was recorded are missing."""
-    notes: Notes | None = None
+    notes: Notes = field(default_factory=Notes)
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)
     """Commit hash to the number of commits before it, for all commits of the branch."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,6 @@ _PURPOSES = {
     "bisect": "to find the commit",
 }
 """Kinds of comparisons that a page lists, in words."""
-_SPECIAL = re.compile(r"[^\w ,=-]")
 
 
 def write_case_files(folder: Path, contents: Contents) -> None:
@@ -134,11 +132,8 @@ def _sides(before: Version, after: Version) -> tuple[str, str]:
 
 
 def measure_command(case: str) -> str:
-    """Return the command that measures one case again, to be typed in a checkout.
-
-    In its pattern a dot stands for whatever shells or regular expressions read differently.
-    """
-    return f"asv-watch bench --cases '^{_SPECIAL.sub('.', case)}$'"
+    """Return the command that measures one case again, to be typed in a checkout."""
+    return f"asv-watch bench --cases '^{names.pattern(case)}$'"
 
 
 def description(benchmark: Benchmark) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from asv_watch import quantities
@@ -124,14 +124,12 @@ def diff_address(commit_url: str, before: str, after: str) -> str:
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
 
-def recent_changes(
-    contents: Contents, changes: Iterable[Change]
-) -> tuple[int, tuple[Change, ...]]:
+def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
     """Return the number of newest commits that are looked at, and the changes at them."""
     measured = {commit for setup in contents.setups for commit in setup.commits}
     measured |= {change.commit for change in contents.changes}
     recent = set(sorted(measured)[-RECENT:])
-    return len(recent), tuple(change for change in changes if change.commit in recent)
+    return len(recent), tuple(change for change in contents.changes if change.commit in recent)
 
 
 def size(change: Change) -> str:

@@ -114,6 +114,11 @@ def setting(name: str, value: str) -> str:
     return value if is_word else f"{name} {value}"
 
 
+def pattern(case: str) -> str:
+    """Return a pattern for ``--cases``: a dot for what a shell or a pattern reads differently."""
+    return re.sub(r"[^\w ,=-]", ".", case)
+
+
 def series_id(series: Series, environment: str) -> str:
     """Name a series in addresses; `environment` is its environment's id."""
     return f"{series.machine}/{environment}/{series.case.name}"

@@ -49,7 +49,7 @@ def _counted(count: int, noun: str) -> str:
 
 def _newest_commits(contents: Contents) -> Json:
     """Find the measured changes of the newest commits, and count the suspected ones."""
-    count, recent = recent_changes(contents, contents.changes)
+    count, recent = recent_changes(contents)
     index_of = {id(change): index for index, change in enumerate(contents.changes)}
     lately = [(index_of[id(change)], change) for change in recent]
     measured = [(index, change) for index, change in lately if change.is_measured]
@@ -100,7 +100,7 @@ def _smallest_change(contents: Contents) -> float:
 
 def _moved_together(contents: Contents) -> str:
     """Say where most benchmarks of a machine moved together at one of the newest commits."""
-    _, recent = recent_changes(contents, contents.changes)
+    _, recent = recent_changes(contents)
     machines = {
         contents.history.series[change.series].machine
         for change in recent

@@ -142,7 +142,7 @@ def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str 
 
 def write_badge(contents: Contents) -> bytes:
     """Render ``badge.svg``: the measured changes of the newest commits, counted."""
-    _, changes = recent_changes(contents, contents.changes)
+    _, changes = recent_changes(contents)
     counts = Counter[str](change.verdict for change in changes if change.is_measured)
     text = ", ".join(f"{counts[word]} {word}" for word in ("worse", "better") if counts[word])
     colour = _ORANGE if counts["worse"] else _BLUE

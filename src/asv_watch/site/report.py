@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -82,7 +81,7 @@ def _culprit(history: History, change: Change) -> str:
 def _command(history: History, change: Change, release: str) -> str:
     """Return one command that measures the change again."""
     series = history.series[change.series]
-    pattern = re.sub(r"[^\w., =-]", ".", series.case.name)
+    pattern = names.pattern(series.case.name)
     chosen = f" --release {release.rpartition(' ')[2]}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"

@@ -114,7 +114,7 @@ def sizes(history: History) -> dict[str, int]:
         "explanations": sum(map(len, history.explanations.values())),
         "releases": sum(map(len, history.releases.values())),
         "records": sum(map(len, history.recorded.values())),
-        "notes": len(history.notes.changes) if history.notes else 0,
+        "notes": len(history.notes.changes),
     }
 
 
