@@ -16,7 +16,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import IO, Any
 
@@ -74,15 +74,11 @@ class ForkingSpawner:
         return self._run_script(arguments, parameters["cwd"], parameters["timeout"])
 
     def create_setup_cache(
-        self,
-        benchmark_id: str,
-        timeout: float,
-        params_str: str,
-        cases: Mapping[str, Sequence[Sequence[str]]],
+        self, benchmark_id: str, timeout: float, params_str: str
     ) -> tuple[str | None, str | None]:
         """Run a ``setup_cache``, as `processes.create_setup_cache` does."""
         arguments = ["setup_cache", self._spawner.benchmark_dir, benchmark_id, params_str]
-        return processes.create_cache(partial(self._run_script, arguments), timeout, cases)
+        return processes.create_cache(partial(self._run_script, arguments), timeout)
 
     def close(self) -> None:
         """End the server."""

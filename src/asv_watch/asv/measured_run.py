@@ -125,12 +125,8 @@ class MeasuredRun:
     def create_setup_cache(
         self, original: Any, spawner: Any, benchmark_id: str, timeout: float, params_str: str
     ) -> tuple[str | None, str | None]:
-        """Run a ``setup_cache``, in a fork if forks may measure all cases of its benchmark.
-
-        The ``setup_cache`` is given the list of the cases that will use its cache.
-        """
+        """Run a ``setup_cache``, in a fork if forks may measure all cases of its benchmark."""
         benchmark = self._remaining.benchmarks[benchmark_id]
-        sharing = self._remaining.sharing_cache(benchmark["setup_cache_key"])
         names = [
             case_name(benchmark, params)
             for params in cases_of(benchmark)
@@ -138,10 +134,8 @@ class MeasuredRun:
         ]
         if all(may_fork(benchmark, name) for name in names):
             forking = self._forking_in_place_of(spawner)
-            return forking.create_setup_cache(benchmark_id, timeout, params_str, sharing)
-        cache: tuple[str | None, str | None] = original(
-            spawner, benchmark_id, timeout, params_str, sharing
-        )
+            return forking.create_setup_cache(benchmark_id, timeout, params_str)
+        cache: tuple[str | None, str | None] = original(spawner, benchmark_id, timeout, params_str)
         return cache
 
     def add_result(

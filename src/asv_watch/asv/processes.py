@@ -8,7 +8,6 @@ process with its children, and the process group is killed in any case.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import selectors
@@ -16,7 +15,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -41,8 +40,6 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _GIB = 1024**3
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
-CASES = "cases.json"
-"""Name of the file that tells a ``setup_cache`` which cases of its suites a run measures."""
 
 
 def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
@@ -63,11 +60,7 @@ def run(self: Any, **parameters: Any) -> tuple[str, int]:
 
 
 def create_setup_cache(
-    self: Any,
-    benchmark_id: str,
-    timeout: float,
-    params_str: str,
-    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    self: Any, benchmark_id: str, timeout: float, params_str: str
 ) -> tuple[str | None, str | None]:
     """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
 
@@ -75,25 +68,18 @@ def create_setup_cache(
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
     arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
-    return create_cache(partial(run_script, self.env, arguments), timeout, cases)
+    return create_cache(partial(run_script, self.env, arguments), timeout)
 
 
 def create_cache(
-    run_in: Callable[[str, float], tuple[str, int]],
-    timeout: float,
-    cases: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    run_in: Callable[[str, float], tuple[str, int]], timeout: float
 ) -> tuple[str | None, str | None]:
     """Run a ``setup_cache`` in a new folder, within ``timeout`` seconds.
-
-    The cases that will use it, by suite, are written to `CASES` in the folder, where the
-    ``setup_cache`` may read them.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
     folder = tempfile.mkdtemp(prefix="asv-watch-")
-    if cases is not None:
-        Path(folder, CASES).write_text(json.dumps(cases), encoding="utf-8")
     output, status = run_in(folder, timeout)
     if status == 0:
         return folder, None

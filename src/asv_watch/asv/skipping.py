@@ -13,7 +13,7 @@ import itertools
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,21 +42,6 @@ class Remaining:
     """Cases that cannot run here, each with the reason."""
     continued: dict[str, Report] = field(default_factory=dict)
     """Cases of which some rounds are stored, each with its last report."""
-
-    def sharing_cache(self, key: str) -> dict[str, list[Sequence[str]]]:
-        """Return the cases that share a ``setup_cache``, by the names of their suites.
-
-        Returns:
-            ``suite.Class`` to the values of its cases' parameters, as asv writes them.
-        """
-        cases: dict[str, list[Sequence[str]]] = {}
-        for benchmark in self.benchmarks.values():
-            if benchmark.get("setup_cache_key") == key:
-                of_suite = cases.setdefault(benchmark["name"].rpartition(".")[0], [])
-                chosen = selected_cases(self.benchmarks, benchmark)
-                wanted = [cases_of(benchmark)[index] for index in chosen]
-                of_suite += [case for case in wanted if case not in of_suite]
-        return cases
 
 
 def select(

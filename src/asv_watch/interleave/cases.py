@@ -60,8 +60,6 @@ class MeasurableCase:
     process: str = ""
     """Cases that time nothing and have the same text here are measured by one process, one after
     the other."""
-    parameters: tuple[str, ...] = ()
-    """Their values, as asv writes them."""
 
     @property
     def is_timed(self) -> bool:
@@ -232,7 +230,6 @@ def _runnable(
                     short=in_short_set(benchmark, params),
                     can_fork=not declared.uses_gpu(name),
                     process=_process(benchmark, identity),
-                    parameters=params,
                 )
 
 

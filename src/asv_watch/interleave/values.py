@@ -20,7 +20,6 @@ from typing import Any
 
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
-from asv_watch.asv.processes import CASES
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.rounds import Keep, RoundsOfCases, Sampling, measure_interleaved
@@ -153,13 +152,7 @@ def _ask(side: Side, suites: Path, cases: Sequence[MeasurableCase]) -> list[dict
     environment = os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)}
     command = [str(side.python), "-P", str(probes.VALUES), str(suites)]
     timeout = max(case.timeout for case in cases)
-    selected: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for case in cases:
-        of_suite = selected[case.benchmark.rpartition(".")[0]]
-        if case.parameters not in of_suite:
-            of_suite.append(case.parameters)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:  # for a `setup_cache`
-        Path(folder, CASES).write_text(json.dumps(selected), encoding="utf-8")
         printed, reason = "", _NO_VALUE
         try:
             printed = run_command(

@@ -72,23 +72,6 @@ class Cached:
         return n
 
 
-class Told:
-    params = ([1, 2, 3], ["cpu", "cuda"])
-    param_names = ("n", "device")
-
-    def setup_cache(self):
-        with open("cases.json") as stream:
-            return stream.read()
-
-    def track_first(self, told, n, device):
-        return len(told)
-
-    def track_second(self, told, n, device):
-        import json
-        wanted = [["1", "'cpu'"], ["3", "'cpu'"], ["2", "'cpu'"]]
-        return int(json.loads(told) == {{"suite.Told": wanted}})
-
-
 class SlowCache:
     def setup_cache(self):
         time.sleep(60)
@@ -220,15 +203,6 @@ def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: SuitePro
     assert (entry, three) == (None, None)
     assert two is not None, "a case that nobody asked for has not failed"
     assert math.isnan(two)
-
-
-def test_a_setup_cache_is_told_which_cases_of_its_suites_the_run_measures(
-    project: SuiteProject,
-) -> None:
-    both = (r"track_first\((1|3)", r"track_second\((1|2)")
-    assert project.run("--bench", both[0], "--bench", both[1]) == 0
-    values = project.values("suite.Told.track_second")
-    assert values[0] == values[2] == 1
 
 
 def test_a_failed_build_fails_what_was_asked_for_and_loses_no_figure(

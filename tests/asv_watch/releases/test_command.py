@@ -90,20 +90,6 @@ class Compiled:
     track_breaks_it.exact = track_graphs_it.exact = True
 
 
-class Prepared:
-    params = (["lenet", "resnet"],)
-    param_names = ("model",)
-
-    def setup_cache(self):
-        return json.loads(Path("cases.json").read_text())
-
-    def track_prepared_it(self, prepared, model):
-        return len(prepared["suite.Prepared"])
-
-    track_prepared_again_it = track_prepared_it
-    track_prepared_it.exact = track_prepared_it.may_fork = True
-
-
 class Suite:
     params = (["all", "new"],)
     param_names = ("release",)
@@ -221,13 +207,6 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     values = {case.case.removeprefix("suite."): case for case in comparison.values}
     assert (values["track_it"].before, values["track_it"].after) == (2000, 2600)
     assert ratios["suite.peakmem_it"] == pytest.approx(1, abs=0.1)
-    prepared = {
-        side
-        for name, case in values.items()
-        if name.startswith("Prepared")
-        for side in (case.before, case.after)
-    }
-    assert prepared == {1}, "a `setup_cache` is told the cases that are measured, each once"
     _check_values_of_one_process(values)
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments_folder
