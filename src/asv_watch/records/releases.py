@@ -24,8 +24,11 @@ def import_case(requirement: str) -> str:
     return f"import {requirement}"
 
 
-class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A release of a requirement that was installed, or could not be."""
+class TriedRelease(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of a requirement that was installed, or could not be.
+
+    Lines before 2026-11-25 have figures of imports too, which comparisons replaced.
+    """
 
     requirements: Annotated[dict[str, str], msgspec.Meta(min_length=1)]
     """Name to release: the requirement itself first, then those that belong to it."""
@@ -33,10 +36,6 @@ class TriedRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """When, seconds since the epoch."""
     failed: str = ""
     """Why it cannot be installed or imported; empty where it can."""
-    import_s: tuple[Annotated[float, msgspec.Meta(gt=0)], ...] = ()
-    """CPU seconds of importing it, one for each process."""
-    import_peak_bytes: tuple[Annotated[int, msgspec.Meta(gt=0)], ...] = ()
-    """Peak resident set after importing it, one for each process."""
     facts: dict[str, str] = {}
     """The environment: Python, packages, and what the project's own script adds."""
     format: Literal[2] = 2

@@ -22,20 +22,9 @@ from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.releases import TriedRelease
 
-IMPORTS = 5
-"""Processes that import the requirement to measure what that costs."""
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
-
-
-class ImportCost(msgspec.Struct, frozen=True):
-    """What one process spends on importing a package."""
-
-    import_s: float
-    """CPU seconds."""
-    import_peak_bytes: int
-    """Peak resident set of the process."""
 
 
 def make_environment(release: EnvironmentSpec, python: str) -> None:
@@ -70,7 +59,7 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
     """Install a release, import it, and ask its environment for facts.
 
     Returns:
-        What importing costs and what the environment consists of; or why it failed.
+        What the environment consists of, or why it failed.
 
     Raises:
         MachineError: the machine is to blame, such as a full disk, and not the release.
@@ -78,8 +67,7 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
     tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
     try:
         make_environment(release, configuration.python)
-        import_cost(release)  # compiles the package's Python files
-        costs = [import_cost(release) for _ in range(IMPORTS)]
+        import_seconds(release)  # compiles the package's Python files
         facts = environment_facts(
             lambda script, *arguments: _run_probe(release, script, *arguments),
             release.requirements,
@@ -87,23 +75,17 @@ def try_release(release: EnvironmentSpec, configuration: Configuration) -> Tried
         )
     except WatchError as error:
         return msgspec.structs.replace(tried, failed=str(error))
-    return msgspec.structs.replace(
-        tried,
-        import_s=tuple(cost.import_s for cost in costs),
-        import_peak_bytes=tuple(cost.import_peak_bytes for cost in costs),
-        facts=facts["facts"],
-    )
+    return msgspec.structs.replace(tried, facts=facts["facts"])
 
 
-def import_cost(release: EnvironmentSpec) -> ImportCost:
-    """Import the main requirement in a process of its own and return what that costs.
+def import_seconds(release: EnvironmentSpec) -> float:
+    """Import the main requirement in a process of its own and return the CPU seconds of that.
 
     Raises:
         WatchError: it failed.
     """
     requirement = release.release.partition(" ")[0]
-    printed = _run_probe(release, probes.IMPORTING, requirement)
-    return msgspec.json.decode(printed, type=ImportCost)
+    return float(_run_probe(release, probes.IMPORTING, requirement))
 
 
 def _run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:

@@ -202,6 +202,6 @@ def interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRati
         first = number % 2
         for turn in (first, 1 - first, 1 - first, first):
             side = (before, after)[turn]
-            samples[turn].append(environments.import_cost(side.environment).import_s)
+            samples[turn].append(environments.import_seconds(side.environment))
         rounds.append((tuple(samples[0]), tuple(samples[1])))
     return ratio_of_case(import_case(requirement), rounds)

@@ -81,7 +81,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     sides = {"before": versions[2], "after": versions[3]}
     line = {"case": case, "at": 1_760_300_000, **sides, "explanation": explained}
     append_lines(made.results / "desk/explanations.jsonl", [line])
-    tried = {"requirements": {"torch": "2.15.0"}, "at": 1_760_300_000, "import_s": [1.0]}
+    tried = {"requirements": {"torch": "2.15.0"}, "at": 1_760_300_000, "facts": {}}
     append_lines(made.results / "desk/releases.jsonl", [tried])
     attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
     append_lines(made.results / "desk/attempts.jsonl", [{"night": 1, "head": "x"}, attempts])

@@ -40,6 +40,4 @@ def test_python_packages_and_variables_are_told(tmp_path: Path) -> None:
 
 def test_an_import_is_timed_by_the_name_of_its_distribution(tmp_path: Path) -> None:
     for distribution in ("msgspec", "pyyaml"):  # the second installs a module of another name
-        cost = run_probe(probes.IMPORTING, tmp_path, distribution)
-        assert 0 < cost["import_s"] < 60
-        assert cost["import_peak_bytes"] > 2**20
+        assert 0 < run_probe(probes.IMPORTING, tmp_path, distribution) < 60

@@ -203,7 +203,6 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert set(releases) == {"engine 9.0.0", "engine 9.1.0"}
     assert problems == ()
     assert releases["engine 9.1.0"].facts["kernels"] == "9.1.0 kernels"
-    assert min(releases["engine 9.1.0"].import_peak_bytes) > 2**20
     values = {case.case.removeprefix("suite."): case for case in comparison.values}
     assert (values["track_it"].before, values["track_it"].after) == (2000, 2600)
     assert ratios["suite.peakmem_it"] == pytest.approx(1, abs=0.1)
