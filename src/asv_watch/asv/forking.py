@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from functools import partial
 from typing import IO, Any
 
 from asv.runner import BENCHMARK_RUN_SCRIPT
@@ -71,14 +70,7 @@ class ForkingSpawner:
             self.close()
         self._measured.add(name)
         arguments = processes.case_arguments(self._spawner.benchmark_dir, parameters)
-        return self._run_script(arguments, parameters["cwd"], parameters["timeout"])
-
-    def create_setup_cache(
-        self, benchmark_id: str, timeout: float, params_str: str
-    ) -> tuple[str | None, str | None]:
-        """Run a ``setup_cache``, as `processes.create_setup_cache` does."""
-        arguments = ["setup_cache", self._spawner.benchmark_dir, benchmark_id, params_str]
-        return processes.create_cache(partial(self._run_script, arguments), timeout)
+        return self.run_script(arguments, parameters["cwd"], parameters["timeout"])
 
     def close(self) -> None:
         """End the server."""
@@ -87,8 +79,8 @@ class ForkingSpawner:
             self._server.close()
             self._server = None
 
-    def _run_script(self, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
-        """Run a command of asv's script in a fork, or in a process of its own."""
+    def run_script(self, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
+        """Run a command of asv's script in a fork, or else as `processes.run_script` does."""
         if self._is_able and self._server is None:
             self._start()
         if self._server is not None:

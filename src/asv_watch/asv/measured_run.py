@@ -132,10 +132,12 @@ class MeasuredRun:
             for params in cases_of(benchmark)
             if not cannot_run(benchmark, params, declared())
         ]
+        run = None
         if all(may_fork(benchmark, name) for name in names):
-            forking = self._forking_in_place_of(spawner)
-            return forking.create_setup_cache(benchmark_id, timeout, params_str)
-        cache: tuple[str | None, str | None] = original(spawner, benchmark_id, timeout, params_str)
+            run = self._forking_in_place_of(spawner).run_script
+        cache: tuple[str | None, str | None] = original(
+            spawner, benchmark_id, timeout, params_str, run
+        )
         return cache
 
     def add_result(

@@ -60,27 +60,28 @@ def run(self: Any, **parameters: Any) -> tuple[str, int]:
 
 
 def create_setup_cache(
-    self: Any, benchmark_id: str, timeout: float, params_str: str
+    self: Any,
+    benchmark_id: str,
+    timeout: float,
+    params_str: str,
+    run_elsewhere: Callable[[list[str], str, float], tuple[str, int]] | None = None,
 ) -> tuple[str | None, str | None]:
-    """Run a ``setup_cache``, in the place of ``Spawner.create_setup_cache``.
+    """Run a ``setup_cache`` in a new folder, in the place of ``Spawner.create_setup_cache``.
 
-    Returns:
-        The folder with the cache and ``None``, or ``None`` and the output of what failed.
-    """
-    arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
-    return create_cache(partial(run_script, self.env, arguments), timeout)
-
-
-def create_cache(
-    run_in: Callable[[str, float], tuple[str, int]], timeout: float
-) -> tuple[str | None, str | None]:
-    """Run a ``setup_cache`` in a new folder, within ``timeout`` seconds.
+    Args:
+        self: asv's spawner.
+        benchmark_id: Name of a benchmark that uses the cache.
+        timeout: Seconds.
+        params_str: Parameters of the benchmark.
+        run_elsewhere: Does what `run_script` does, such as in a fork.
 
     Returns:
         The folder with the cache and ``None``, or ``None`` and the output of what failed.
     """
     folder = tempfile.mkdtemp(prefix="asv-watch-")
-    output, status = run_in(folder, timeout)
+    arguments = ["setup_cache", self.benchmark_dir, benchmark_id, params_str]
+    run_it = run_elsewhere or partial(run_script, self.env)
+    output, status = run_it(arguments, folder, timeout)
     if status == 0:
         return folder, None
     shutil.rmtree(folder, ignore_errors=True)
