@@ -66,8 +66,10 @@ def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_pat
     _write(
         tmp_path / "2-env.outcomes.jsonl",
         _line("a", at=2, seconds=7.0),
+        _line("d", at=1, seconds=5.0),
         _line("b", "timed out", seconds=300.0),
         rest='{"case": "c", "at\n[]\n',
     )
-    _write(tmp_path / "1-env.outcomes.jsonl", _line("a", at=1, seconds=3.0))
-    assert round_seconds(tmp_path) == {"a": 7.0}
+    older, newer = _line("a", at=1, seconds=3.0), _line("d", at=2, seconds=4.0)
+    _write(tmp_path / "1-env.outcomes.jsonl", older, newer)
+    assert round_seconds(tmp_path) == {"a": 7.0, "d": 4.0}
