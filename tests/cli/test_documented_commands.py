@@ -17,6 +17,7 @@ SMALLER = {
     "--optimiser": "adam",
     "--rate": "0.01",
     "--target-accuracy": "1",
+    "--search": "1",
 }
 """Option to the value that makes a documented command small; a sweep has one point."""
 RUN = ("train", "inference", "smooth-inference", "sweep")

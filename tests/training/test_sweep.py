@@ -21,7 +21,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training import sweep as sweeps
 from torchspeed.training.config import RunConfig
 from torchspeed.training.point import Outcome
-from torchspeed.training.sweep import Sweep, grid
+from torchspeed.training.sweep import Sweep, cost, grid
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
@@ -141,6 +141,25 @@ def test_a_storage_out_of_reach_is_one_line(address: str, message: str) -> None:
     with pytest.raises(TorchspeedError, match=message) as caught:
         Sweep(address, "a", CONFIG)
     assert "\n" not in str(caught.value)
+
+
+def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    axes = {"batch_size": [8, 16, 32, 64, 128, 256], "workers": list(range(6))}
+
+    def slower_off_the_best(config: RunConfig) -> Outcome:
+        return Outcome(result(1 + abs(config.batch_size - 64) / 10 + abs(config.workers - 2)))
+
+    measure(slower_off_the_best)
+    whole = Sweep(f"sqlite:///{tmp_path}/x.db", "whole", CONFIG)
+    whole.search(axes, trials=24, seed=1)
+    costs = [cost(outcome.result or {}) for _, outcome in whole.outcomes()]
+    assert min(costs) <= 3.0  # the grid's 36 points reach from 1 to 23.2
+    taken_up = Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG)
+    taken_up.search(axes, trials=10, seed=1)
+    Sweep(f"sqlite:///{tmp_path}/x.db", "taken up", CONFIG).search(axes, trials=24, seed=1)
+    assert [point for point, _ in taken_up.outcomes()] == [point for point, _ in whole.outcomes()]
 
 
 SHARED = ["--name", "shared", "-m", "tpa_lstm", "-e", "1", "--limit-batches", "3"]

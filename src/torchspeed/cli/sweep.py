@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Examples:\n
   torchspeed sweep workers.journal -w 0,1,2 -e 3 --figures .\n
-  torchspeed sweep sqlite:///all.db -b 32,128,512 --optimiser sgd,adam --rate 0.1,0.01 -e 20 --target-accuracy 90\n
+  torchspeed sweep sqlite:///all.db -b 32,128,512 --optimiser sgd,adam --rate 0.1,0.01 -e 20 --target-accuracy 90 --search 8\n
   torchspeed sweep postgresql://me@node1/sweeps -w 0,1,2  (the same on each machine)
 """  # noqa: E501
 
@@ -48,6 +48,10 @@ def sweep(
     name: Annotated[
         str, typer.Option(help="Name of the sweep; a storage can hold several.")
     ] = "sweep",
+    search: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of trials of a search, which replaces the grid."),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Show the stored points; run nothing.")
     ] = False,
@@ -59,7 +63,7 @@ def sweep(
     ] = False,
     **options: Any,
 ) -> int:
-    """Train with every combination of settings.
+    """Train with every combination of settings, or search for the fastest.
 
     Settings take several values, with commas between: --batch-size 32,128.
     Any number of workers share a sweep: each is this command with the same options, on any
@@ -75,7 +79,10 @@ def sweep(
         study = _begin(storage, name, options)
         if retry_failed:
             study.retry_failed()
-        study.run(grid(_axes(options)))
+        if search is not None:
+            study.search(_axes(options), search, options["seed"])
+        else:
+            study.run(grid(_axes(options)))
     outcomes = study.outcomes()
     _show(outcomes, standard_output())
     if figures is not None:

@@ -1,4 +1,4 @@
-"""Many trainings, one for each combination of settings, in one study of Optuna.
+"""Many trainings in one study of Optuna: a grid of settings, or a search among them.
 
 Any number of workers, on any number of machines, take points from the study's storage. A point is
 a trial: it waits until a worker takes it, and is finished with its result. While a point runs, its
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
+import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, Trial, TrialState
 
@@ -32,6 +33,10 @@ Point = dict[str, int | float | str]
 BEAT_S, DEAD_AFTER_S, POLL_S = 5.0, 60.0, 1.0
 """Seconds between two heartbeats, after which a worker without any is dead, and between two looks
 of a worker that waits for the others."""
+
+UNREACHED_PENALTY = 10.0
+"""A search must rank points that miss the target: this many times their training time,
+and worse the less accurate they are."""
 
 _DATA_FIELDS = {field.name for field in fields(DataOptions)}
 _POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
@@ -72,6 +77,8 @@ class Sweep:
     ) -> None:
         self.study = open_study(storage, name, create=config is not None)
         self._on_outcome = on_outcome
+        self._axes: dict[str, list[Any]] = {}
+        """Choices of each setting of a search, which the sampler learns from."""
         self._beats: dict[int, tuple[int, float]] = {}
         """Heartbeat of trials that others run, and when it was first seen."""
         if config is None:
@@ -110,14 +117,56 @@ class Sweep:
             for point in self._missing(wanted):
                 self._add(point)
             if (trial := self._take()) is not None:
-                self._measure(trial)
+                self._measure(trial, trial.user_attrs[_POINT])
             elif self._trials(TrialState.RUNNING):
                 self._wait_for_others()
             elif not self._trials(TrialState.WAITING) and not self._missing(wanted):
                 return
 
+    def search(self, axes: dict[str, list[Any]], trials: int, seed: int) -> None:
+        """Look for the least time to accuracy with Optuna's TPE sampler.
+
+        The sampler's seed follows the number of trials, so that a search that one worker takes up
+        again is the same search. It makes ``trials`` of the choices in ``axes`` in all.
+        """
+        self._axes = axes
+        while True:
+            if (waiting := self._take()) is not None:
+                self._measure(waiting, waiting.user_attrs[_POINT])
+                continue
+            counted = self._counted()
+            if len(counted) >= trials:
+                if not self._trials(TrialState.RUNNING):
+                    return
+                self._wait_for_others()
+                continue
+            self.study.sampler = optuna.samplers.TPESampler(
+                seed=seed + len(counted), constant_liar=True
+            )
+            trial = self.study.ask()
+            earlier = [other for other in self._counted() if other.number < trial.number]
+            if len(earlier) >= trials:  # another worker asked at the same time
+                self.study.tell(trial, state=TrialState.PRUNED)
+                continue
+            point = self._suggested(trial)
+            trial.set_user_attr(_POINT, point)
+            known = {_key(measured): outcome for measured, outcome in self.outcomes()}
+            if (outcome := known.get(_key(point))) is None:
+                self._measure(trial, point)
+            else:
+                self._store(trial, outcome)
+
+    def _suggested(self, trial: Trial) -> Point:
+        """Return the settings of a trial of a search, new or given back."""
+        return {name: trial.suggest_categorical(name, axis) for name, axis in self._axes.items()}
+
     def _trials(self, *states: TrialState) -> list[FrozenTrial]:
         return self.study.get_trials(deepcopy=False, states=states)
+
+    def _counted(self) -> list[FrozenTrial]:
+        """Trials of a search, without those that were given back or never begun."""
+        trials = self._trials(TrialState.RUNNING, TrialState.COMPLETE, TrialState.FAIL)
+        return [t for t in trials if t.state != TrialState.FAIL or _REASON in t.user_attrs]
 
     def _missing(self, wanted: dict[str, Point]) -> list[Point]:
         known = {_key(point) for point, _ in self.outcomes()}
@@ -126,7 +175,7 @@ class Sweep:
         return [point for key, point in wanted.items() if key not in known]
 
     def _add(self, point: Point) -> None:
-        self.study.enqueue_trial({}, user_attrs={_POINT: point})
+        self.study.enqueue_trial(point if self._axes else {}, user_attrs={_POINT: point})
 
     def _take(self) -> Trial | None:
         """Take the first point that waits; None where there is none."""
@@ -136,6 +185,7 @@ class Sweep:
             # None: another worker took the last one. Two workers that begin at once add a point
             # twice, and the first trial counts.
             if point is not None and not self._is_known(point, trial.number):
+                self._suggested(trial)
                 return trial
             self.study.tell(trial, state=TrialState.PRUNED)
         return None
@@ -148,9 +198,9 @@ class Sweep:
             if trial.number != number
         )
 
-    def _measure(self, trial: Trial) -> None:
+    def _measure(self, trial: Trial, point: Point) -> None:
         """Run a point and store its outcome; a worker that is stopped gives it back."""
-        point, beats = trial.user_attrs[_POINT], itertools.count(1)
+        beats = itertools.count(1)
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             outcome = run_point(
@@ -158,12 +208,7 @@ class Sweep:
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )
-            if outcome.result is None:
-                trial.set_user_attr(_REASON, outcome.reason)
-                self.study.tell(trial, state=TrialState.FAIL)
-            else:
-                trial.set_user_attr(_RESULT, outcome.result)
-                self.study.tell(trial, outcome.result["time_to_accuracy"]["training_function_s"])
+            self._store(trial, outcome)
         except UpdateFinishedTrialError:  # this worker slept so long that others took it for dead
             return
         except BaseException:
@@ -172,6 +217,14 @@ class Sweep:
         finally:
             signal.signal(signal.SIGTERM, before)
         self._on_outcome(point, outcome)
+
+    def _store(self, trial: Trial, outcome: Outcome) -> None:
+        if outcome.result is None:
+            trial.set_user_attr(_REASON, outcome.reason)
+            self.study.tell(trial, state=TrialState.FAIL)
+        else:
+            trial.set_user_attr(_RESULT, outcome.result)
+            self.study.tell(trial, cost(outcome.result))
 
     def _wait_for_others(self) -> None:
         """Wait a moment, and give back the points of workers that died."""
@@ -192,6 +245,18 @@ class Sweep:
             return
         if point is not None:
             self._add(point)
+
+
+def cost(result: dict[str, Any]) -> float:
+    """Return what a search minimises: seconds to the target, or training time without one."""
+    columns = result["time_to_accuracy"]
+    spent = float(columns["training_function_s"])
+    if columns["target_accuracy"] is None:
+        return spent
+    reached = columns["seconds_to_target"]
+    if reached is not None:
+        return float(reached)
+    return spent * UNREACHED_PENALTY * (2 - (columns["best_test_accuracy"] or 0))
 
 
 def _key(point: Point | None) -> str:
