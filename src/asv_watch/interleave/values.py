@@ -30,6 +30,8 @@ from asv_watch.records.comparisons import CaseResult, CaseValues, Unmeasured
 _LONGEST_REASON = 2000
 """Characters: a C++ compiler that fails prints its whole command, and the code."""
 _FEWEST_ROUNDS = 3
+_DIGITS = 12
+"""Of a tracked value that is no integer: sums in another order differ behind these."""
 _ALIKE = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
 
@@ -106,8 +108,12 @@ def _measure_once(
             if missing:
                 yield case, _unmeasured(case, sides, missing[0], of_sides[missing[0]])
             else:
-                before, after = (float(answer["value"]) for answer in of_sides)
+                before, after = (_rounded(float(answer["value"])) for answer in of_sides)
                 yield case, (before, after)
+
+
+def _rounded(value: float) -> float:
+    return value if value.is_integer() else float(f"{value:.{_DIGITS}g}")
 
 
 def _add(

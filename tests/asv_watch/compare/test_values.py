@@ -44,6 +44,9 @@ def track_killed():
 
 def track_whole():
     return 7
+
+def track_sum():
+    return 0.7 + random.random() * 1e-14  # threads add up in another order
 """
 PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 
@@ -70,12 +73,14 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
         "Suite.track_noise('long')": "same",
         "peakmem_words": "more",
         "track_whole": "same",
+        "track_sum": "same",
     }
     [stored], problems = read_comparisons(root / "results")
     assert not problems
     values = {value.case.removeprefix("suite.Suite."): value for value in stored.values}
     words = values["track_words('short')"]
     assert (words.before, words.after, words.exact) == (1, 2, True)
+    assert values["suite.track_sum"].exact, "a difference by rounding is none"
     ratios = {ratio.case.removeprefix("suite."): ratio for ratio in stored.ratios}
     peak = ratios["peakmem_words"]
     assert (peak.unit, peak.kind, verdict(peak)) == ("bytes", "memory", Verdict.WORSE)
