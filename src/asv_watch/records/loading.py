@@ -39,11 +39,10 @@ from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
     Origin,
-    lasting_sampling,
     read_json,
     read_result_file,
-    sampling_facts,
 )
+from asv_watch.records.sampling import lasting_sampling, sampling_facts
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
