@@ -124,7 +124,7 @@ def load_results(root: Path) -> History:
     """
     conf = load_settings(root)
     commits = read_commits(*find_repository(root, conf))
-    return load_history(Path(conf.results_dir), commits)
+    return load_history(Path(conf.results_dir), commits, layout=conf.declared.layout)
 
 
 @contextmanager

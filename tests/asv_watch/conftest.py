@@ -13,7 +13,7 @@ from hypothesis import settings
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from tests.asv_watch import torchless
-from tests.asv_watch.generator import Generated, Plan, generate
+from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 
 # A busy machine is no error: times that matter are measured as CPU time, where they matter.
 settings.register_profile("no deadline", deadline=None)
@@ -28,7 +28,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="session")
 def history(generated: Generated) -> Any:
-    return load_history(generated.results, read_commits(generated.repository))
+    return load_history(generated.results, read_commits(generated.repository), layout=LAYOUT)
 
 
 @pytest.fixture(scope="session")

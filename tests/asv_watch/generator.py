@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from asv_watch.records.comparisons import CaseRatio, ComparisonWriter, Header, Version
+from asv_watch.records.labels import Layout
 
 COLUMNS = [
     "result",
@@ -53,6 +54,8 @@ class Suite:
 
 
 _PASSES = ("forward", "backward")
+LAYOUT = Layout(rows="model", columns=("device", "pass"), words={"pass": _PASSES})
+"""What a project with these suites declares of its tables."""
 TIME_AND_MEMORY = tuple(
     itertools.chain(
         ((f"time_{name}", "time", "seconds") for name in _PASSES),

@@ -15,6 +15,7 @@ from asv_watch.records.records import (
     Point,
     Run,
 )
+from tests.asv_watch.generator import LAYOUT
 
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"
@@ -80,6 +81,7 @@ def make_history(series: Iterable[Series], **changes: object) -> History:
             s.case.benchmark: Benchmark(s.case.benchmark, "time", s.unit) for s in series
         },
         "series": series,
+        "layout": LAYOUT,
         "positions": {commit_hash(number): number for number in range(last + 1)},
     }
     return History(**(arguments | changes))  # type: ignore[arg-type]

@@ -72,7 +72,7 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"newest runs, {NUMBERS[suspicions.MOST_NEW_RUNS]} at most",
         f"median of the {NUMBERS[suspicions.LEVEL_VALUES]} runs before",
         f"{noise.FEWEST_DIFFERENCES} at least from {noise.FEWEST_SERIES} series",
-        f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_MODELS}",
+        f"at\n  least {machine_steps.FEWEST_SERIES} series of {machine_steps.FEWEST_ROWS}",
     ):
         assert " ".join(output.split()) in " ".join(TEXT.split())
     assert noise.FEWEST_VALUES == 8

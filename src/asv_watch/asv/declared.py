@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from asv_watch.errors import WatchError
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.releases import release_order
 
 SCRIPTS = ("facts_script", "profiler")
@@ -68,6 +69,10 @@ class Declared(msgspec.Struct, frozen=True):
     """Machines that may have results here; empty where any may."""
     published_values: Path | None = None
     """File with values that others published."""
+    layout: Layout = UNDECLARED
+    """What rows and columns of the site's tables stand for."""
+    about: tuple[str, ...] = ()
+    """Sentences on how the project measures, for the page about the data."""
     tables: tuple[Path, ...] = ()
     """Files with tables that the first page of the site offers beside the newest values."""
     site_url: str = ""

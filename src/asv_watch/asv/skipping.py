@@ -1,7 +1,7 @@
 """Decides which cases, and which rounds of them, an ``asv run`` measures.
 
 Skipping a case costs asv a process, two seconds each, whether ``setup`` raises or a decorator
-says so. A case for a device that is plainly not on this machine, or that ``skip_for_params``
+says so. A case that needs a GPU which this machine has not, or that ``skip_for_params``
 names, is recorded as skipped without one. With ``ASV_WATCH_RESUME`` in the environment, cases
 that are stored completely at this commit in this environment are not measured again
 (``missing``), nor those that failed (``never-run``).

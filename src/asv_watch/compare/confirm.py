@@ -136,5 +136,7 @@ def _measure(place: Workplace, before: str, after: str, release: str, names: set
 
 
 def _history(place: Workplace) -> History:
-    commits = read_commits(place.configuration.repository, place.configuration.branch)
-    return load_history(place.configuration.results, commits, place.machine)
+    configuration = place.configuration
+    commits = read_commits(configuration.repository, configuration.branch)
+    layout = configuration.declared.layout
+    return load_history(configuration.results, commits, place.machine, layout=layout)

@@ -71,7 +71,9 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     commits = read_commits(repository, branch)
     others = {side.commit for side in typed.values()} - {commit.hash for commit in commits}
     history = load_history(
-        Path(conf.results_dir), (*commits, *(Commit(hash_, 0, "") for hash_ in others))
+        Path(conf.results_dir),
+        (*commits, *(Commit(hash_, 0, "") for hash_ in others)),
+        layout=conf.declared.layout,
     )
     first, second = _find(history, typed, before, after)
     interleaved = _interleaved(history, first, second)

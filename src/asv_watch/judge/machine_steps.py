@@ -1,11 +1,11 @@
 """Suspicions that most series of a machine share: the machine has changed instead of the code.
 
-A commit touches a model or two. When most timings of a machine move in the same direction at the
-same commit, the machine has changed: a kernel, a clock, a neighbour, another kind of runner under
-the same name. Each series of the environment with values before and after has a vote, whether it
-is suspected itself or too noisy for that: the medians of its neighbouring runs on both sides say
-how far it moved. Three of five votes carry. One commit that changes all models (a flag, an
-allocator) looks the same as the machine.
+A commit touches a row or two of the table of values. When most timings of a machine move in the
+same direction at the same commit, the machine has changed: a kernel, a clock, a neighbour, another
+kind of runner under the same name. Each series of the environment with values before and after has
+a vote, whether it is suspected itself or too noisy for that: the medians of its neighbouring runs
+on both sides say how far it moved. Three of five votes carry. One commit that changes everything
+(a flag, an allocator) looks the same as the machine.
 
 A series whose other suspicions go back and forth by the same size alternates between two levels:
 it was measured by two kinds of machines under one name, or by one that has two states. Code that
@@ -28,7 +28,7 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT
 SHARE = 0.6
 """Share of the voting series that must move together."""
 FEWEST_SERIES = 5
-FEWEST_MODELS = 3
+FEWEST_ROWS = 3
 LEVEL_VALUES = 5
 """A series' level before and after a commit is the median of so many runs at most."""
 LEAST_SIZE = 0.25
@@ -64,14 +64,12 @@ def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[
 
 
 def _group(series: Series) -> _Group:
-    """Return what votes together: a metric of the models, or all series of a unit."""
-    labels = series.case.labels
-    metric = labels["metric"] if "model" in labels else series.unit
-    return series.machine, series.environment, metric
+    """Return what votes together: the series of a metric."""
+    return series.machine, series.environment, series.case.labels["metric"]
 
 
 def _moves(history: History, voters: Iterable[int], commit: int) -> Iterator[tuple[str, float]]:
-    """Yield the model of each series that votes, and the logarithm of its ratio at a commit."""
+    """Yield the row of each series that votes, and the logarithm of its ratio at a commit."""
     for index in voters:
         series = history.series[index]
         columns = series.columns.valued
@@ -79,7 +77,7 @@ def _moves(history: History, voters: Iterable[int], commit: int) -> Iterator[tup
         before = columns.values[max(0, first - LEVEL_VALUES) : first].tolist()
         after = columns.values[first : first + LEVEL_VALUES].tolist()
         if before and after and min(before + after) > 0:
-            yield _model(series), math.log(median(after) / median(before))
+            yield history.layout.row(series.case), math.log(median(after) / median(before))
 
 
 def _alternating(suspected: Iterable[Change]) -> set[tuple[int, int]]:
@@ -108,12 +106,8 @@ def _size(change: Change) -> float:
 def _is_shared(change: Change, moves: Sequence[tuple[str, float]]) -> bool:
     size = _size(change)
     least = max(math.log1p(MINIMUM_EFFECT), LEAST_SIZE * abs(size))
-    agreeing = [model for model, move in moves if math.copysign(1, size) * move >= least]
+    agreeing = [row for row, move in moves if math.copysign(1, size) * move >= least]
     return (
         len(agreeing) >= max(FEWEST_SERIES, SHARE * len(moves))
-        and len(set(agreeing)) >= FEWEST_MODELS
+        and len(set(agreeing)) >= FEWEST_ROWS
     )
-
-
-def _model(series: Series) -> str:
-    return series.case.labels.get("model", series.case.benchmark)

@@ -173,7 +173,12 @@ class _Night:
         commits = read_commits(configuration.repository, self._branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
-            history = load_history(configuration.results, commits, self._place.machine)
+            history = load_history(
+                configuration.results,
+                commits,
+                self._place.machine,
+                layout=configuration.declared.layout,
+            )
         return Situation(
             configuration=configuration,
             environments=self._place.environments,

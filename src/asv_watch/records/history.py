@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes
 from asv_watch.records.records import (
     NEVER_RUN,
@@ -130,6 +131,8 @@ class History:
     """Machine to its interleaved comparisons, oldest first."""
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
     """Machine to its explanations of differences, oldest first."""
+    layout: Layout = UNDECLARED
+    """What the project declares of rows and columns."""
     releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
     """Machine to each release that it tried, by its name, such as ``numpy 2.4.0``."""
 

@@ -1,4 +1,4 @@
-"""What a case is called where people read: plain parameter values, its pass, its metric.
+"""What cases are called where people read, as ``"layout"`` of asv.conf.json declares it.
 
 Labels are data: a name full of markup or quotes comes out as it went in, and is escaped where it
 is shown.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from asv_watch.records.records import Benchmark
+import msgspec
 
-_PASSES = ("forward", "backward")
-_WRITTEN = {"flops": "FLOPs", "mfu": "MFU", "cuda": "CUDA"}
+from asv_watch.records.records import Benchmark, Case
+
+_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
 _METRIC_OF_TYPE = {"time": "time", "peakmemory": "peak memory", "memory": "memory"}
 
 
@@ -32,57 +33,95 @@ def plain_value(written: str) -> str:
     return value if isinstance(value, str) else written
 
 
-def measures_models(benchmarks: Iterable[Benchmark]) -> bool:
-    """Tell whether a project measures models on devices, as the parameters of its suites say."""
-    return any({"model", "device"} <= set(benchmark.param_names) for benchmark in benchmarks)
+class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the rows and columns of a project's tables stand for, and which values share a metric.
 
-
-def case_labels(
-    benchmark: Benchmark, params: tuple[str, ...], *, of_models: bool = True
-) -> dict[str, str]:
-    """Name all parameters of a case, its ``pass`` and its ``metric``.
-
-    In a project that measures no models (`measures_models`) there is no ``pass``, and the metric
-    is the kind of the benchmark: ``time``, ``peak memory``, or the unit of a ``track_*``.
-
-    ``time_forward`` gives the pass ``forward`` and the metric ``time``;
-    ``track_instructions_backward`` the pass ``backward`` and the metric
-    ``instructions``; ``time_epoch``, which is neither pass, the metric
-    ``epoch time`` and an empty pass.
+    In a project that declares nothing, a row is what a function does, and the metric is the kind
+    of its benchmark: ``time``, ``peak memory``, or the unit of a ``track_*``.
     """
-    labels = {
-        name: plain_value(value) for name, value in zip(benchmark.param_names, params, strict=True)
-    }
-    if not of_models:
-        unit = "tracked value" if benchmark.unit == "unit" else benchmark.unit
-        labels.setdefault("metric", _METRIC_OF_TYPE.get(benchmark.type, unit))
+
+    rows: str = ""
+    """Parameter whose values are rows. Functions that measure the same then have one metric, and
+    what else their names say is a metric of its own: ``epoch time`` of ``time_epoch``."""
+    columns: tuple[str, ...] = ()
+    """Labels whose values are columns; by default parameters that many benchmarks share."""
+    words: dict[str, tuple[str, ...]] = {}
+    """Labels that functions' names tell: to their values, such as ``warm`` of ``time_warm``."""
+    labels: dict[str, dict[str, str]] = {}
+    """Labels of whole suites: to module, class or function of benchmarks and its value. The value
+    of ``""`` is that of all other suites with rows, and is not written in their names."""
+    spelling: dict[str, str] = {}
+    """How a word of a name is written: ``CNNs`` for ``cnns``."""
+
+    def labels_of(self, benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
+        """Return the labels of a case: of its suite, its parameters, its function, its metric."""
+        name = f"{benchmark.name}."
+        labels = {
+            label: value
+            for label, values in self.labels.items()
+            for suite, value in values.items()
+            if suite and name.startswith(f"{suite}.")
+        }
+        values = map(plain_value, params)
+        labels |= dict(zip(benchmark.param_names, values, strict=True))
+        words = _words(benchmark.name)
+        for label, known in self.words.items():
+            labels.setdefault(label, next((word for word in words if word in known), ""))
+        labels.setdefault("metric", self._metric(benchmark))
         return labels
-    pass_name, metric = pass_and_metric(benchmark)
-    labels.setdefault("pass", pass_name)
-    labels.setdefault("metric", metric)
-    return labels
+
+    def function(self, benchmark: str) -> str:
+        """Return what the name of a function says beside its kind and its labels."""
+        labels = {word for values in self.words.values() for word in values}
+        return self._written(word for word in _words(benchmark) if word not in labels)
+
+    def row(self, case: Case) -> str:
+        """Return what lists call the row of a case: by default what its function does."""
+        if not self.rows:
+            return self.function(case.benchmark)
+        return case.labels.get(self.rows) or ["", *case.benchmark.split(".")][-2]
+
+    def column(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the column that a case with these labels belongs to."""
+        return tuple(labels.get(name, "") for name in self.columns)
+
+    def group(self, benchmark: Benchmark) -> str:
+        """Return the heading under which lists have a benchmark.
+
+        Where rows are a parameter it is the module, ``time series``; else it is module and class,
+        ``parsing · Parser``, and empty for a function that has neither.
+        """
+        if not self.rows:
+            return " · ".join(benchmark.name.split(".")[:-1])
+        return self._written(benchmark.name.partition(".")[0].split("_"))
+
+    def group_order(self, benchmark: Benchmark) -> tuple[int, str]:
+        """Sort key that puts groups where their suites declare (`position`), then by name."""
+        return (benchmark.position, self.group(benchmark))
+
+    def _written(self, words: Iterable[str]) -> str:
+        return " ".join(self.spelling.get(word, word) for word in words)
+
+    def _metric(self, benchmark: Benchmark) -> str:
+        """Name what is measured: values of one metric are compared with each other."""
+        kind, unit = _METRIC_OF_TYPE.get(benchmark.type, ""), benchmark.unit
+        if not self.rows:
+            return kind or ("tracked value" if unit == "unit" else unit)
+        function = self.function(benchmark.name)
+        if kind:
+            is_labelled = function != self._written(_words(benchmark.name))
+            return kind if is_labelled else f"{function} {kind}"
+        owner = ["", *benchmark.name.split(".")][-2]
+        if function == "seconds":  # the time of what its class is called after
+            return " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or function
+        return function or ("phase time" if unit == "seconds" else owner) or benchmark.type
 
 
-def pass_and_metric(benchmark: Benchmark) -> tuple[str, str]:
-    """Read the pass and the metric from a benchmark's function name and type.
+UNDECLARED = Layout()
+"""The layout of a project that declares none."""
 
-    Values of one metric are compared with each other, so what is not a pass of a model (an epoch,
-    an import) is a metric of its own. The metric of a ``track_forward`` is ``phase time`` if it is
-    in seconds, otherwise the name of its class. The metric of a ``track_seconds`` is the name of
-    its class in words: ``time to accuracy`` for ``TimeToAccuracy``.
-    """
-    *_, owner, function = ["", *benchmark.name.split(".")]
-    words = [word for word in function.split("_")[1:] if word] or [function]
-    passes = [word for word in words if word in _PASSES]
-    others = " ".join(_WRITTEN.get(word, word) for word in words if word not in _PASSES)
-    of_type = _METRIC_OF_TYPE.get(benchmark.type)
-    if of_type is None and others == "seconds":
-        metric = " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or others
-    elif of_type is None:
-        unnamed = "phase time" if passes and benchmark.unit == "seconds" else owner
-        metric = others or unnamed or benchmark.type
-    elif passes:
-        metric = of_type
-    else:
-        metric = f"{others} {of_type}"
-    return (passes[0] if passes else ""), metric
+
+def _words(benchmark: str) -> list[str]:
+    """Return the words of a function's name after its kind."""
+    function = benchmark.rpartition(".")[2]
+    return [word for word in _KIND.sub("", function).split("_") if word]

@@ -24,6 +24,7 @@ from asv_watch.records import (
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
 from asv_watch.records.explanations import StoredExplanation, read_explanations
 from asv_watch.records.history import History, RunColumns, Series
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     Benchmark,
@@ -55,6 +56,7 @@ def load_history(
     commits: Sequence[Commit],
     machine: str = "",
     benchmarks: dict[str, Benchmark] | None = None,
+    layout: Layout = UNDECLARED,
 ) -> History:
     """Load everything that a results folder says about the commits of a branch.
 
@@ -63,6 +65,7 @@ def load_history(
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
         machine: Whose results; those of all machines if empty.
         benchmarks: By name; those of ``benchmarks.json`` if none are given.
+        layout: What the project declares of rows and columns.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -75,7 +78,7 @@ def load_history(
     problems: list[Problem] = []
     if benchmarks is None:
         benchmarks, problems = read_benchmarks(results_dir)
-    return _Loader(results_dir, commits, machine, benchmarks, problems).load()
+    return _Loader(results_dir, commits, machine, benchmarks, problems, layout).load()
 
 
 def hidden_machines(results_dir: Path) -> list[Problem]:
@@ -118,6 +121,7 @@ class _Loader:
         machine: str,
         benchmarks: dict[str, Benchmark],
         problems: list[Problem],
+        layout: Layout,
     ) -> None:
         self._results_dir = results_dir
         self._folders = glob.escape(machine) or "*"
@@ -132,7 +136,8 @@ class _Loader:
         self._notes, unreadable = read_notes(results_dir, commits)
         self._commits = _with_versions(commits, self._notes)
         self._problems += [*damaged, *unreadable]
-        self._runs = RunReader(self._benchmarks)
+        self._layout = layout
+        self._runs = RunReader(self._benchmarks, layout)
         self._runs.problems = self._problems
         self._left_out = self._runs.left_out
         for commit in self._notes.unplaced:
@@ -176,6 +181,7 @@ class _Loader:
             comparisons=self._comparisons,
             explanations=self._explanations,
             releases=self._releases,
+            layout=self._layout,
         )
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -135,6 +136,8 @@ class Benchmark(msgspec.Struct, frozen=True):
     """Seconds after which a case of it is stopped."""
     position: int = 5
     """Where lists have its family, as its suite declares: 0 first, 9 last."""
+    short: Any = True
+    """Which of its cases belong to the short set: all, none (``False``), or by parameter."""
 
     @property
     def code_version(self) -> str:
@@ -150,10 +153,9 @@ class Case:
     params: tuple[str, ...] = ()
     """Values as asv writes them, one for each of the benchmark's parameters."""
     labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    """Parameter name to plain value (quotes of ``repr`` removed), plus ``pass`` and ``metric``.
+    """Parameter name to plain value (quotes of ``repr`` removed), plus what the project's layout
+    adds and the ``metric``: what is measured, such as ``peak memory``.
 
-    The pass is ``forward``, ``backward``, or empty for a case that is neither;
-    the metric is what is measured: ``time``, ``peak memory``, ``instructions``.
     A parameter of the same name takes precedence.
     """
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from asv_watch.records.labels import case_labels, measures_models
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
@@ -44,12 +44,11 @@ _SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
 class RunReader:
     """Matches result files with the cases of today's benchmarks."""
 
-    def __init__(self, benchmarks: Mapping[str, Benchmark]) -> None:
+    def __init__(self, benchmarks: Mapping[str, Benchmark], layout: Layout) -> None:
         """Expand the parameters of the benchmarks."""
         self._benchmarks = benchmarks
-        of_models = measures_models(benchmarks.values())
         self.cases = [
-            Case(benchmark.name, params, case_labels(benchmark, params, of_models=of_models))
+            Case(benchmark.name, params, layout.labels_of(benchmark, params))
             for benchmark in benchmarks.values()
             for params in itertools.product(*benchmark.params)
         ]

@@ -40,26 +40,28 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     Raises:
         WatchError: the site cannot be written; the old one stays.
     """
+    declared = request.declared
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
     with swapped_in(request.site) as fresh:
-        history = in_order(load_history(request.results, commits))
+        history = in_order(load_history(request.results, commits, layout=declared.layout))
         findings = analyse(history)
         ancestry = Ancestry(commits)
         if findings.changes:
             since = min(change.previous for change in findings.changes)
             since_hash = history.commits[since].hash
             ancestry = read_ancestry(
-                request.repository, commits, since_hash, request.declared.measured_paths
+                request.repository, commits, since_hash, declared.measured_paths
             )
         build_site(
             fresh,
             contents_of(history, findings, ancestry),
             generated=_now(),
             project=request.project,
-            published=read_published(request.declared.published_values),
-            tables=read_tables(request.declared.tables),
+            published=read_published(declared.published_values),
+            tables=read_tables(declared.tables),
+            about=declared.about,
         )
     log.info(f"The site is in {request.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
@@ -92,6 +94,7 @@ def build_site(
     project: dict[str, str],
     published: Sequence[Json] = (),
     tables: Sequence[Json] = (),
+    about: Sequence[str] = (),
 ) -> None:
     """Write a whole site into a folder.
 
@@ -105,6 +108,7 @@ def build_site(
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
         tables: Tables of the project.
+        about: What the project says of how it measures.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(STATIC / "favicon.svg", folder / "favicon.svg")
@@ -128,7 +132,12 @@ def build_site(
     feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)
     page = render_page(
-        contents, table, generated=generated, project=project, headline=overview["headline"]
+        contents,
+        table,
+        generated=generated,
+        project=project,
+        headline=overview["headline"],
+        about=about,
     )
     (folder / "index.html").write_bytes(page)
     (folder / "badge.svg").write_bytes(write_badge(contents))

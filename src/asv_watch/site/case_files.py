@@ -46,7 +46,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
     """Write ``data/c`` and ``data/n`` into the folder of a site."""
     by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
-        by_row[row.owner, row.model].append(row)
+        by_row[_subject(row, contents)].append(row)
     comparisons = _comparisons(contents)
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
@@ -66,7 +66,7 @@ def write_case_files(folder: Path, contents: Contents) -> None:
             "related": {
                 str(row.index): [
                     other.index
-                    for other in by_row[row.owner, row.model]
+                    for other in by_row[_subject(row, contents)]
                     if _is_related(row, other)
                 ]
                 for row in members
@@ -150,6 +150,11 @@ def description(benchmark: Benchmark) -> str:
         if isinstance(node, kind) and (kind is ast.ClassDef or node.name == function)
     ]
     return next((text for text in map(ast.get_docstring, documented) if text), "")
+
+
+def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
+    """Return what a series is about: its row, where that is a function's name in its group."""
+    return row.row, "" if contents.layout.rows else row.group
 
 
 def _source(benchmark: Benchmark) -> dict[str, Any]:

@@ -1,38 +1,36 @@
 """Names of the cases as the site shows them: their rows, columns and titles.
 
-A row of a table is a model, or a benchmark, with its settings; a column is a device and a pass, or
-whatever the project's `Layout` says. The script draws these names and makes none of its own.
+What a row and a column stand for is in the project's `Layout`. The script draws these names and
+makes none of its own.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from asv_watch.records.records import Benchmark
+from asv_watch.records.labels import Layout
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, Metric, SeriesSummary
-from asv_watch.site.layout import Layout
+from asv_watch.site.contents import Contents, SeriesSummary
 
 Column = tuple[str, ...]
-"""A device and a pass, or values of other parameters, as far as the benchmarks have them."""
+"""Values of the labels that are columns, as far as the benchmarks have them."""
 
-_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
+HUES = 8
+"""Hues of rows; where there are more rows than hues, they share hues and differ in shape."""
+_FIRST_HUE = 2
+"""Hue of the first column."""
 _MAIN = 4
-_OF_MODELS = {"model", "device", "pass", "metric", "batch"}
-_DEVICES = {"cpu": 2, "cuda": 3, "mps": 4, "xpu": 5}
-"""Hues of devices."""
-_PASSES = ("forward", "backward")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model or benchmark with its settings: the same for all its devices, passes, metrics."""
+    """What is measured, with its settings: the same for all its columns and metrics."""
 
     name: str
-    """The model, or what the benchmark does."""
+    """The value of the parameter that rows stand for, or what the benchmark does."""
     details: str
-    """Its other parameters: ``batch 5, compiled``."""
+    """Its other parameters: ``size 5, sparse``."""
     group: str
     """The heading that lists have it under: ``time series``."""
 
@@ -49,7 +47,7 @@ class ShownCase:
     """Index in ``CaseTable.rows``."""
     column: int
     title: str
-    """What sentences and headings call it: ``lenet5 · batch 5 · cpu · forward``."""
+    """What sentences and headings call it: ``solve · size 5 · sparse``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,10 @@ def case_table(contents: Contents) -> CaseTable:
     rows = {name: _row(summary, layout) for name, summary in of_case.items()}
     columns = {name: layout.column(summary.labels) for name, summary in of_case.items()}
     index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
-    shown_columns = sorted(set(columns.values()), key=lambda column: _column_order(column, layout))
+    orders = _orders(contents)
+    shown_columns = sorted(
+        set(columns.values()), key=lambda column: (list(map(_place, column, orders)), column)
+    )
     index_of_column = {column: index for index, column in enumerate(shown_columns)}
     cases = sorted(
         (
@@ -105,86 +106,66 @@ def case_table(contents: Contents) -> CaseTable:
     )
 
 
-def _column_order(column: Column, layout: Layout) -> tuple[bool, str, bool, Column]:
-    """Sort key: the CPU and forward first; benchmarks without these parameters last."""
-    without = not layout.of_models and not any(column)
-    return (without, column[0] if column else "", "forward" not in column, column)
+def _orders(contents: Contents) -> list[Sequence[str]]:
+    """Return the values of each label that is a column, in order."""
+    known: dict[str, Sequence[str]] = {**contents.parameters, **contents.layout.words}
+    return [known.get(name, ()) for name in contents.layout.columns]
+
+
+def _place(value: str, order: Sequence[str]) -> int:
+    """Return where a value comes in the order of a label; without one it comes last."""
+    return order.index(value) if value in order else len(order)
 
 
 def _title(row: Row, column: Column, layout: Layout) -> str:
-    group = [] if layout.of_models else [row.group]
+    group = [] if layout.rows else [row.group]
     return " · ".join(filter(None, [*group, row.name, row.details, *column]))
 
 
-def implementation(summary: SeriesSummary) -> str:
-    """Return which implementation of a model a case runs: ``plain``, ``tuned compiled``.
-
-    A suite whose module is called ``plain…`` has the models as they are written, all others have
-    them tuned. Cases that vary the number format or the layout, and cases that are not
-    a pass of a model, have none.
-    """
-    labels = summary.labels
-    if not labels.get("pass") or not labels.keys() <= _OF_MODELS | {"mode"}:
-        return ""
-    mode = labels.get("mode", "eager")
-    kind = "plain" if _is_plain(summary.benchmark) else "tuned"
-    return " ".join([kind, *([] if mode == "eager" else [mode])])
-
-
-def _is_plain(benchmark: Benchmark) -> bool:
-    return benchmark.name.partition(".")[0].split("_")[0] == "plain"
-
-
 def main_groups(contents: Contents) -> set[str]:
-    """Return the groups that stand on the first screen: models without variants of their own.
+    """Return the groups that stand on the first screen: those at the front that nights measure.
 
-    Their suites declare a position before `_MAIN`. In other projects it is every group.
+    Their suites declare a position before `_MAIN`. Where none does, it is every group.
     """
     groups = {row.group for row in contents.series}
     others = {
         row.group
         for row in contents.series
-        if row.benchmark.position >= _MAIN or not row.labels.keys() <= _OF_MODELS
+        if row.benchmark.position >= _MAIN or row.benchmark.short is False
     }
-    is_of_models = contents.layout.of_models
-    return groups - others if is_of_models and groups - others else groups
+    return groups - others or groups
 
 
-def look(column: Column, index: int, contents: Contents) -> str:
-    """CSS classes of a column, such as a device and a pass: its hue and its dash.
+def look(column: Column, contents: Contents) -> str:
+    """CSS classes of a column: the hue of its first label and the dash of its second.
 
-    The hue of a device is left out if everything was measured on one.
+    The hue is left out if everything was measured with one value of the label.
     """
-    if not contents.layout.of_models:
-        return "pass-backward" if index % 2 else "pass-none"
-    device, direction = (*column, "", "")[:2]
-    shows_device = device in _DEVICES and len(contents.devices) > 1
-    hue = f"hue-{_DEVICES[device]} " if shows_device else ""
-    return f"{hue}pass-{direction if direction in _PASSES else 'none'}"
+    measured = {
+        row.labels.get(name)
+        for name in contents.layout.columns[:1]
+        for row in contents.series
+        if row.has_value
+    }
+    places = [
+        (value, _place(value, of)) for value, of in zip(column, _orders(contents), strict=True)
+    ]
+    has_hue = len(measured - {None, ""}) > 1
+    hue = [f"hue-{(_FIRST_HUE + at) % HUES}" for value, at in places[:1] if value and has_hue]
+    dash = ["dashed" for value, at in places[1:] if value and at % 2]
+    return " ".join(hue + dash)
 
 
 def _row(summary: SeriesSummary, layout: Layout) -> Row:
-    case, benchmark = summary.series.case, summary.benchmark
-    settings = names.settings(case.labels, without=layout.columns)
-    if not layout.of_models:
-        words = " ".join(_function_words(benchmark))
-        return Row(words, ", ".join(settings), summary.group)
-    subject = _subject(benchmark, summary.metric, case.labels.get("pass", ""))
-    # Without it a plain model and its tuned one would have the same name in every list.
-    plain = "plain" if _is_plain(benchmark) and "pass" in case.labels else ""
-    details = ", ".join(filter(None, [plain, subject, *settings]))
-    return Row(summary.model, details, summary.group)
+    shown = {layout.rows, *layout.columns, *layout.words, "metric"}
+    settings = [names.setting(*label) for label in summary.labels.items() if label[0] not in shown]
+    if layout.rows:
+        settings.insert(0, _subject(summary, layout))
+    return Row(summary.row, ", ".join(filter(None, settings)), summary.group)
 
 
-def _function_words(benchmark: Benchmark) -> list[str]:
-    function = benchmark.name.rpartition(".")[2]
-    return [word for word in _KIND.sub("", function).split("_") if word]
-
-
-def _subject(benchmark: Benchmark, metric: Metric, direction: str) -> str:
-    """Return what a function of a suite measures, beyond its metric and its pass."""
-    words = [word for word in _function_words(benchmark) if word != direction]
-    subject, label = " ".join(words), metric.label.lower()
-    if subject == label or label.startswith(f"{subject} ") or "-".join(words) == metric.id:
-        return ""
-    return subject
+def _subject(summary: SeriesSummary, layout: Layout) -> str:
+    """Return what a function measures, beyond its metric and its labels."""
+    function, metric = layout.function(summary.benchmark.name), summary.metric
+    is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())
+    return "" if is_metric or function.replace(" ", "-") == metric.id else function

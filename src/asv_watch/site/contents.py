@@ -15,6 +15,7 @@ from asv_watch.judge.findings import Findings
 from asv_watch.judge.repeated_comparisons import RepeatedComparisons, newest_repeats
 from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History, Indices, Series
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import (
     Benchmark,
     Environment,
@@ -25,7 +26,7 @@ from asv_watch.records.records import (
 )
 from asv_watch.records.releases import release_order
 from asv_watch.site import names
-from asv_watch.site.layout import Layout, layout_of
+from asv_watch.site.layout import parameter_values, with_columns
 
 _LEAST_SHARE = 0.1
 """Series with a value, relative to the machine that has most, for a machine to be shown first."""
@@ -82,6 +83,8 @@ class SeriesSummary:
     benchmark: Benchmark
     metric: Metric
     environment: Environment
+    row: str
+    """The row of a table that it belongs to."""
     group: str
     """Heading under which lists have its benchmark."""
     commits: Indices
@@ -129,16 +132,6 @@ class SeriesSummary:
         """Labels of the case."""
         return self.series.case.labels
 
-    @property
-    def model(self) -> str:
-        """The row it belongs to in a matrix."""
-        return names.row_name(self.series.case)
-
-    @property
-    def owner(self) -> str:
-        """Name in summaries of many changes: its model, or else its group of benchmarks."""
-        return self.model if "pass" in self.labels else self.group
-
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -152,11 +145,11 @@ class Contents:
     series: tuple[SeriesSummary, ...]
     ancestry: Ancestry
     layout: Layout
-    models: tuple[str, ...]
-    """Models, or what else rows stand for, that have a value, in the order of their groups; the
-    index of a model gives its hue."""
-    devices: frozenset[str]
-    """Values of the first column's label that were measured."""
+    parameters: dict[str, list[str]]
+    """The values of each parameter, in order."""
+    rows: tuple[str, ...]
+    """What rows stand for, as far as it has a value, in the order of the groups; the index of a
+    row gives its hue."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -209,7 +202,7 @@ def contents_of(
     setups = _setups(history)
     commits = {setup.key: setup.commits for setup in setups}
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
-    layout = layout_of(history.benchmarks.values())
+    layout = with_columns(history.layout, list(history.benchmarks.values()))
     newest_change: dict[int, Change] = {}
     measured_first = sorted(findings.changes, key=lambda change: not change.is_measured)
     for change in (*measured_first, *findings.exact_changes):
@@ -227,7 +220,6 @@ def contents_of(
         for index, of_case in enumerate(history.series)
     )
     measured = (row for row in series if row.has_value)
-    first = next(iter(layout.columns), "")
     by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
     return Contents(
         history=history,
@@ -237,8 +229,8 @@ def contents_of(
         series=series,
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
-        models=tuple(dict.fromkeys(row.model for row in by_group)),
-        devices=frozenset(filter(None, (row.labels.get(first) for row in by_group))),
+        parameters=parameter_values(history.benchmarks.values()),
+        rows=tuple(dict.fromkeys(row.row for row in by_group)),
     )
 
 
@@ -336,6 +328,7 @@ def _summary(
         benchmark=history.benchmarks[series.case.benchmark],
         metric=metric,
         environment=environment,
+        row=layout.row(series.case),
         group=layout.group(history.benchmarks[series.case.benchmark]),
         commits=commits,
         others=tuple((commit, run.outcome.value, run.reason) for commit, run in runs.items()),
@@ -359,7 +352,7 @@ def _metric(series: Series) -> Metric:
 
 
 def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
-    """Order metrics: the two of every model, other times, other memory, the rest by name."""
+    """Order metrics: time, peak memory, other times, other memory, the rest by name."""
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)

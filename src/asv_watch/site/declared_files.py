@@ -18,10 +18,6 @@ class PublishedValue(msgspec.Struct, frozen=True):
 
     case: str
     """Full name of the case, parameters included."""
-    model: str
-    device: str
-    pass_: str = msgspec.field(name="pass")
-    batch: str
     value: float
     """In ``unit``."""
     unit: str

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, TypeVar
 
 from asv_watch import quantities
-from asv_watch.records.labels import plain_value
-from asv_watch.records.records import Benchmark, Environment
+from asv_watch.records.records import Environment
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable, implementation, look, main_groups
+from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup
 from asv_watch.site.scripts import shortened
@@ -25,8 +23,6 @@ FORMAT = 2
 VALUES = 60_000
 """Values in a file of series, about a megabyte: more are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
-HUES = 8
-"""Hues of models; where there are more models than hues, they share hues and differ in shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +126,12 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
     index_of_metric = indices_of(contents.metrics)
     metric_of = {row.benchmark.name: index_of_metric[row.metric] for row in contents.series}
     index_of_benchmark = indices_of(benchmark.name for benchmark in benchmarks)
-    index_of_model = indices_of(contents.models)
+    index_of_row = indices_of(contents.rows)
+    defaults = {name: values[""] for name, values in layout.labels.items() if "" in values}
     main = main_groups(contents)
     groups = dict.fromkeys(row.group for row in table.rows)
     return {
-        "layout": {"subject": layout.subject, "columns": layout.columns},
+        "layout": {"subject": layout.rows or "benchmark", "columns": layout.columns},
         "metrics": [
             {
                 "id": metric.id,
@@ -160,18 +157,18 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "name": row.name,
                 "details": row.details,
                 "group": row.group,
-                "hue": index_of_model.get(row.name, 0) % HUES,
+                "hue": index_of_row.get(row.name, 0) % HUES,
             }
             for row in table.rows
         ],
-        "parameters": _parameters(benchmarks),
+        "parameters": contents.parameters,
         "columns": [
             {
                 "name": " · ".join(filter(None, column)),
                 "values": column,
-                "look": look(column, index, contents),
+                "look": look(column, contents),
             }
-            for index, column in enumerate(table.columns)
+            for column in table.columns
         ],
         "cases": [
             {
@@ -182,25 +179,16 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "title": case.title,
                 "labels": {
                     name: value
-                    for name, value in case.summary.labels.items()
+                    for name, value in (
+                        (defaults if layout.rows in case.summary.labels else {})
+                        | case.summary.labels
+                    ).items()
                     if name != "metric" and value
-                }
-                | ({"implementation": shown} if (shown := implementation(case.summary)) else {}),
+                },
             }
             for case in table.cases
         ],
     }
-
-
-def _parameters(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
-    """Return the values of each parameter, in the order of the suite that lists most of them."""
-    lists: dict[str, list[list[str]]] = {}
-    for benchmark in benchmarks:
-        for name, values in zip(benchmark.param_names, benchmark.params, strict=True):
-            lists.setdefault(name, []).append([plain_value(value) for value in values])
-    for longest_first in lists.values():
-        longest_first.sort(key=len, reverse=True)
-    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
 
 
 def indices_of(values: Iterable[_T]) -> dict[_T, int]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
 from asv_watch.records.history import Series
-from asv_watch.records.records import Case, Environment
+from asv_watch.records.records import Environment
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
@@ -94,10 +94,6 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
     return f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
 
 
-_NO_SETTINGS = frozenset({"model", "device", "pass", "metric"})
-_KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
-
-
 def _facts(environment: Environment) -> dict[str, str]:
     required = {
         name.removeprefix("pip+"): release
@@ -109,7 +105,7 @@ def _facts(environment: Environment) -> dict[str, str]:
 
 
 def setting(name: str, value: str) -> str:
-    """Return a parameter as displayed: ``batch 5``, but ``compiled`` and not ``mode compiled``."""
+    """Return a parameter as displayed: ``size 5``, but ``sparse`` and not ``form sparse``."""
     is_word = value[:1].isalpha() and value not in {"True", "False", "None"}
     return value if is_word else f"{name} {value}"
 
@@ -122,25 +118,6 @@ def pattern(case: str) -> str:
 def series_id(series: Series, environment: str) -> str:
     """Name a series in addresses; `environment` is its environment's id."""
     return f"{series.machine}/{environment}/{series.case.name}"
-
-
-def settings(labels: Mapping[str, str], without: Iterable[str] = ()) -> list[str]:
-    """Return the parameters of a case that are neither model, device nor pass: ``batch 5``.
-
-    Args:
-        labels: Of the case; without a pass it is of no model, and all parameters are settings.
-        without: Names of parameters that are shown in another place.
-    """
-    named = {*without, *(_NO_SETTINGS if "pass" in labels else {"metric"})}
-    return [setting(*label) for label in labels.items() if label[0] not in named]
-
-
-def row_name(case: Case) -> str:
-    """Return what lists call the row of a case: its model, or else what its benchmark does."""
-    *_, owner, function = ["", *case.benchmark.split(".")]
-    if "pass" in case.labels:
-        return case.labels.get("model") or owner
-    return _KIND.sub("", function).replace("_", " ")
 
 
 _EXCEPTION = re.compile(

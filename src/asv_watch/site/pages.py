@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def render_page(
     generated: int,
     project: dict[str, str],
     headline: str,
+    about: Sequence[str],
 ) -> bytes:
     """Render ``index.html``."""
     measured = [row for row in contents.series if row.has_value]
@@ -70,7 +72,7 @@ def render_page(
         unlisted=max(0, len(measured) - MOST_VALUES),
         titles=titles,
         commits=contents.history.commits,
-        layout=contents.layout,
+        about=about,
         minimum_effect=MINIMUM_EFFECT,
         has_releases=bool(contents.findings.release_histories),
         generated=generated,

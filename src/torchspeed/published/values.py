@@ -56,9 +56,9 @@ def site_rows() -> list[dict[str, Any]]:
     rows = []
     for row in published_values():
         if "case" in row:
-            rows.append(_site_row(row, "{model}", row["case"], *row["differences"]))
+            rows.append(_site_row(row, row["case"], *row["differences"]))
         if "same_case" in row:
-            rows.append(_site_row(row, row["same_work"], row["same_case"], SAME_WORK))
+            rows.append(_site_row(row, row["same_case"], SAME_WORK))
     return rows
 
 
@@ -68,14 +68,10 @@ def site_values() -> str:
     return f"[\n{rows}\n]\n"
 
 
-def _site_row(row: dict[str, Any], model: str, case: str, *differences: str) -> dict[str, Any]:
+def _site_row(row: dict[str, Any], case: str, *differences: str) -> dict[str, Any]:
     notes = f"{row['hardware']}, {row['framework']}.", *differences, row.get("note", "").strip()
     return {
         "case": case.format(**row),
-        "model": model.format(**row),
-        "device": row["device"],
-        "pass": row["pass"],
-        "batch": row.get("batch", ""),
         "value": row["value"],
         "unit": "seconds",
         "source": "{hardware}: {document} ({date}), {url}".format(**row),

@@ -15,6 +15,7 @@ from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.records.history import History, Series
+from asv_watch.records.labels import UNDECLARED
 from asv_watch.records.notes import ChangeNote, Notes, Placed
 from asv_watch.records.records import NEVER_RUN, Environment, Run
 from tests.asv_watch.making import (
@@ -258,22 +259,22 @@ def cause(history: History) -> set[str]:
     return {change.cause for change in analyse(history).changes}
 
 
-def test_a_change_of_one_model_is_the_codes_and_of_most_the_machines() -> None:
+def test_a_change_of_one_row_is_the_codes_and_of_most_the_machines() -> None:
     quiet = [noisy({}, seed=seed) for seed in range(6)]
     slower = [noisy({20: 1.2}, seed=seed) for seed in range(6)]
     assert cause(history_of(slower[0], *quiet[1:])) == {"code"}
     assert cause(history_of(*slower)) == {"machine"}
 
 
-def test_without_models_the_benchmarks_of_one_unit_vote_together() -> None:
-    """In a project without models every function is a metric of its own."""
+def test_without_a_layout_functions_are_rows() -> None:
     series = []
     for number in range(6):
         entry = make_series(noisy({20: 1.2}, seed=number))
-        labels = {"metric": f"function {number} time", "pass": ""}
-        case = replace(entry.case, benchmark=f"suite.time_{number}", labels=labels)
+        case = replace(entry.case, benchmark=f"suite.time_{number}", labels={"metric": "time"})
         series.append(replace(entry, case=case))
-    assert cause(complete(make_history(series))) == {"machine"}
+    assert cause(complete(make_history(series, layout=UNDECLARED))) == {"machine"}
+    alike = [replace(one, case=replace(one.case, benchmark="suite.time_0")) for one in series]
+    assert cause(complete(make_history(alike, layout=UNDECLARED))) == {"code"}
 
 
 def test_runs_that_changed_with_installed_software_are_suspected_of_that() -> None:

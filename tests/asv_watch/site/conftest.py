@@ -13,15 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.git import read_commits
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
-from tests.asv_watch.generator import Generated, Plan, generate
+from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from torchspeed.published.values import site_rows
 
 SOURCES = Path(__file__).parents[3] / "src"
@@ -34,6 +36,7 @@ class Project:
 
     root: Path
     generated: Generated
+    layout: Layout
 
     @property
     def html(self) -> Path:
@@ -65,7 +68,8 @@ class Project:
 
     def contents(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> Contents:
         """What a site shows of the stored results, and of further comparisons of some machines."""
-        history = in_order(load_history(self.results, read_commits(self.root / "repository")))
+        commits = read_commits(self.root / "repository")
+        history = in_order(load_history(self.results, commits, layout=self.layout))
         history = replace(history, comparisons={**history.comparisons, **comparisons})
         return contents_of(history, analyse(history))
 
@@ -88,6 +92,8 @@ class Project:
 
 def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
     generated = generate(root, plan)
+    has_models = any("model" in suite.params for suite in plan.suites)
+    layout = LAYOUT if has_models else UNDECLARED
     configuration = {
         "version": 1,
         "project": "torchspeed",
@@ -98,10 +104,11 @@ def make_project(root: Path, plan: Plan, **settings: Any) -> Project:
         "results_dir": "results",
         "html_dir": "html",
         "plugins": [".asv_watch"],
+        "layout": msgspec.to_builtins(layout),
         **settings,
     }
     (root / "asv.conf.json").write_text(json.dumps(configuration))
-    return Project(root, generated)
+    return Project(root, generated, layout)
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def index(published: Project) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def history(published: Project) -> History:
     commits = read_commits(published.root / "repository")
-    return load_history(published.results, commits)
+    return load_history(published.results, commits, layout=published.layout)
 
 
 def test_the_files_of_the_benchmarks_hold_every_value(

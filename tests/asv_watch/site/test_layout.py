@@ -1,26 +1,59 @@
-"""Rows, groups and columns follow from a project's own benchmarks and parameters."""
+"""Rows, groups and columns follow from what a project declares, or else from its benchmarks."""
 
 from __future__ import annotations
 
 import pytest
 
-from asv_watch.records.labels import case_labels, measures_models
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.records import Benchmark, Case
-from asv_watch.site.layout import layout_of
-from asv_watch.site.names import row_name
+from asv_watch.site.layout import with_columns
 
 SIZES = ("'Small'", "'Big'")
+DECLARED = Layout(
+    rows="model",
+    columns=("device", "pass"),
+    words={"pass": ("forward", "backward")},
+    labels={"implementation": {"plain": "plain", "": "tuned"}},
+    spelling={"cnns": "CNNs", "flops": "FLOPs"},
+)
 
 
-def benchmark(name: str, **params: tuple[str, ...]) -> Benchmark:
-    return Benchmark(name, "time", "seconds", tuple(params), tuple(params.values()))
+def benchmark(name: str, kind: str = "time", **params: tuple[str, ...]) -> Benchmark:
+    unit = {"time": "seconds", "peakmemory": "bytes"}.get(kind, "unit")
+    return Benchmark(name, kind, unit, tuple(params), tuple(params.values()))
 
 
-def test_a_project_of_models_has_columns_of_devices_and_passes() -> None:
-    suites = [benchmark("cnns.CNNs.time_forward", model=("'a'",), device=("'cpu'",))]
-    layout = layout_of([*suites, benchmark("imports.Imports.time_import", package=("'x'",))])
-    assert (layout.subject, layout.columns) == ("model", ("device", "pass"))
-    assert layout.group(suites[0]) == "CNNs"
+def test_declared_rows_columns_and_labels() -> None:
+    forward = benchmark("plain.CNNs.time_forward", model=("'a'",), device=("'cpu'",))
+    labels = DECLARED.labels_of(forward, ("'a'", "'cpu'"))
+    assert labels == {
+        "implementation": "plain", "model": "a", "device": "cpu", "pass": "forward",
+        "metric": "time",
+    }  # fmt: skip
+    assert DECLARED.row(Case(forward.name, ("'a'", "'cpu'"), labels)) == "a"
+    assert DECLARED.column(labels) == ("cpu", "forward")
+    assert with_columns(DECLARED, [forward, forward]) is DECLARED
+    assert DECLARED.group(benchmark("small_cnns.CNNs.time_forward")) == "small CNNs"
+    imported = benchmark("imports.Imports.time_import")
+    assert DECLARED.row(Case(imported.name, (), DECLARED.labels_of(imported, ()))) == "Imports"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "metric"),
+    [
+        ("a.A.time_forward", "time", "time"),
+        ("a.A.peakmem_backward", "peakmemory", "peak memory"),
+        ("a.A.time_epoch", "time", "epoch time"),
+        ("a.A.track_flops_forward", "track", "FLOPs"),
+        ("a.A.track_graph_breaks", "track", "graph breaks"),
+        ("a.TimeToAccuracy.track_seconds", "track", "time to accuracy"),
+        ("a.Accuracy.track_forward", "track", "Accuracy"),
+    ],
+)
+def test_with_declared_rows_the_functions_name_tells_the_metric(
+    name: str, kind: str, metric: str
+) -> None:
+    assert DECLARED.labels_of(benchmark(name, kind), ())["metric"] == metric
 
 
 @pytest.mark.parametrize(
@@ -40,21 +73,15 @@ def test_a_project_of_models_has_columns_of_devices_and_passes() -> None:
 def test_parameters_that_benchmarks_share_are_columns(
     benchmarks: list[Benchmark], columns: tuple[str, ...]
 ) -> None:
-    layout = layout_of(benchmarks)
-    assert (layout.subject, layout.columns) == ("benchmark", columns)
+    assert with_columns(UNDECLARED, benchmarks).columns == columns
 
 
 def test_benchmarks_are_grouped_by_module_and_class_and_share_the_metric_of_their_kind() -> None:
     long_lines = benchmark("parsing.Parser.time_long_lines", size=SIZES)
     tracked = Benchmark("parsing.track_errors", "track", "errors")
-    plain = benchmark("time_alone")
-    benchmarks = [long_lines, tracked, plain]
-    layout = layout_of(benchmarks)
-    groups = [layout.group(entry) for entry in benchmarks]
+    groups = [UNDECLARED.group(one) for one in (long_lines, tracked, benchmark("time_alone"))]
     assert groups == ["parsing · Parser", "parsing", ""]
-    assert not measures_models(benchmarks)
-    labels = case_labels(long_lines, ("'Big'",), of_models=False)
+    labels = UNDECLARED.labels_of(long_lines, ("'Big'",))
     assert labels == {"size": "Big", "metric": "time"}
-    assert case_labels(tracked, (), of_models=False)["metric"] == "errors"
-    case = Case(long_lines.name, ("'Big'",), labels)
-    assert row_name(case) == "long lines"
+    assert UNDECLARED.labels_of(tracked, ())["metric"] == "errors"
+    assert UNDECLARED.row(Case(long_lines.name, ("'Big'",), labels)) == "long lines"

@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 
 from asv_watch.records.records import Benchmark
-from asv_watch.site.layout import layout_of
 from asv_watch.site.pages import VIEWS
+from tests.asv_watch.generator import LAYOUT
 from tests.asv_watch.site.conftest import Project, registered
 
 
@@ -46,9 +46,8 @@ def test_every_view_has_a_section_a_heading_and_a_link(page: str) -> None:
 def test_groups_stand_in_the_order_that_suites_declare() -> None:
     declared = {"work.W.track_x": 8, "time_series.T.time_x": 0, "a_new_one.A.time_x": 5}
     benchmarks = [
-        Benchmark(name, "time", "seconds", ("model", "device"), ((), ()), position=position)
+        Benchmark(name, "time", "seconds", position=position)
         for name, position in declared.items()
     ]
-    layout = layout_of(benchmarks)
-    shown = [layout.group(benchmark) for benchmark in sorted(benchmarks, key=layout.group_order)]
+    shown = [LAYOUT.group(benchmark) for benchmark in sorted(benchmarks, key=LAYOUT.group_order)]
     assert shown == ["time series", "a new one", "work"]

@@ -43,7 +43,7 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
     markdown = _report(history, [_change(history)], "markdown")
     title, _, *facts = markdown.splitlines()
     size = "+20.0 % (+19.4 to +20.6 %)"
-    assert title == f"### `suite · Suite · forward`: worse, {size}"
+    assert title == f"### `darnn · cpu · forward`: worse, {size}"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
     assert list(described) == ["What", "Since", "How certain", "Commit", "Cause", "Reproduce"]
     assert described["What"].startswith(f"`{CASE}` on `{MACHINE}`, `torch 2.15.0`: ")

@@ -147,7 +147,7 @@ interface SeriesLine extends Line {
 
 /** What one address asks of the timeline, with its defaults filled in. */
 interface Asked {
-  /** The cases chosen; without any every model has a small chart. */
+  /** The cases chosen; without any every row has a small chart. */
   cases: Case[];
   /** Keys that no case has. */
   unknown: string[];

@@ -42,8 +42,9 @@ interface Metric {
 
 /** What the rows and columns of tables stand for. */
 interface Layout {
-  subject: "model" | "benchmark";
-  /** Labels whose values are columns, two at most: device and pass, or parameters. */
+  /** What a row is: the parameter that rows stand for, or `benchmark`. */
+  subject: string;
+  /** Labels whose values are columns. */
   columns: string[];
 }
 
@@ -60,7 +61,7 @@ interface Benchmark {
   metric: number;
 }
 
-/** A model, or a benchmark, with its settings. */
+/** What a row stands for, with its settings. */
 interface CaseRow {
   name: string;
   details: string;
@@ -69,7 +70,7 @@ interface CaseRow {
   hue: number;
 }
 
-/** A device and a pass, or values of other parameters. */
+/** Values of the labels that are columns. */
 interface CaseColumn {
   name: string;
   values: string[];
@@ -186,10 +187,6 @@ interface HistoryEvent {
 
 interface PublishedValue {
   case: string;
-  model: string;
-  device: string;
-  pass: string;
-  batch: string;
   value: number;
   unit: string;
   source: string;

@@ -13,7 +13,7 @@ const KINDS = ["time", "memory", "exact"];
 
 /**
  * Orders matches: a whole word before a part of one, cases with a value before those without,
- * times before memory, plain cases before variants.
+ * times before memory, cases of the first screen before others.
  * @param {string[]} words
  * @returns {(what: Case) => number[]}
  */
@@ -75,7 +75,7 @@ const drawMatch = (series) =>
 export function searchButton() {
   const input = el("input", {
     type: "search",
-    placeholder: "lenet5 forward, memory, operators …",
+    placeholder: "words of a case, such as a parameter or a suite",
     autocomplete: "off",
     spellcheck: "false",
     "aria-label": "Search all cases",

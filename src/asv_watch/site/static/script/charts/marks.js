@@ -40,8 +40,8 @@ export function shortened(label, most) {
 export const fix = (pixel) => pixel.toFixed(1);
 
 /**
- * The classes that give a case its hue and dash: the hue of its device, or of its model where all
- * were measured on one device.
+ * The classes that give a case its hue and dash: the hue of its column, or of its row where
+ * columns have none.
  * @param {Case} what
  */
 export const lookOf = ({ field, line }) =>

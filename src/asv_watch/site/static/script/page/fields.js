@@ -177,6 +177,6 @@ export const groupField = () =>
     options: () => {
       const { groups, layout } = getModel().index;
       const names = groups.map(({ name }) => /** @type {Choice} */ ([name, name]));
-      return [["", layout.subject === "model" ? "models" : "all"], ...names, ["*", "everything"]];
+      return [["", `${layout.subject}s`], ...names, ["*", "everything"]];
     },
   });

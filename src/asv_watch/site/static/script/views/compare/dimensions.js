@@ -13,9 +13,6 @@ import { getModel } from "../../data/model.js";
  * @property {(place: Place) => [string, string]} initial the two sides of a reader who chose none
  */
 
-/** Words for parameters that many suites have. @type {Record<string, string>} */
-const NAMES = { mode: "eager or compiled" };
-
 /** @param {string[]} values @returns {Choice[]} */
 const plain = (values) => values.map((value) => [value, value]);
 
@@ -36,12 +33,12 @@ function labelDimensions() {
   for (const { labels, measured } of getModel().cases)
     for (const [name, value] of measured ? Object.entries(labels) : [])
       values.set(name, (values.get(name) ?? new Set()).add(value));
-  values.delete("model");
+  values.delete(getModel().subject);
   return [...values].flatMap(([name, of]) => {
     if (of.size < 2) return [];
     const order = getModel().index.parameters[name] ?? [];
     const choices = plain([...of].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
-    return { id: name, name: NAMES[name] ?? name, choices, initial: () => firstTwo(choices) };
+    return { id: name, name, choices, initial: () => firstTwo(choices) };
   });
 }
 

@@ -42,11 +42,9 @@ function labelOf({ line, field, labels }, dimension) {
 
 /** What is the same on both sides. @param {Case} what @param {string} dimension */
 function keyOf({ labels, benchmark, metric }, dimension) {
-  // An implementation follows from the suite and the mode.
-  const implied = ["implementation", dimension === "implementation" ? "mode" : dimension];
-  const rest = Object.entries(labels).filter(([name]) => !implied.includes(name));
-  const anySuite = ["pass", "implementation"].includes(dimension);
-  const suite = anySuite ? "" : benchmark.name;
+  const rest = Object.entries(labels).filter(([name]) => name !== dimension);
+  // What is no parameter is told by the suite or by the name of the function.
+  const suite = dimension in getModel().index.parameters ? benchmark.name : "";
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }
 

@@ -1,4 +1,4 @@
-// Compare: any two commits, environments, machines, devices or implementations, case by case.
+// Compare: any two commits, environments, machines or values of a label, case by case.
 
 import { changeParams, firstParam } from "../../address.js";
 import { barChart } from "../../charts/bars.js";

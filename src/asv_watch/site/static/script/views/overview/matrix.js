@@ -112,7 +112,7 @@ export function drawMatrix(place, group) {
     family = line.group;
     const head = { scope: "rowgroup", colspan: columns.length + 1 };
     const name = [
-      el("span", { class: "model" }, line.name),
+      el("span", {}, line.name),
       line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
     ];
     return [

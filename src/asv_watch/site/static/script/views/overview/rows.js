@@ -1,4 +1,4 @@
-// Rows of the table of values: of each model or benchmark, with a column for each device and pass.
+// Rows of the table of values, as the layout of the project has them.
 
 import { getModel } from "../../data/model.js";
 

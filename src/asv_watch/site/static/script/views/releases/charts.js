@@ -1,4 +1,4 @@
-// A small chart of every model: its time in each release, relative to the newest.
+// A small chart of every row: its time in each release, relative to the newest.
 
 import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";
 import { lookOf } from "../../charts/marks.js";
@@ -19,7 +19,7 @@ function lineOf({ key, times, title }, nth) {
   const shown = getModel().caseOf(key);
   return {
     id: key,
-    look: shown ? lookOf(shown) : "pass-none",
+    look: shown ? lookOf(shown) : "",
     shape: nth,
     label: shown?.field.name || title,
     points: times.map(([at, value, low, high]) => ({

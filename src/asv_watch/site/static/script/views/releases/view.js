@@ -1,4 +1,4 @@
-// Releases: how fast every model is with each of them, what each changed, and how that was found.
+// Releases: how fast every case is with each of them, what each changed, and how that was found.
 
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";

@@ -1,4 +1,4 @@
-// A small chart of every model, for when no case was chosen.
+// A small chart of every row, for when no case was chosen.
 
 import { addressOf, currentState } from "../../address.js";
 import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";

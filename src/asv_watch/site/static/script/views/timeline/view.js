@@ -1,4 +1,4 @@
-// Timeline: a small chart of every model, or one large chart of the cases that were chosen.
+// Timeline: a small chart of every row, or one large chart of the cases that were chosen.
 
 import {
   addressOf,
