@@ -115,6 +115,16 @@ class Workplace:
         """This machine's results."""
         return self.configuration.results / self.machine
 
+    def load_history(self) -> History:
+        """Load what this machine stored of the commits of the branch.
+
+        Raises:
+            WatchError: nothing was ever measured here, or the list of benchmarks is damaged.
+        """
+        commits = read_commits(self.configuration.repository, self.configuration.branch)
+        results, layout = self.configuration.results, self.declared.layout
+        return load_history(results, commits, self.machine, layout=layout)
+
 
 def load_results(root: Path) -> History:
     """Load the stored results of the branch that a project publishes.

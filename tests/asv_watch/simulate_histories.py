@@ -168,8 +168,8 @@ class Simulation:
 
     def _compare_suspects(self, count: int) -> None:
         history, changes = self._changes(count)
-        for suspect in find_suspects(history, changes, MACHINE):
-            ends = (history.positions[suspect.before], history.positions[suspect.after])
+        for suspects in find_suspects(history, changes, MACHINE):
+            ends = (history.positions[suspects.before], history.positions[suspects.after])
             self._compare(*ends, "confirm", PRECISE_ROUNDS)
 
     def _bisect(self, count: int) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
-from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import choose_cases
@@ -126,8 +126,8 @@ class Situation:
         return tuple(change for change in changes if re.search(pattern, names[change.series]))
 
     @cached_property
-    def suspects(self) -> list[Suspect]:
-        """Changes of this machine whose commits are to be compared."""
+    def suspects(self) -> list[Suspects]:
+        """Changes of this machine whose commits are to be compared, the newest commits first."""
         if self.history is None:
             return []
         return find_suspects(self.history, self.changes, self.machine)

@@ -15,7 +15,7 @@ from asv_watch.asv.case_store import NOT_BUILT
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import measure_commit
-from asv_watch.compare.confirm import Suspect, confirm_suspects
+from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
@@ -101,18 +101,18 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
     return Task(name, description, "missing reference", (environment,), is_done, run)
 
 
-def confirm_task(suspects: list[Suspect], environment: EnvironmentSpec) -> Task:
+def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     """Compare two commits in the cases that are suspected, or were compared once."""
 
     def is_done(situation: Situation) -> bool:
-        return suspects not in [together for together, _ in _suspects_together(situation)]
+        return suspects not in situation.suspects
 
     def run(tonight: Tonight) -> str:
-        for compared in confirm_suspects(tonight.place, suspects):
-            tonight.tally.add_unmeasured(compared.unmeasured, "measured again")
+        compared = confirm_suspects(tonight.place, suspects)
+        tonight.tally.add_unmeasured(compared.unmeasured, "measured again")
         return ""
 
-    before, after = suspects[0].before, suspects[0].after
+    before, after = suspects.before, suspects.after
     name = f"confirm {before}..{after} {environment.name}"
     description = f"changes between {before[:8]} and {after[:8]}, {environment.label}"
     return Task(name, description, "suspected change", (environment,), is_done, run)
@@ -198,21 +198,10 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
     """Yield what is to be compared on this machine, changes of the newest commits first."""
-    for suspects, environment in _suspects_together(situation):
-        yield confirm_task(suspects, environment)
-
-
-def _suspects_together(situation: Situation) -> Iterator[tuple[list[Suspect], EnvironmentSpec]]:
-    """Yield the suspected changes between the same two commits with the same release."""
     environments = {environment.release: environment for environment in situation.environments}
-    commits = situation.history.commits if situation.history is not None else ()
-    for commit in reversed(commits):
-        together: dict[tuple[str, str], list[Suspect]] = {}
-        for suspect in situation.suspects:
-            if suspect.after == commit.hash and suspect.release in environments:
-                together.setdefault((suspect.before, suspect.release), []).append(suspect)
-        for (_, release), suspects in together.items():
-            yield suspects, environments[release]
+    for suspects in situation.suspects:
+        if suspects.release in environments:
+            yield confirm_task(suspects, environments[suspects.release])
 
 
 def measured_changes(situation: Situation) -> Iterator[Task]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from asv_watch.compare.confirm import Suspect, find_suspects
+from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
@@ -31,8 +31,8 @@ def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     suspects = find_suspects(history, analyse(history).changes, MACHINE)
     cases = [series.case.name for series in history.series]
     assert suspects == [
-        Suspect(cases[1], "torch 2.15.0", commit_hash(38), commit_hash(39)),
-        Suspect(cases[2], "torch 2.15.0", commit_hash(19), commit_hash(20)),
+        Suspects(commit_hash(38), commit_hash(39), "torch 2.15.0", frozenset({cases[1]})),
+        Suspects(commit_hash(19), commit_hash(20), "torch 2.15.0", frozenset({cases[2]})),
     ]
     assert find_suspects(history, analyse(history).changes, "another") == []
 

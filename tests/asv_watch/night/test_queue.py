@@ -311,7 +311,7 @@ def test_the_newest_commit_is_compared_and_measured_and_suspicions_come_before_t
         reasons.append(task.reason)
         if task.reason == "suspected change":
             assert task.name.startswith("confirm {}..{} ".format(*project.hashes[12:]))
-    assert [suspect.case for suspect in situation.suspects] == ["s.time_a(1)"]
+    assert [suspects.cases for suspects in situation.suspects] == [{"s.time_a(1)"}]
     assert list(dict.fromkeys(reasons)) == [
         "new commit",
         "suspected change",
