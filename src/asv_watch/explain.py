@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
 import statistics
 import time
 from collections.abc import Sequence
@@ -153,9 +152,7 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
 def _profile(profiler: Path, side: Side, suites: Path, case: MeasurableCase) -> Profile:
     try:
         printed = run_command(
-            [str(side.python), "-P", str(profiler), str(suites), case.identity],
-            case.timeout,
-            env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
+            side.command(profiler, suites, case.identity), case.timeout, env=side.variables
         )
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error

@@ -12,7 +12,7 @@ from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
 from asv_watch.compare.stored import compare_stored
 from asv_watch.errors import ExitStatus
-from asv_watch.interleave.cases import EVERYTHING_MEASURED, choose_cases, list_benchmarks
+from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
 from asv_watch.options import After, Before, Cases, Machine, Release
 from asv_watch.statistics.rule import Verdict, judged, value_verdict, verdict
@@ -61,8 +61,7 @@ def compare(
         sides = side(place, before, release), side(place, after, release)
         check_room(place.configuration, tuple(each.environment for each in sides))
         print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        benchmarks = list_benchmarks(place, sides)
-        chosen = choose_cases(benchmarks, selection, place.declared, *EVERYTHING_MEASURED)
+        chosen = list_cases(place, sides, selection)
         timed = [case for case in chosen if case.is_timed]
         compared = measure(place, sides, chosen if values or not timed else timed)
     print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")

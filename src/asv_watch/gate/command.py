@@ -29,7 +29,6 @@ from asv_watch.gate.result import (
     verdict_of,
 )
 from asv_watch.interleave.cases import (
-    EVERYTHING_MEASURED,
     Benchmarks,
     MeasurableCase,
     choose_cases,
@@ -186,7 +185,7 @@ def _list_cases(
     Raises:
         WatchError: there is none.
     """
-    chosen = choose_cases(benchmarks, selection, declared, *EVERYTHING_MEASURED)
+    chosen = choose_cases(benchmarks, selection, declared)
     timed = [case for case in chosen if case.is_timed]
     others = len(chosen) - len(timed)
     if timed and others:

@@ -113,13 +113,13 @@ def profile(
     }
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         process = subprocess.Popen(
-            [str(side.python), "-P", str(probes.EXECUTED), str(suites), str(side.source)],
+            side.command(probes.EXECUTED, suites, side.source),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=folder,
-            env=os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)},
+            env=side.variables,
             start_new_session=True,  # so that it can be killed together with its child
         )
         try:

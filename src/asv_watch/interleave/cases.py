@@ -37,7 +37,6 @@ Benchmarks = list[dict[str, Any]]
 Measures = Literal["time", "memory", "count", "value"]
 """``memory`` is the peak of a process, ``count`` a value that every process repeats, and ``value``
 any other that a ``track_*`` gives."""
-EVERYTHING_MEASURED: tuple[Measures, ...] = ("time", "memory", "count", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +126,10 @@ def _check_imports(side: Side, suites: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         elsewhere: dict[str, str] = json.loads(
             run_command(
-                [str(side.python), "-P", str(probes.IMPORTED), str(suites), str(side.source)],
+                side.command(probes.IMPORTED, suites, side.source),
                 _TIMEOUT,
                 cwd=folder,
-                env=os.environ
-                | dict(side.environment.variables)
-                | {"PYTHONPATH": str(side.source)},
+                env=side.variables,
             )
         )
     for name, file in elsewhere.items():
@@ -171,14 +168,14 @@ def choose_cases(
         benchmarks: entries of asv's list.
         selection: of cases.
         declared: what the project declares.
-        wanted: what the cases measure.
+        wanted: what the cases measure; anything if nothing is named.
         needed: refuse a selection without any.
 
     Raises:
         WatchError: no case is left, although one is needed.
     """
     runnable = list(_runnable(benchmarks, selection, declared))
-    cases = [case for case in runnable if case.measures in wanted]
+    cases = [case for case in runnable if not wanted or case.measures in wanted]
     if needed and not cases:
         raise WatchError(_nothing_chosen(selection, runnable))
     return sorted(cases, key=lambda case: not case.is_timed)
@@ -253,9 +250,7 @@ def find_case(place: Workplace, sides: Sequence[Side], selection: Selection) -> 
     Raises:
         WatchError: no case matches, or several do.
     """
-    listed = choose_cases(
-        list_benchmarks(place, sides), selection, place.declared, *EVERYTHING_MEASURED
-    )
+    listed = list_cases(place, sides, selection)
     cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(

@@ -143,18 +143,15 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 pass
 
     def _launch(self) -> None:
-        environment = os.environ | dict(self._side.environment.variables)
+        side = self._side
+        preload = side.environment.declared.preload
         self._process = subprocess.Popen(
-            [
-                *(str(self._side.python), "-P", str(probes.TIMER)),
-                *(str(self._suites), str(self._side.planted)),
-                *self._side.environment.declared.preload,
-            ],
+            side.command(probes.TIMER, self._suites, side.planted, *preload),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=self._folder,
-            env=environment | {"PYTHONPATH": str(self._side.source)},
+            env=side.variables,
             bufsize=0,
             start_new_session=True,  # so that it can be killed together with its child
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,16 @@ class Side:
     def python(self) -> Path:
         """The interpreter of its environment."""
         return self.environment.folder / "bin" / "python"
+
+    def command(self, script: Path, *arguments: object) -> list[str]:
+        """Return the command that runs a script in its environment."""
+        return [str(self.python), "-P", str(script), *map(str, arguments)]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables of a process that imports its package."""
+        of_environment = dict(self.environment.variables)
+        return os.environ | of_environment | {"PYTHONPATH": str(self.source)}
 
 
 def side(place: Workplace, text: str, release: str = NEWEST) -> Side:

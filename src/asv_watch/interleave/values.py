@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import tempfile
 import time
 from collections import defaultdict
@@ -155,18 +154,12 @@ def _unmeasured(
 
 def _ask(side: Side, suites: Path, cases: Sequence[MeasurableCase]) -> list[dict[str, Any]]:
     """Measure cases in one process, or each in its own where that crashed or took too long."""
-    environment = os.environ | dict(side.environment.variables) | {"PYTHONPATH": str(side.source)}
-    command = [str(side.python), "-P", str(probes.VALUES), str(suites)]
+    command = side.command(probes.VALUES, suites, *(case.identity for case in cases))
     timeout = max(case.timeout for case in cases)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:  # for a `setup_cache`
         printed, reason = "", _NO_VALUE
         try:
-            printed = run_command(
-                [*command, *(case.identity for case in cases)],
-                timeout,
-                cwd=folder,
-                env=environment,
-            )
+            printed = run_command(command, timeout, cwd=folder, env=side.variables)
         except WatchError as error:
             reason = str(error)
         answers = [json.loads(line) for line in printed.splitlines()]

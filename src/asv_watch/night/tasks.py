@@ -12,14 +12,14 @@ import re
 from collections.abc import Collection, Iterator
 
 from asv_watch.asv.case_store import NOT_BUILT
-from asv_watch.asv.selection import Selection
+from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import measure_commit
 from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import choose_cases, list_benchmarks
+from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
 from asv_watch.night.examine import Examination, examinations
 from asv_watch.night.queue import Situation, Task, TaskSource, Tonight
@@ -146,11 +146,9 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     def run(tonight: Tonight) -> str:
         place = tonight.place
         print(description, flush=True)
-        pattern = tonight.selection.pattern or place.declared.release_cases
         package = side(place, "HEAD")
-        listed = list_benchmarks(place, [package])
-        known = choose_cases(listed, Selection(pattern), place.declared, "time", "memory")
-        cases = [case for case in known if case.name in expected]
+        listed = list_cases(place, [package], EVERYTHING, "time", "memory")
+        cases = [case for case in listed if case.name in expected]
         try:
             for _, result in measure_releases(place, [releases], package, cases):
                 if isinstance(result, WatchError):

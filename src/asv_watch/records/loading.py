@@ -39,7 +39,6 @@ from asv_watch.records.records import (
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
-    Origin,
     read_json,
     read_result_file,
 )
@@ -144,6 +143,7 @@ class _Loader:
             self._left_out[commit, "notes.toml names it; it is not a commit of the branch"] += 1
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
+        """By name, as the file of the newest commit describes it, with that commit's position."""
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
         self._releases: dict[str, dict[str, TriedRelease]] = {}
@@ -269,9 +269,9 @@ class _Loader:
         environment = path.stem.partition("-")[2] or path.stem
         try:
             content = read_result_file(path)
-            commit, origin = content.commit_hash, content.origin
-            if origin.machine != machine:
-                raise DamagedError(f"it is of machine {origin.machine!r}, not {machine!r}")
+            commit = content.commit_hash
+            if content.machine != machine:
+                raise DamagedError(f"it is of machine {content.machine!r}, not {machine!r}")
         except DamagedError as error:
             self._problem(path, f"{error}; its results are left out")
             return
@@ -284,8 +284,10 @@ class _Loader:
             self._problem(path, f"it repeats {same}, of the same commit and environment")
             return
         setup.files[commit] = path.name
-        self._add_environment(environment, self._order[commit], origin)
-        setup.facts[commit] = origin.facts | sampling_facts(content)
+        of_newest = self._environments.get(environment)
+        if of_newest is None or of_newest[0] < self._order[commit]:
+            self._environments[environment] = self._order[commit], content.environment(environment)
+        setup.facts[commit] = content.facts | sampling_facts(content)
         if records:
             setup.records[commit] = records
         setup.runs[commit] = self._runs.read(path, content, reports or {})
@@ -299,9 +301,3 @@ class _Loader:
         content, problems = read(path)
         self._problems += problems
         return content
-
-    def _add_environment(self, name: str, position: int, origin: Origin) -> None:
-        """Keep what the newest commit's file says of an environment."""
-        if name not in self._environments or self._environments[name][0] < position:
-            environment = Environment(name, origin.python, origin.requirements, origin.variables)
-            self._environments[name] = (position, environment)

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from asv_watch.files import read_regular
+from asv_watch.records.records import Environment
 from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.suite_lists import MOST_CASES
 
@@ -73,17 +74,6 @@ class Row:
         return int(stored // 1000)
 
 
-class Origin(msgspec.Struct, frozen=True, array_like=True):
-    """Where and with what results were measured; most files of a machine have the same."""
-
-    machine: str
-    facts: dict[str, str]
-    """Facts of machine and environment: ``requirement <name>``, ``variable <name>``."""
-    python: str
-    requirements: dict[str, str]
-    variables: dict[str, str]
-
-
 class ResultFile(msgspec.Struct):
     """What a result file says before its rows are matched with today's benchmarks."""
 
@@ -105,21 +95,25 @@ class ResultFile(msgspec.Struct):
             raise ValueError("result_columns lacks result or params")
 
     @property
-    def origin(self) -> Origin:
-        """Where and with what it was measured."""
-        requirements, variables = texts(self.requirements), texts(self.env_vars)
-        facts = {
-            name: value
-            for name, value in texts(self.params).items()
-            if name not in {"machine", "python", *requirements}
+    def machine(self) -> str:
+        """Name of the machine that measured."""
+        return str(self.params["machine"])
+
+    def environment(self, name: str) -> Environment:
+        """Return what was measured with, as an environment of this name."""
+        return Environment(name, str(self.python), texts(self.requirements), texts(self.env_vars))
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Facts of machine and environment: ``requirement <name>``, ``variable <name>``."""
+        environment = self.environment("")
+        named = {"machine", "python", *environment.requirements}
+        return {
+            **{name: value for name, value in texts(self.params).items() if name not in named},
+            "python": environment.python,
+            **{f"requirement {name}": text for name, text in environment.requirements.items()},
+            **{f"variable {name}": text for name, text in environment.variables.items()},
         }
-        python = str(self.python)
-        facts |= {
-            "python": python,
-            **{f"requirement {name}": value for name, value in requirements.items()},
-            **{f"variable {name}": value for name, value in variables.items()},
-        }
-        return Origin(str(self.params["machine"]), facts, python, requirements, variables)
 
     def row(self, benchmark: str) -> Row:
         """Decode the row of one benchmark.
