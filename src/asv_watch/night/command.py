@@ -17,7 +17,7 @@ from asv_watch.compare.reference import reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
-from asv_watch.night.queue import Situation, Tonight, next_task, since
+from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import SOURCES, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
@@ -61,7 +61,7 @@ class _Night:
     """One night: what is tried in it, and how it goes."""
 
     def __init__(self, place: Workplace, selection: Selection) -> None:
-        self._place = place
+        self._place, self._selection = place, selection
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
@@ -77,15 +77,15 @@ class _Night:
             for path in (configuration.suites, root / "asv.conf.json")
         ]
         self._reference = self._find_reference()
-        attempts = Attempts(place.results, " ".join(suites), time.time)
-        self._tonight = Tonight(place, selection, attempts, Tally())
+        self._attempts = Attempts(place.results, " ".join(suites), time.time)
+        self._tally = Tally()
         self._situation = self._read_results()
 
     def begin(self) -> None:
         """Report a rewritten branch and note the night."""
         repository = self._place.configuration.repository
         head = ask_git(repository, "rev-parse", self._branch)
-        last = self._tonight.attempts.last_head
+        last = self._attempts.last_head
         history = ask_git(repository, "rev-list", self._branch).split()
         if last and last not in history:
             print(
@@ -93,7 +93,7 @@ class _Night:
                 "is not on it any more. Results of such commits stay stored but are not shown; "
                 f"every commit that is on {self._branch} now is measured."
             )
-        self._tonight.attempts.begin_night(head)
+        self._attempts.begin_night(head)
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
@@ -106,7 +106,7 @@ class _Night:
             try:
                 check_room(self._place.configuration, task.environments)
                 with budget.enforced():
-                    reason = task.run(self._tonight)
+                    reason = task.run(self._situation, self._tally)
             except BudgetSpentError:
                 print("\nthe time budget is spent; the next night continues here", flush=True)
                 self._situation = self._read_results()
@@ -145,10 +145,10 @@ class _Night:
 
     def end(self) -> ExitStatus:
         """Report, publish, and return the exit status."""
-        if self._tonight.tally.counts:
-            print(f"tonight: {self._tonight.tally}")
+        if self._tally.counts:
+            print(f"tonight: {self._tally}")
         self._report_remaining()
-        for failure in self._tonight.tally.failures:
+        for failure in self._tally.failures:
             print(failure, file=sys.stderr)
         for what, reason in self._failed.items():
             print(f"{what} failed: {reason}", file=sys.stderr)
@@ -156,7 +156,7 @@ class _Night:
             publish()
         else:
             print("nothing was ever measured here, so the site stays as it is")
-        failed = self._tonight.tally.failures or self._failed
+        failed = self._tally.failures or self._failed
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
     def _find_reference(self) -> Version | None:
@@ -180,22 +180,20 @@ class _Night:
                 layout=configuration.declared.layout,
             )
         return Situation(
-            configuration=configuration,
-            environments=self._place.environments,
-            machine=self._place.machine,
-            selection=self._tonight.selection,
+            place=self._place,
+            selection=self._selection,
+            attempts=self._attempts,
             commits=since(
                 configuration.declared.oldest_commit,
                 tuple(commit for commit in commits if commit.hash in self._changing),
                 configuration.repository,
             ),
-            attempts=self._tonight.attempts,
             history=history,
             reference=self._reference,
         )
 
     def _fail(self, name: str, what: str, reason: str) -> None:
-        self._tonight.attempts.add_failure(name, reason)
+        self._attempts.add_failure(name, reason)
         self._failed[what] = reason
         print(f"  failed, going on with the next: {reason}", flush=True)
 
@@ -204,13 +202,13 @@ class _Night:
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
         findings = self._situation.findings
-        if findings is not None and self._situation.machine in findings.detectable:
-            print(f"smallest detectable change: {findings.detectable[self._situation.machine]}")
-        for environment in self._situation.environments:
+        if findings is not None and self._place.machine in findings.detectable:
+            print(f"smallest detectable change: {findings.detectable[self._place.machine]}")
+        for environment in self._place.environments:
             reachable = self._situation.reachable(environment)
             before = len(self._situation.commits) - len(reachable)
             if before:
-                tried = self._tonight.attempts.failures
+                tried = self._attempts.failures
                 reason = tried[f"{reachable[0].hash} {environment.name}"].reason
                 print(
                     f"{before} commits before {reachable[0].hash[:8]} are not tried with "
@@ -219,12 +217,10 @@ class _Night:
                 )
         tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
         names = {task.name: task.description for task in tasks}
-        names |= {
-            environment.name: environment.label for environment in self._situation.environments
-        }
+        names |= {environment.name: environment.label for environment in self._place.environments}
         set_aside = {
             names[name]: failures.reason
-            for name, failures in self._tonight.attempts.failures.items()
+            for name, failures in self._attempts.failures.items()
             if failures.set_aside and name in names
         }
         for name, reason in set_aside.items():

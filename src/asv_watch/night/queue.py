@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
-from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
@@ -40,15 +40,13 @@ _ALIKE = 2
 class Situation:
     """What is stored when the next task is chosen; read again after each task."""
 
-    configuration: Configuration
-    environments: tuple[EnvironmentSpec, ...]
-    """Environments that this night measures in, the newest release first."""
-    machine: str
+    place: Workplace
+    """With the environments that this night measures in, the newest release first."""
     selection: Selection
     """Cases that count."""
+    attempts: Attempts
     commits: tuple[Commit, ...]
     """Commits of the branch that can change a measured value, oldest first."""
-    attempts: Attempts
     history: History | None
     """This machine's results of all commits of the branch; ``None`` before the first."""
     reference: Version | None = None
@@ -57,28 +55,31 @@ class Situation:
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:
         """Comparisons that this machine stored, oldest first."""
-        return self.history.comparisons.get(self.machine, ()) if self.history else ()
+        return self.history.comparisons.get(self.place.machine, ()) if self.history else ()
 
     @cached_property
     def coverage(self) -> Coverage:
         """Which commits have each case that counts."""
-        results = self.configuration.results
-        return Coverage(results, self.history, self.machine, self.selection)
+        results = self.place.configuration.results
+        return Coverage(results, self.history, self.place.machine, self.selection)
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:
         """Which commits are measured completely against the reference."""
         if self.reference is None:
             return None
-        selected = selected_cases(self.configuration.results, self.machine, self.selection)
+        results, machine = self.place.configuration.results, self.place.machine
+        selected = selected_cases(results, machine, self.selection)
         return ReferenceCoverage(self.comparisons, self.reference, selected)
 
     @cached_property
     def measurable_cases(self) -> frozenset[str]:
         """Names of the cases of time and peak memory that count and can run here."""
-        listed = list(read_machine_list(self.configuration.results, self.machine).values())
-        declared = self.environments[0].declared
-        cases = choose_cases(listed, self.selection, declared, "time", "memory", needed=False)
+        results, machine = self.place.configuration.results, self.place.machine
+        listed, declared = read_machine_list(results, machine), self.place.declared
+        cases = choose_cases(
+            list(listed.values()), self.selection, declared, "time", "memory", needed=False
+        )
         return frozenset(case.name for case in cases)
 
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
@@ -130,7 +131,7 @@ class Situation:
         """Changes of this machine whose commits are to be compared, the newest commits first."""
         if self.history is None:
             return []
-        return find_suspects(self.history, self.changes, self.machine)
+        return find_suspects(self.history, self.changes, self.place.machine)
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night goes back to.
@@ -162,18 +163,6 @@ class Situation:
         return not (task.is_done(self) or self.is_set_aside(task))
 
 
-@dataclass
-class Tonight:
-    """What a task works with."""
-
-    place: Workplace
-    selection: Selection
-    """Cases to measure."""
-    attempts: Attempts
-    tally: Tally
-    """Outcomes and failures, which the task adds to."""
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """Something that a night can do within minutes, and continue on the next night."""
@@ -188,8 +177,8 @@ class Task:
     """Where it measures."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
-    run: Callable[[Tonight], str]
-    """Does it, and stores each part as soon as it is measured.
+    run: Callable[[Situation, Tally], str]
+    """Does it, stores each part as soon as it is measured, and counts outcomes and failures.
 
     It returns why the task is not done, as far as that is known; else an empty text. It raises a
     `WatchError` if it failed as a whole; the night goes on with the next task.

@@ -14,15 +14,15 @@ from collections.abc import Collection, Iterator
 from asv_watch.asv.case_store import NOT_BUILT
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
-from asv_watch.bench import measure_commit
+from asv_watch.bench import Tally, measure_commit
 from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
-from asv_watch.night.examine import Examination, examinations
-from asv_watch.night.queue import Situation, Task, TaskSource, Tonight
+from asv_watch.night.examine import measured_changes
+from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.records.records import Commit
 from asv_watch.records.releases import import_case
 from asv_watch.releases.environments import remove_environment
@@ -41,15 +41,15 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
     def is_done(situation: Situation) -> bool:
         return situation.coverage.is_complete(commit.hash, environment.stored_as)
 
-    def run(tonight: Tonight) -> str:
+    def run(situation: Situation, tally: Tally) -> str:
         outcomes = measure_commit(
-            tonight.place,
+            situation.place,
             commit.hash,
             environment,
-            tonight.selection,
-            retry_failed=name in tonight.attempts.failures,
+            situation.selection,
+            retry_failed=name in situation.attempts.failures,
         )
-        tonight.tally.add(outcomes)
+        tally.add(outcomes)
         return NOT_BUILT if any(reason == NOT_BUILT for _, reason in outcomes.values()) else ""
 
     description = f"{_titled(commit)} with {environment.label}"
@@ -67,14 +67,14 @@ def compare_task(
     def is_done(situation: Situation) -> bool:
         return situation.compared_cases(commit.hash, environment) >= situation.measurable_cases
 
-    def run(tonight: Tonight) -> str:
-        place, selection = tonight.place, tonight.selection
+    def run(situation: Situation, tally: Tally) -> str:
+        place, selection = situation.place, situation.selection
         version = environment.version or NEWEST
         sides = side(place, before, version), side(place, commit.hash, version)
         for compared in compare_missing(
             place, sides, selection, known, "compare", "time", "memory"
         ):
-            tonight.tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
+            tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
         return ""
 
     name = f"compare {before}..{commit.hash} {environment.name}"
@@ -89,11 +89,11 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
         references = situation.references
         return references is None or references.is_complete(commit.hash, environment.release)
 
-    def run(tonight: Tonight) -> str:
+    def run(situation: Situation, tally: Tally) -> str:
         for compared in measure_against_reference(
-            tonight.place, commit.hash, environment, tonight.selection
+            situation.place, commit.hash, environment, situation.selection
         ):
-            tonight.tally.add_unmeasured(compared.unmeasured, "against the reference")
+            tally.add_unmeasured(compared.unmeasured, "against the reference")
         return ""
 
     name = f"{commit.hash} {environment.name} reference"
@@ -107,9 +107,9 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     def is_done(situation: Situation) -> bool:
         return suspects not in situation.suspects
 
-    def run(tonight: Tonight) -> str:
-        compared = confirm_suspects(tonight.place, suspects)
-        tonight.tally.add_unmeasured(compared.unmeasured, "measured again")
+    def run(situation: Situation, tally: Tally) -> str:
+        compared = confirm_suspects(situation.place, suspects)
+        tally.add_unmeasured(compared.unmeasured, "measured again")
         return ""
 
     before, after = suspects.before, suspects.after
@@ -118,33 +118,17 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     return Task(name, description, "suspected change", (environment,), is_done, run)
 
 
-def examine_task(examination: Examination) -> Task:
-    """Narrow a measured change to one commit, or name its operators."""
-    what, environment = f"{examination.what} {examination.case}", examination.environment
-    before, after = examination.before, examination.after
-    description = f"{what} between {before[:8]} and {after[:8]}, {environment.label}"
-
-    def is_done(situation: Situation) -> bool:
-        return examination not in examinations(situation)
-
-    def run(tonight: Tonight) -> str:
-        print(description, flush=True)
-        return examination.run(tonight.place)
-
-    name = f"{what} {before}..{after} {environment.name}"
-    return Task(name, description, "measured change", (environment,), is_done, run)
-
-
 def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
     """Compare a release that asv.conf.json lists under ``releases`` with its predecessor."""
     both = releases.before, releases.after
+    name = f"releases {releases.before.release} {releases.after.version}"
     description = f"{releases.after.release} against {releases.before.version}"
 
     def is_done(situation: Situation) -> bool:
-        return (releases, expected) not in _unmeasured_releases(situation)
+        return all(task.name != name for task in unmeasured_releases(situation))
 
-    def run(tonight: Tonight) -> str:
-        place = tonight.place
+    def run(situation: Situation, tally: Tally) -> str:
+        place = situation.place
         print(description, flush=True)
         package = side(place, "HEAD")
         listed = list_cases(place, [package], EVERYTHING, "time", "memory")
@@ -154,13 +138,12 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
                 if isinstance(result, WatchError):
                     raise result
                 if isinstance(result, Compared):
-                    tonight.tally.add_unmeasured(result.unmeasured, f"with {description}")
+                    tally.add_unmeasured(result.unmeasured, f"with {description}")
         finally:
             for release in both:
                 remove_environment(release)
         return ""
 
-    name = f"releases {releases.before.release} {releases.after.version}"
     return Task(name, description, "release without comparison", both, is_done, run)
 
 
@@ -173,7 +156,7 @@ def new_commit(situation: Situation) -> Iterator[Task]:
 
     Where that fails, earlier ones follow.
     """
-    environment = situation.environments[0]
+    environment = situation.place.environments[0]
     for commit in reversed(situation.commits[-_NEWEST:]):
         before = situation.measured_before(commit.hash, environment)
         if before is None:
@@ -188,7 +171,7 @@ def new_commit(situation: Situation) -> Iterator[Task]:
 def newest_commit(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with the newest release, and others while that fails."""
     for commit in reversed(situation.commits[-_NEWEST:]):
-        task = measure_task(commit, situation.environments[0], "newest commit")
+        task = measure_task(commit, situation.place.environments[0], "newest commit")
         yield task
         if task.is_done(situation):
             return
@@ -196,41 +179,33 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
     """Yield what is to be compared on this machine, changes of the newest commits first."""
-    environments = {environment.release: environment for environment in situation.environments}
+    by_release = {spec.release: spec for spec in situation.place.environments}
     for suspects in situation.suspects:
-        if suspects.release in environments:
-            yield confirm_task(suspects, environments[suspects.release])
-
-
-def measured_changes(situation: Situation) -> Iterator[Task]:
-    """Yield what is not known yet about measured changes, those of the newest commits first."""
-    return map(examine_task, examinations(situation))
+        if suspects.release in by_release:
+            yield confirm_task(suspects, by_release[suspects.release])
 
 
 def new_releases(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with each release that was never measured here."""
     for commit in situation.commits[-1:]:
-        for environment in situation.environments:
+        for environment in situation.place.environments:
             if not situation.coverage.has(environment.stored_as):
                 yield measure_task(commit, environment, "new release")
 
 
 def unmeasured_releases(situation: Situation) -> Iterator[Task]:
     """Yield listed releases that lack cases of others, on machines that compare releases."""
-    return itertools.starmap(release_task, _unmeasured_releases(situation))
-
-
-def _unmeasured_releases(situation: Situation) -> Iterator[tuple[ReleasePair, frozenset[str]]]:
-    for requirement, releases in situation.configuration.releases.items():
+    configuration = situation.place.configuration
+    for requirement, releases in configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
-        pattern = situation.selection.pattern or situation.configuration.declared.release_cases
+        pattern = situation.selection.pattern or configuration.declared.release_cases
         expected = frozenset(
             case for case in compared - {import_case(requirement)} if re.search(pattern, case)
         )
         for pair in pairs:
             if pair.missing(expected):
-                yield pair, expected
+                yield release_task(pair, expected)
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:
@@ -240,7 +215,7 @@ def missing_references(situation: Situation) -> Iterator[Task]:
     of others.
     """
     versions = situation.history.versions if situation.history is not None else {}
-    for environment in situation.environments:
+    for environment in situation.place.environments:
         measured = [
             (number, commit)
             for number, commit in enumerate(situation.commits)
@@ -257,14 +232,14 @@ def missing_references(situation: Situation) -> Iterator[Task]:
 
 def all_commits(situation: Situation) -> Iterator[Task]:
     """Yield every commit with every release, oldest first, the newest release first."""
-    for environment in situation.environments:
+    for environment in situation.place.environments:
         for commit in situation.reachable(environment):
             yield measure_task(commit, environment, "older commit")
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
     """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
-    for environment in situation.environments:
+    for environment in situation.place.environments:
         tasks = [
             measure_task(commit, environment, "older commit")
             for commit in situation.reachable(environment)

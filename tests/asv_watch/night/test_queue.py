@@ -26,6 +26,7 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
+from asv_watch.workplace import Workplace
 from tests.conftest import commit, git
 
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
@@ -105,7 +106,8 @@ def _situation(
 ) -> Situation:
     results, other = folder / "results", folder / "other"
     configuration = Configuration("main", "3", other, results, other, other, environments, other)
-    return Situation(configuration, environments, "m", selection, commits, attempts, history)
+    place = Workplace(folder, configuration, environments, "m")
+    return Situation(place, selection, attempts, commits, history)
 
 
 @pytest.fixture
