@@ -21,6 +21,7 @@ from asv_watch.asv.declared import SCRIPTS
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.room import REMEDIES
 from asv_watch.progress import Progress
 from asv_watch.records.git import top_of, variables_for_git
 from asv_watch.signals import exit_in_words
@@ -47,21 +48,9 @@ class Cause:
 
 
 _OF_THE_MACHINE = (
-    (
-        re.compile(r"No space left on device|Disk quota exceeded"),
-        "the disk is full; make room, or remove .asv/env",
-    ),
-    (
-        re.compile(r"Read-only file system"),
-        "the disk is read-only; work in a copy on a disk that can be written",
-    ),
-    (
-        re.compile(r"Too many open files"),
-        "too many files are open; raise the limit (`ulimit -n`)",
-    ),
-    (
-        re.compile(r"Cannot allocate memory"),
-        "the memory is full; end other programs, or add memory",
+    *(
+        (re.compile(re.escape(os.strerror(number))), f"{os.strerror(number)}; {remedy}")
+        for number, remedy in REMEDIES.items()
     ),
     (
         re.compile(
