@@ -94,21 +94,6 @@ class EnvironmentSpec:
         """Its name in sentences: its main requirement, or asv's name if that is not enough."""
         return self.name if self.shares_release or not self.release else self.release
 
-    def with_requirements(self, requirements: Mapping[str, str], folder: Path) -> EnvironmentSpec:
-        """Return the same with other releases of some requirements, unknown to asv."""
-        return replace(
-            self,
-            requirements={**requirements, **_without(self, requirements)},
-            name="",
-            folder=folder,
-            shares_release=False,
-        )
-
-
-def _without(spec: EnvironmentSpec, others: Mapping[str, str]) -> dict[str, str]:
-    kept = spec.requirements.items()
-    return {name: release for name, release in kept if name.removeprefix("pip+") not in others}
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -321,9 +306,19 @@ def _releases(
                     f"does not say which {requirement}; add it"
                 )
             number = release[requirement]
-            folder = root / ".asv" / "releases" / f"{requirement}-{number}"
+            kept = {
+                name: pinned
+                for name, pinned in newest.requirements.items()
+                if name.removeprefix("pip+") not in release
+            }
             of_requirement.append(
-                newest.with_requirements({requirement: number, **release}, folder)
+                replace(
+                    newest,
+                    requirements={requirement: number, **release, **kept},
+                    name="",
+                    folder=root / ".asv" / "releases" / f"{requirement}-{number}",
+                    shares_release=False,
+                )
             )
     return {requirement: tuple(listed) for requirement, listed in environments.items()}
 

@@ -130,7 +130,9 @@ def _writer(
         machine=place.machine,
         before=before,
         after=after,
-        recipe=recipe(sampling, forks=all(side.can_fork for side in sides), planted=planted),
+        recipe=recipe(
+            sampling, forks=all(side.environment.fork_safe for side in sides), planted=planted
+        ),
     )
     return ComparisonWriter(place.configuration.results, header)
 

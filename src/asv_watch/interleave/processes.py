@@ -73,7 +73,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             suites: folder of the suites.
             folder: where it runs; servers of the same side share what ``setup_cache`` made there.
         """
-        self._side, self._suites, self._folder = side, suites, folder
+        self.side, self._suites, self._folder = side, suites, folder
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,11 +90,6 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def __exit__(self, *error: object) -> None:
         self._stop()
         self._errors.close()
-
-    @property
-    def can_fork(self) -> bool:
-        """Whether cases of its side may be measured in forks."""
-        return self._side.can_fork
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it."""
@@ -143,7 +138,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 pass
 
     def _launch(self) -> None:
-        side = self._side
+        side = self.side
         preload = side.environment.declared.preload
         self._process = subprocess.Popen(
             side.command(probes.TIMER, self._suites, side.planted, *preload),
@@ -179,8 +174,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
             lines = errors.decode(errors="replace").strip().splitlines()
             status = int(answer["status"])
             reason = lines[-1] if lines and status >= 0 else exit_in_words(status)
-            check_machine(f"{self._side.name}: {reason}", self._folder)
-            raise CaseFailedError(f"{self._side.name}: {reason}", self)
+            check_machine(f"{self.side.name}: {reason}", self._folder)
+            raise CaseFailedError(f"{self.side.name}: {reason}", self)
         return answer
 
     def _read(self) -> dict[str, Any]:
@@ -215,7 +210,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def _give_up(self, reason: str) -> CaseFailedError:
         """Kill the process; return the error that says why."""
         self._stop(kill=True)
-        return CaseFailedError(f"{self._side.name} {reason}", self)
+        return CaseFailedError(f"{self.side.name} {reason}", self)
 
     def _read_line(self, deadline: float) -> bytes:
         """Return the next line; nothing if the process ends before it has written a whole one.
@@ -269,7 +264,8 @@ def measure_round(
         CaseFailedError: it failed on a side.
     """
     try:
-        forks: _Process = "fork" if all(server.can_fork for server in servers) else "shared"
+        fork_safe = all(server.side.environment.fork_safe for server in servers)
+        forks: _Process = "fork" if fork_safe else "shared"
         for server in servers:
             server.start(case, forks if case.can_fork else "own")
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time

@@ -36,11 +36,6 @@ class Side:
     of the side after."""
 
     @property
-    def can_fork(self) -> bool:
-        """Whether a forked process is as fast as any other in its environment."""
-        return self.environment.fork_safe
-
-    @property
     def python(self) -> Path:
         """The interpreter of its environment."""
         return self.environment.folder / "bin" / "python"

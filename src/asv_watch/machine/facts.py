@@ -82,7 +82,6 @@ def default_name() -> str:
     return platform.node()
 
 
-_GIB = 1024**3
 CPUS = "sys/devices/system/cpu"
 
 
@@ -115,16 +114,18 @@ def _cpu_facts(root: Path) -> dict[str, str]:
             f"{read_text(index / 'size')}, shared by CPUs {read_text(index / 'shared_cpu_list')}"
         )
     clock_source = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    governors = (root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_governor")
+    huge_pages = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
     microcode = re.findall(r"^microcode\s*:\s*(\S+)", read_text(root / "proc/cpuinfo"), re.M)
     shown = {
-        "governor": read_governors(root),
+        "governor": ", ".join(sorted({read_text(path) for path in governors} - {""})),
         "frequency driver": read_text(root / CPUS / "cpu0/cpufreq/scaling_driver"),
         "boost": read_text(root / CPUS / "cpufreq/boost"),
         "no turbo": read_text(root / CPUS / "intel_pstate/no_turbo"),
         "simultaneous multithreading": read_text(root / CPUS / "smt/control"),
         "isolated CPUs": read_text(root / CPUS / "isolated"),
         "clock source": read_text(root / clock_source),
-        "transparent huge pages": chosen_huge_pages(root),
+        "transparent huge pages": "".join(re.findall(r"\[(\w+)\]", huge_pages)[:1]),
         "microcode": "".join(microcode[:1]),
     }
     return facts | {name: value for name, value in shown.items() if value}
@@ -135,18 +136,6 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def read_governors(root: Path) -> str:
-    """Return the frequency governors of all cores; empty where the machine hides them."""
-    paths = (root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_governor")
-    return ", ".join(sorted({read_text(path) for path in paths} - {""}))
-
-
-def chosen_huge_pages(root: Path) -> str:
-    """Return when the kernel uses huge pages, such as ``madvise``; empty if it does not say."""
-    choices = read_text(root / "sys/kernel/mm/transparent_hugepage/enabled")
-    return "".join(re.findall(r"\[(\w+)\]", choices)[:1])
 
 
 def read_text(path: Path) -> str:

@@ -19,6 +19,7 @@ it::
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -61,25 +62,16 @@ class Placed(NamedTuple):
     note: ChangeNote
 
 
+@dataclass(frozen=True, slots=True)
 class Notes:
     """The notes of a results folder, placed along a branch."""
 
-    def __init__(
-        self,
-        changes: Sequence[Placed] = (),
-        unplaced: Sequence[str] = (),
-        versions: Mapping[str, int] | None = None,
-    ) -> None:
-        """Keep notes with the positions of their commits.
-
-        Args:
-            changes: Remarks on changes.
-            unplaced: Commits named by notes that are not on the branch, or not just one of it.
-            versions: Name of a version to the position of its commit.
-        """
-        self.versions = dict(versions or {})
-        self.changes = tuple(changes)
-        self.unplaced = tuple(unplaced)
+    changes: Sequence[Placed] = ()
+    """Remarks on changes."""
+    unplaced: Sequence[str] = ()
+    """Commits named by notes that are not on the branch, or not just one of it."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Name of a version to the position of its commit."""
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
         """Return the last note about a change of a case between two commits, if there is one."""
