@@ -9,7 +9,6 @@ line of JSON: a `Profile`, or ``{"skipped": "..."}``.
 
 from __future__ import annotations
 
-import collections
 import ctypes
 import json
 import os
@@ -51,10 +50,6 @@ class Kernel(TypedDict):
     """Such as ``brg_conv_fwd:avx512_core``, or ``ref:any`` for the slow fallback."""
     problem: str
     """Its sizes, as oneDNN writes them."""
-    calls: int
-    """In one call of the case."""
-    seconds: float
-    """In one call of the case."""
 
 
 class Counts(TypedDict):
@@ -80,7 +75,7 @@ class Profile(TypedDict):
 
 def parse_kernels(text: str) -> list[Kernel]:
     """Read what oneDNN prints of each primitive that it executes; other lines are left out."""
-    seconds: dict[tuple[str, str, str], list[float]] = collections.defaultdict(list)
+    kernels = []
     for line in text.splitlines():
         fields = line.split(",")
         if not line.startswith(("onednn_verbose", "dnnl_verbose")) or "exec" not in fields:
@@ -88,21 +83,12 @@ def parse_kernels(text: str) -> list[Kernel]:
         at = fields.index("exec")
         if len(fields) < at + 6:
             continue
-        try:
-            milliseconds = float(fields[-1])
-        except ValueError:
-            continue
-        seconds[fields[at + 2], fields[at + 3], fields[-2]].append(milliseconds / 1e3)
-    return [
-        Kernel(
-            primitive=primitive,
-            implementation=implementation,
-            problem=problem,
-            calls=len(times),
-            seconds=sum(times),
+        kernel = Kernel(
+            primitive=fields[at + 2], implementation=fields[at + 3], problem=fields[-2]
         )
-        for (primitive, implementation, problem), times in seconds.items()
-    ]
+        if kernel not in kernels:
+            kernels.append(kernel)
+    return kernels
 
 
 def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]:

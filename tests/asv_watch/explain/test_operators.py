@@ -144,15 +144,11 @@ def test_what_onednn_prints_is_read() -> None:
             "primitive": "convolution",
             "implementation": "brg_conv_fwd:avx512_core",
             "problem": "mb4_ic3oc8",
-            "calls": 2,
-            "seconds": pytest.approx(0.001),
         },
         {
             "primitive": "matmul",
             "implementation": "ref:any",
             "problem": "4x5:5x6",
-            "calls": 1,
-            "seconds": pytest.approx(0.0025),
         },
     ]
 
@@ -168,8 +164,6 @@ def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
                 "primitive": "convolution",
                 "implementation": implementation,
                 "problem": "mb4",
-                "calls": 1,
-                "seconds": 1.0,
             }
         ],
         "counts": {"dispatches": 2},
