@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.records import Problem, main_release
+from asv_watch.records.records import Problem, Time, main_release
 
 FOLDER = "comparisons"
 
@@ -34,7 +34,6 @@ against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
-Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 
 class Version(msgspec.Struct, frozen=True, eq=False):

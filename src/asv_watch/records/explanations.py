@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.records.comparisons import Time, Version
+from asv_watch.records.comparisons import Version
 from asv_watch.records.json_lines import read_stored
-from asv_watch.records.records import Problem
+from asv_watch.records.records import Problem, Time
 
 FILE_NAME = "explanations.jsonl"
 

@@ -16,9 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
+"""Seconds since the epoch, as a file holds them."""
 
 
 def code_version(version: str) -> str:

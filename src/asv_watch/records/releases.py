@@ -14,7 +14,7 @@ import msgspec
 from packaging.version import InvalidVersion, Version
 
 from asv_watch.records.json_lines import read_stored
-from asv_watch.records.records import Problem, main_release
+from asv_watch.records.records import Problem, Time, main_release
 
 FILE_NAME = "releases.jsonl"
 
@@ -32,8 +32,7 @@ class TriedRelease(msgspec.Struct, frozen=True, kw_only=True):
 
     requirements: Annotated[dict[str, str], msgspec.Meta(min_length=1)]
     """Name to release: the requirement itself first, then those that belong to it."""
-    at: Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
-    """When, seconds since the epoch."""
+    at: Time
     failed: str = ""
     """Why it cannot be installed or imported; empty where it can."""
     facts: dict[str, str] = {}

@@ -18,12 +18,12 @@ one when it ends; of two lines with the same ``at`` the last one counts.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from asv_watch.records.json_lines import read_lines
-from asv_watch.records.records import Outcome, Problem, Record
+from asv_watch.records.records import Outcome, Problem, Record, Time
 
 OUTCOMES, RECORDS = ".outcomes.jsonl", ".environment.jsonl"
 """What their names end in, instead of ``.json``."""
@@ -35,20 +35,14 @@ class Report(msgspec.Struct, frozen=True):
     case: str
     outcome: Outcome
     reason: str = ""
-    stored_at: float | None = msgspec.field(name="at", default=None)
+    at: Time | None = None
+    """When the last round ended; ``None`` if unknown."""
     seconds: float = 0.0
     """Duration of the last round."""
     samples: int = 0
     """Samples stored by the last measurement, over all of its rounds so far."""
     rounds_left: int = 0
     """Rounds that the last measurement had still to make."""
-
-    @property
-    def at(self) -> int | None:
-        """When the last round ended, seconds since the epoch; ``None`` if unknown."""
-        if self.stored_at is None or not abs(self.stored_at) < 1e15:
-            return None
-        return int(self.stored_at)
 
 
 _REPORT = msgspec.json.Decoder(Report)
@@ -89,7 +83,7 @@ FORKED, NOT_FORKED = "forked where they time something", "each starts its own Py
 
 
 class _Line(msgspec.Struct):
-    at: Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
+    at: Time
     machine: dict[str, str]
     environment: dict[str, str]
     before: Any = None
@@ -103,8 +97,8 @@ def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
     """Read the records of a result file, oldest first, and a problem for each bad line."""
     lines, problems = read_lines(path, _LINE.decode, "record of a run")
     records = {
-        int(line.at): Record(
-            int(line.at),
+        line.at: Record(
+            line.at,
             line.machine,
             {PROCESSES: NOT_FORKED} | line.environment,
             _flat(line.before),
