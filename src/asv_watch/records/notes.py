@@ -66,9 +66,9 @@ class Placed(NamedTuple):
 class Notes:
     """The notes of a results folder, placed along a branch."""
 
-    changes: Sequence[Placed] = ()
+    changes: tuple[Placed, ...] = ()
     """Remarks on changes."""
-    unplaced: Sequence[str] = ()
+    unplaced: tuple[str, ...] = ()
     """Commits named by notes that are not on the branch, or not just one of it."""
     versions: Mapping[str, int] = field(default_factory=dict)
     """Name of a version to the position of its commit."""
@@ -103,9 +103,10 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     named = {note.commit for note in stored.change} | set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}
     placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
+    known = (note for note in stored.change if note.commit in placed)
     return Notes(
-        [Placed(placed[note.commit], note) for note in stored.change if note.commit in placed],
-        sorted(named - placed.keys()),
+        tuple(Placed(placed[note.commit], note) for note in known),
+        tuple(sorted(named - placed.keys())),
         {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []
 

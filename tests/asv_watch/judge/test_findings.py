@@ -293,7 +293,7 @@ def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
     def note(commit: int, **changes: Any) -> ChangeNote | None:
         noted = ChangeNote(commit_hash(commit), "expected", "The batch was doubled", **changes)
         history = make_history([make_series(runs, model=MODELS[0])])
-        notes = Notes([Placed(commit, noted)])
+        notes = Notes((Placed(commit, noted),))
         [change] = analyse(complete(history, notes=notes)).changes
         return change.note
 
