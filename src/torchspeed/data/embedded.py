@@ -21,7 +21,6 @@ from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
 from torchspeed.data.series import split_series
 from torchspeed.data.tables import Table
-from torchspeed.errors import TorchspeedError
 
 TRAIN_ITEMS = 1437
 """The first four fifths, as scikit-learn's own examples cut it; writers do not mix much."""
@@ -50,10 +49,8 @@ class ResizedDigits(Dataset[tuple[Tensor, int]]):
 
 def load_digits(options: DataOptions) -> Data:
     """Return the digits at ``options.shape`` (channels, height, width); (1, 8, 8) by default."""
-    try:
-        from sklearn import datasets  # noqa: PLC0415 - optional
-    except ImportError:
-        raise _not_installed("digits", "scikit-learn") from None
+    from sklearn import datasets  # noqa: PLC0415 - optional
+
     bunch = datasets.load_digits()
     images = torch.from_numpy(bunch.images).to(torch.float32).div(16).unsqueeze(1)
     labels = [int(label) for label in bunch.target]
@@ -70,7 +67,7 @@ def load_digits(options: DataOptions) -> Data:
 
 def load_el_nino(options: DataOptions) -> Data:
     """732 monthly temperatures of the sea, in windows."""
-    file = _file_of("el_nino", "statsmodels", "datasets/elnino/elnino.csv")
+    file = _file_of("statsmodels", "datasets/elnino/elnino.csv")
     years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
     source = (
@@ -82,21 +79,12 @@ def load_el_nino(options: DataOptions) -> Data:
 
 def load_eeg(options: DataOptions) -> Data:
     """800 samples of the potential at four electrodes, in windows."""
-    file = _file_of("eeg", "matplotlib", "mpl-data/sample_data/eeg.dat")
+    file = _file_of("matplotlib", "mpl-data/sample_data/eeg.dat")
     samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     values = torch.from_numpy(samples).float()
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
     return split_series("eeg", Table(values, EEG_ELECTRODES), options, source)
 
 
-def _file_of(name: str, package: str, path: str) -> Path:
-    try:
-        return Path(str(resources.files(package))) / path
-    except ImportError:
-        raise _not_installed(name, package) from None
-
-
-def _not_installed(name: str, package: str) -> TorchspeedError:
-    return TorchspeedError(
-        f"{name} comes with {package}, which is not installed; pip install 'torchspeed[train]'"
-    )
+def _file_of(package: str, path: str) -> Path:
+    return Path(str(resources.files(package))) / path
