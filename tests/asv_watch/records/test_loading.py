@@ -195,7 +195,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
         {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "first try", "at": 5},
         {"case": f"{NAME}('darnn', 5)", "outcome": "timed out", "reason": "after 60 s", "at": 7},
         {"case": f"{NAME}('darnn', 10)", "outcome": "skipped", "reason": "no CUDA", "at": 8},
-        {"case": f"{NAME}('dsanet', 5)", "outcome": "ok", "reason": "", "at": 9.5},
+        {"case": f"{NAME}('dsanet', 5)", "outcome": "ok", "reason": "", "at": 9},
     )
     save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
     history = load_history(results_dir, COMMITS)
