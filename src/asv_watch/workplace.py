@@ -24,6 +24,7 @@ from asv_watch.machine.lock import exclusive_run
 from asv_watch.records.git import ask_git, check_complete, read_commits, uncommitted
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+from asv_watch.records.records import Commit
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4
@@ -115,13 +116,12 @@ class Workplace:
         """This machine's results."""
         return self.configuration.results / self.machine
 
-    def load_history(self) -> History:
-        """Load what this machine stored of the commits of the branch.
+    def load_history(self, commits: Sequence[Commit]) -> History:
+        """Load what this machine stored of the commits of a branch.
 
         Raises:
             WatchError: nothing was ever measured here, or the list of benchmarks is damaged.
         """
-        commits = read_commits(self.configuration.repository, self.configuration.branch)
         results, layout = self.configuration.results, self.declared.layout
         return load_history(results, commits, self.machine, layout=layout)
 

@@ -23,6 +23,7 @@ from asv_watch.interleave.sides import side
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine
+from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 from asv_watch.workplace import Workplace, open_workplace
@@ -55,7 +56,9 @@ def confirm(*, machine: Machine = "") -> ExitStatus:
     """
     compared, errors = [], []
     with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as place:
-        history = place.load_history()
+        configuration = place.configuration
+        commits = read_commits(configuration.repository, configuration.branch)
+        history = place.load_history(commits)
         for suspects in find_suspects(history, analyse(history).changes, place.machine):
             try:
                 compared.append(confirm_suspects(place, suspects))

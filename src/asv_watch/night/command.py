@@ -23,7 +23,6 @@ from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, read_commits
-from asv_watch.records.loading import load_history
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
@@ -173,12 +172,7 @@ class _Night:
         commits = read_commits(configuration.repository, self._branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
-            history = load_history(
-                configuration.results,
-                commits,
-                self._place.machine,
-                layout=configuration.declared.layout,
-            )
+            history = self._place.load_history(commits)
         return Situation(
             place=self._place,
             selection=self._selection,
