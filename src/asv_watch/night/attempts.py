@@ -1,20 +1,19 @@
 """The tasks of nights that failed: ``results/<machine>/attempts.jsonl``, one object a line.
 
-Two kinds of line: ``{"night": <seconds>, "head": <hash>}`` where a night begins and the newest
-commit is another one than before, and ``{"task": ..., "at": <seconds>, "suites": <hash>,
-"failed": <reason>}`` for each task that failed. Failures count while the suites are the same:
-other suites may well work.
+``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}``. Failures count while the
+suites are the same: other suites may well work.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from asv_watch.records.json_lines import append_lines, read_lines
+from asv_watch.records.json_lines import append_lines, read_stored
 
 FILE_NAME = "attempts.jsonl"
 NIGHTS = 3
@@ -23,15 +22,13 @@ _SAME_NIGHT_S = 12 * 3600.0
 """A failure so soon after one that counted belongs to the same night."""
 
 
-class _Line(msgspec.Struct):
-    head: str = ""
-    task: str = ""
-    at: float = 0.0
-    suites: str = ""
-    failed: str = ""
+class _Attempt(msgspec.Struct):
+    """A line of the file."""
 
-
-_LINE = msgspec.json.Decoder(_Line)
+    task: str
+    at: float
+    suites: str
+    failed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +61,22 @@ class Attempts:
         self._path = machine_results / FILE_NAME
         self._suites = suites
         self._clock = clock
-        self.last_head = ""
-        """Newest commit of the branch on the last night; empty before the first."""
         self.failures: dict[str, Failures] = {}
         # A line that was cut off by a crash is left out: one night more for one task.
-        lines = read_lines(self._path, _LINE.decode, "attempt")[0] if self._path.exists() else []
-        for _, line in lines:
-            self.last_head = line.head or self.last_head
-            if line.task and line.suites == suites:
-                self._count(line.task, line.failed, line.at)
-
-    def begin_night(self, head: str) -> None:
-        """Store that a night begins, if the branch has moved since the last."""
-        if head == self.last_head:
-            return
-        self.last_head = head
-        append_lines(self._path, [{"night": int(self._clock()), "head": head}])
+        for attempt in read_stored(self._path, _Attempt, "attempt")[0]:
+            if attempt.suites == suites:
+                self._count(attempt)
 
     def add_failure(self, task: str, reason: str) -> None:
         """Store that a task failed."""
-        at = int(self._clock())
-        line = {"task": task, "at": at, "suites": self._suites, "failed": reason}
-        append_lines(self._path, [line])
-        self._count(task, reason, at)
+        attempt = _Attempt(task, int(self._clock()), self._suites, reason)
+        append_lines(self._path, [attempt])
+        self._count(attempt)
 
-    def _count(self, task: str, reason: str, at: float) -> None:
-        before = self.failures.get(task)
-        if before is None:
-            self.failures[task] = Failures(1, at, reason)
-        elif abs(at - before.counted_at) < _SAME_NIGHT_S:
-            self.failures[task] = Failures(before.nights, before.counted_at, reason)
-        else:
-            self.failures[task] = Failures(before.nights + 1, at, reason)
+    def _count(self, attempt: _Attempt) -> None:
+        nights, counted_at = 0, -math.inf
+        if before := self.failures.get(attempt.task):
+            nights, counted_at = before.nights, before.counted_at
+        if abs(attempt.at - counted_at) >= _SAME_NIGHT_S:
+            nights, counted_at = nights + 1, attempt.at
+        self.failures[attempt.task] = Failures(nights, counted_at, attempt.failed)

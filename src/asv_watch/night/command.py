@@ -23,6 +23,7 @@ from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.loading import NOT_ON_BRANCH
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
@@ -51,7 +52,6 @@ def nightly(
     budget_s = parse_duration_s(budget)
     with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as place:
         night = _Night(place, selection)
-        night.begin()
         night.work(Budget(budget_s, time.monotonic))
         return night.end()
 
@@ -79,20 +79,6 @@ class _Night:
         self._attempts = Attempts(place.results, " ".join(suites), time.time)
         self._tally = Tally()
         self._situation = self._read_results()
-
-    def begin(self) -> None:
-        """Report a rewritten branch and note the night."""
-        repository = self._place.configuration.repository
-        head = ask_git(repository, "rev-parse", self._branch)
-        last = self._attempts.last_head
-        history = ask_git(repository, "rev-list", self._branch).split()
-        if last and last not in history:
-            print(
-                f"{self._branch} was rewritten: {last[:8]}, its newest commit of the last night, "
-                "is not on it any more. Results of such commits stay stored but are not shown; "
-                f"every commit that is on {self._branch} now is measured."
-            )
-        self._attempts.begin_night(head)
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
@@ -195,7 +181,14 @@ class _Night:
         commits = list(all_commits(self._situation))
         left = sum(map(self._situation.needs, commits))
         print(f"{len(commits)} commits and releases, {left} of them still to be measured")
-        findings = self._situation.findings
+        history, findings = self._situation.history, self._situation.findings
+        left_out = history.left_out if history is not None else ()
+        gone = [entry.name[:8] for entry in left_out if entry.reason == NOT_ON_BRANCH]
+        if gone:
+            print(
+                f"{len(gone)} measured commits, such as {gone[0]}, are not on {self._branch} (any "
+                "more, if it was rewritten); their results stay stored but are not shown"
+            )
         if findings is not None and self._place.machine in findings.detectable:
             print(f"smallest detectable change: {findings.detectable[self._place.machine]}")
         for environment in self._place.environments:

@@ -49,6 +49,9 @@ from asv_watch.records.suite_lists import read_benchmarks
 
 T = TypeVar("T")
 
+NOT_ON_BRANCH = "the commit is not on the branch"
+"""Reason for which results of a whole commit are left out."""
+
 
 def load_history(
     results_dir: Path,
@@ -276,7 +279,7 @@ class _Loader:
             self._problem(path, f"{error}; its results are left out")
             return
         if commit not in self._order:
-            self._left_out[commit, "the commit is not on the branch"] += 1
+            self._left_out[commit, NOT_ON_BRANCH] += 1
             return
         setup = self._setups.setdefault((machine, environment), _Setup())
         if commit in setup.files:

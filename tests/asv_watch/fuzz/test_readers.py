@@ -84,7 +84,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     tried = {"requirements": {"torch": "2.15.0"}, "at": 1_760_300_000, "facts": {}}
     append_lines(made.results / "desk/releases.jsonl", [tried])
     attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
-    append_lines(made.results / "desk/attempts.jsonl", [{"night": 1, "head": "x"}, attempts])
+    append_lines(made.results / "desk/attempts.jsonl", [attempts])
     shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")
     (made.results / "notes.toml").write_text(
         f'[[change]]\ncommit = "{made.hashes[6]}"\nkind = "expected"\ntext = "So be it"\n'
