@@ -6,6 +6,7 @@ A DataFrame needs pandas and Parquet pyarrow as well (``pip install "asv-watch[t
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asv_watch.errors import WatchError
+from asv_watch.files import write_whole
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
 
@@ -113,35 +115,22 @@ def write_table(history: History, path: Path) -> int:
         ImportError: What Parquet needs is not installed.
         OSError: The file cannot be written.
     """
-    writers = {".csv": _write_csv, ".parquet": _write_parquet}
-    if path.suffix not in writers:
-        raise WatchError(f"{path.name} does not say which format: end it in {', '.join(writers)}")
-    aside = path.with_name(f".{path.name}.tmp")
-    try:
-        count = writers[path.suffix](history, aside)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return count
-
-
-def _write_csv(history: History, path: Path) -> int:
-    count = 0
-    with path.open("w", newline="", encoding="utf-8", errors="replace") as stream:
+    if path.suffix not in {".csv", ".parquet"}:
+        raise WatchError(f"{path.name} does not say which format: end it in .csv or .parquet")
+    rows = list(measurements(history))
+    if path.suffix == ".csv":
+        stream = io.StringIO()
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
-        for count, row in enumerate(measurements(history), start=1):  # noqa: B007 - the last one
-            writer.writerow(map(_cell, astuple(row)))
-    return count
+        writer.writerows(map(_cell, astuple(row)) for row in rows)
+        content = stream.getvalue().encode(errors="replace")
+    else:
+        content = to_frame(history).to_parquet(engine="pyarrow", index=False)
+    write_whole(path, content)
+    return len(rows)
 
 
 def _cell(value: object) -> object:
     """Keep a text from running as a formula in a spreadsheet."""
     is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
     return f"'{value}" if is_formula else value
-
-
-def _write_parquet(history: History, path: Path) -> int:
-    frame = to_frame(history)
-    frame.to_parquet(path, engine="pyarrow", index=False)
-    return len(frame)
