@@ -172,7 +172,7 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     row[place][0] = [1e-9, 2e-9, 3e-9]
     path.write_text(json.dumps(content))
     side = next(theirs.glob("m/*.outcomes.jsonl"))
-    report = {"case": "suite.Suite.time_it('broken')", "outcome": "timed out", "at": 4e9}
+    report = {"case": "suite.Suite.time_it('broken')", "outcome": "timed out", "at": 4_000_000_000}
     side.write_text(json.dumps(report) + "\n")
     before = len(next((checkout / "results/m").glob("*.outcomes.jsonl")).read_text().splitlines())
     assert main(["results", "merge", str(theirs)]) == 0
