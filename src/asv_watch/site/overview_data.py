@@ -162,10 +162,10 @@ def _release_sentence(name: str, count: int, verdicts: Sequence[Verdict]) -> str
 
 
 def _failed(contents: Contents) -> Json | None:
-    """Count what failed in the newest run of the first machine and environment."""
+    """Count what failed where the newest commit was measured."""
     if not contents.setups:
         return None
-    setup = contents.setups[0]
+    setup = max(contents.setups, key=lambda setup: setup.newest)
     failed = sum(setup.counts.get(outcome, 0) for outcome in ("failed", "timed out"))
     return {
         "count": failed,

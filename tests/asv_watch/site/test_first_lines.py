@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,24 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     assert series["reason"] == "RuntimeError: 3 features"
     assert index["texts"][series["text"]] == message
     assert index["overview"]["failed"]["count"] == 1
+
+
+def test_the_page_counts_the_cases_of_the_newest_commit_wherever_it_was_measured(
+    quiet: Project,
+) -> None:
+    (newest,) = newest_files(quiet, 1)
+    desk = quiet.results / "desk"
+    desk.mkdir()
+    machine = json.loads((newest.parent / "machine.json").read_text())
+    (desk / "machine.json").write_text(json.dumps(machine | {"machine": "desk"}))
+    content = json.loads(newest.read_text())
+    content["params"]["machine"] = "desk"
+    content["results"] = dict([next(iter(content["results"].items()))])
+    (desk / newest.name).write_text(json.dumps(content))
+    newest.unlink()
+    index, *_ = published(quiet)
+    [row] = content["results"].values()
+    ran = [value for value in row[0] if not math.isnan(value)]  # NaN: skipped
+    shown_first = index["machines"][index["newest_runs"][0]["m"]]
+    assert shown_first["name"] == "ci-2core"
+    assert index["overview"]["failed"] == {"count": 0, "cases": len(ran)}
