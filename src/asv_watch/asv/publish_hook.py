@@ -35,6 +35,8 @@ class PublishRequest:
     hashes: frozenset[str] | None
     """The commits to show; every commit of the branch if None."""
     declared: Declared
+    environments: Path
+    """Folder of asv's environments, which this machine has if it measures."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 
@@ -74,6 +76,7 @@ def _read_request(conf: Any, range_spec: str | list[str] | None, pull: bool) -> 
         branch=conf.branches[0] or default_branch(repo, Path(repo._path)),
         hashes=None if range_spec is None else frozenset(_hashes_of(repo, range_spec)),
         declared=declared,
+        environments=Path(conf.env_dir),
         project=_project(conf, declared.site_url),
     )
 

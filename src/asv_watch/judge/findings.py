@@ -21,6 +21,7 @@ from asv_watch.judge.segments import Segment, known_noise, own_noises, split
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.statistics.change_points import Step, find_all_steps
+from asv_watch.statistics.partition import BlockPartition
 
 Segments = tuple[Segment, ...]
 
@@ -47,12 +48,17 @@ class Findings:
     """For each machine and requirement whose releases it compared."""
 
 
-def analyse(history: History) -> Findings:
-    """Work out the noise, changes, events and release comparisons of a history."""
+def analyse(history: History, known: dict[str, BlockPartition] | None = None) -> Findings:
+    """Work out the noise, changes, events and release comparisons of a history.
+
+    Args:
+        history: What was measured.
+        known: As `find_all_steps` takes it.
+    """
     segments = split(history)
     noise = known_noise(history, own_noises(segments))
     events = find_events(history)
-    steps = _steps(segments)
+    steps = _steps(segments, known)
     pairs = _pairs(history)
     changes: list[Change] = []
     exact: list[Change] = []
@@ -82,10 +88,12 @@ def analyse(history: History) -> Findings:
     )
 
 
-def _steps(segments: Sequence[Segments]) -> list[list[list[Step]]]:
+def _steps(
+    segments: Sequence[Segments], known: dict[str, BlockPartition] | None
+) -> list[list[list[Step]]]:
     """Find the change points of each segment of each series."""
     steps_of_segments = iter(
-        find_all_steps(segment.values for of_series in segments for segment in of_series)
+        find_all_steps((segment.values for of_series in segments for segment in of_series), known)
     )
     return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
+from asv_watch.judge.kept_partitions import kept_partitions
 from asv_watch.records.git import Ancestry, read_ancestry, read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
@@ -44,9 +45,9 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    with swapped_in(request.site) as fresh:
+    with swapped_in(request.site) as fresh, kept_partitions(request.environments) as known:
         history = in_order(load_history(request.results, commits, layout=declared.layout))
-        findings = analyse(history)
+        findings = analyse(history, known)
         ancestry = Ancestry(commits)
         if findings.changes:
             since = min(change.previous for change in findings.changes)

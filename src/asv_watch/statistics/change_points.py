@@ -42,6 +42,7 @@ Romano, Rigaill, Runge and Fearnhead (2022), doi:10.1080/01621459.2021.1909598.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -141,12 +142,23 @@ def find_steps(
     ]
 
 
-def find_all_steps(series: Iterable[Sequence[float] | Array]) -> list[list[Step]]:
-    """Find the steps of many series, in a quarter of the time of one by one."""
+def find_all_steps(
+    series: Iterable[Sequence[float] | Array],
+    known: dict[str, BlockPartition] | None = None,
+) -> list[list[Step]]:
+    """Find the steps of many series, in a quarter of the time of one by one.
+
+    Args:
+        series: The values of each.
+        known: Partitions of blocks that were found before, by content; afterwards those of the
+            blocks of these series.
+    """
+    known = {} if known is None else known
     arrays = [np.asarray(values, dtype=np.float64) for values in series]
     blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
-    keys = sorted(blocks, key=lambda key: len(blocks[key][0]))
-    known: dict[_Key, BlockPartition] = {}
+    for key in known.keys() - blocks.keys():
+        del known[key]
+    keys = sorted(blocks.keys() - known.keys(), key=lambda key: len(blocks[key][0]))
     for first in range(0, len(keys), _AT_ONCE):
         batch = keys[first : first + _AT_ONCE]
         known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
@@ -157,11 +169,9 @@ def find_all_steps(series: Iterable[Sequence[float] | Array]) -> list[list[Step]
     return [find_steps(array, find_block) for array in arrays]
 
 
-_Key = tuple[bytes, float, int]
-
-
-def _key(y: Array, least_variance: float, length: int) -> _Key:
-    return (y.tobytes(), least_variance, length)
+def _key(y: Array, least_variance: float, length: int) -> str:
+    content = np.append(y, (least_variance, length)).tobytes()
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
