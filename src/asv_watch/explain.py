@@ -70,11 +70,10 @@ def explain_case(
         )
     if not case.is_timed or not case.can_fork:
         raise WatchError(f"{case.name} is not a time on the CPU; only such cases are explained")
-    suites = place.configuration.suites
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     for number in range(rounds):
         for turn in (number % 2, 1 - number % 2):
-            profiles[turn].append(_profile(profiler, sides[turn], suites, case))
+            profiles[turn].append(_profile(profiler, sides[turn], case))
     explanation = compare_profiles(*profiles)
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
@@ -149,10 +148,10 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
     )
 
 
-def _profile(profiler: Path, side: Side, suites: Path, case: MeasurableCase) -> Profile:
+def _profile(profiler: Path, side: Side, case: MeasurableCase) -> Profile:
     try:
         printed = run_command(
-            side.command(profiler, suites, case.identity), case.timeout, env=side.variables
+            side.command(profiler, case.identity), case.timeout, env=side.variables
         )
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error

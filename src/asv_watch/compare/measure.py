@@ -69,8 +69,7 @@ def compare(
     keep: Keep = (lambda result: None) if writer is None else writer.add
     for result in extra:
         keep(result)
-    suites = place.configuration.suites
-    results = [*extra, *measure_cases(sides, suites, cases, keep, sampling)]
+    results = [*extra, *measure_cases(sides, cases, keep, sampling)]
     compared = Compared(
         tuple(result for result in results if isinstance(result, CaseRatio)),
         tuple(result for result in results if isinstance(result, Unmeasured)),

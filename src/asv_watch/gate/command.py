@@ -156,7 +156,6 @@ def gate(
         else:
             measured = measure(
                 (base_side, head_side),
-                configuration.suites,
                 chosen,
                 budget,
                 near,
@@ -221,9 +220,7 @@ def _nearest(
     shares = {}
     if changes.functions and timed:
         print(f"looking at what {len(timed)} cases run", flush=True)
-        shares = profile(
-            head_side, configuration.suites, one_of_each_first(timed), changes, limit_s
-        )
+        shares = profile(head_side, one_of_each_first(timed), changes, limit_s)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     chosen = rank(timed or listed, shares, texts, changes)
     print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
@@ -237,7 +234,6 @@ def _nearest(
 
 def measure(
     sides: tuple[Side, Side],
-    suites: Path,
     cases: Sequence[MeasurableCase],
     budget: Budget,
     first: int = _FIRST_TOGETHER,
@@ -265,7 +261,6 @@ def measure(
                     if wanted:
                         measure_cases(
                             sides,
-                            suites,
                             wanted,
                             lambda result: results[result.case].append(result),
                             PRECISE if number else DEFAULT,

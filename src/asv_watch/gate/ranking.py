@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 from asv_watch import probes
 from asv_watch.gate.changes import Changed, words
@@ -92,13 +91,12 @@ def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
 
 
 def profile(
-    side: Side, suites: Path, cases: Sequence[MeasurableCase], changed: Changed, limit_s: float
+    side: Side, cases: Sequence[MeasurableCase], changed: Changed, limit_s: float
 ) -> dict[str, float | None]:
     """Call every case once, as far as the time suffices.
 
     Args:
         side: what they run, in the version after the change.
-        suites: folder of the suites.
         cases: in this order; those of CUDA, which cannot run in a fork, are left out.
         changed: what was changed.
         limit_s: seconds for all of them.
@@ -113,7 +111,7 @@ def profile(
     }
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         process = subprocess.Popen(
-            side.command(probes.EXECUTED, suites, side.source),
+            side.command(probes.EXECUTED, side.source),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -93,7 +93,7 @@ def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
         WatchError: asv failed, or the suites do not import the side's package.
     """
     benchmarks = _listed(place, sides)
-    _check_imports(sides[-1], place.configuration.suites)
+    _check_imports(sides[-1])
     return benchmarks
 
 
@@ -101,7 +101,7 @@ def _listed(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     listing, environments = sides[-1], [side.environment for side in sides]
     if all(is_complete(environment.folder) for environment in environments):
         with contextlib.suppress(WatchError):
-            return list_benchmarks_in(listing, place.configuration.suites, place.declared)
+            return list_benchmarks_in(listing, place.declared)
     repository = place.configuration.repository
     folder = place.root / ".asv" / "interleaved" / "suites"
     commit = listing.version.commit if listing.version else "HEAD"
@@ -110,7 +110,7 @@ def _listed(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     return list(read_machine_list(results, place.machine).values())
 
 
-def _check_imports(side: Side, suites: Path) -> None:
+def _check_imports(side: Side) -> None:
     """Refuse suites that import the package from elsewhere, by a change of ``sys.path``.
 
     Raises:
@@ -118,7 +118,7 @@ def _check_imports(side: Side, suites: Path) -> None:
     """
     changing = [
         file
-        for file in sorted(suites.rglob("*.py"))
+        for file in sorted(side.suites.rglob("*.py"))
         if "sys.path" in file.read_text(encoding="utf-8", errors="replace")
     ]
     if not changing:
@@ -126,21 +126,21 @@ def _check_imports(side: Side, suites: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         elsewhere: dict[str, str] = json.loads(
             run_command(
-                side.command(probes.IMPORTED, suites, side.source),
+                side.command(probes.IMPORTED, side.source),
                 _TIMEOUT,
                 cwd=folder,
                 env=side.variables,
             )
         )
     for name, file in elsewhere.items():
-        suite = changing[0].relative_to(suites.parent)
+        suite = changing[0].relative_to(side.suites.parent)
         raise WatchError(
             f"the suites import {name} from {file}, not from the commit, so that both sides would "
             f"be the same; in {suite}, write sys.path.append(folder) instead of putting it first"
         )
 
 
-def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmarks:
+def list_benchmarks_in(side: Side, declared: Declared) -> Benchmarks:
     """List the suites' benchmarks by the environment and the package of a side.
 
     Raises:
@@ -150,7 +150,7 @@ def list_benchmarks_in(side: Side, suites: Path, declared: Declared) -> Benchmar
     variables = dict(side.environment.variables) | {"ASV_PYTHONPATH": str(side.source)}
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
-        command = listing_command(side.python, suites, listed)
+        command = listing_command(side.python, side.suites, listed)
         run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
         return list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
 

@@ -65,15 +65,14 @@ class CaseFailedError(Exception):
 class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
-    def __init__(self, side: Side, suites: Path, folder: Path) -> None:
+    def __init__(self, side: Side, folder: Path) -> None:
         """Start nothing yet.
 
         Args:
             side: what it runs.
-            suites: folder of the suites.
             folder: where it runs; servers of the same side share what ``setup_cache`` made there.
         """
-        self.side, self._suites, self._folder = side, suites, folder
+        self.side, self._folder = side, folder
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -141,7 +140,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         side = self.side
         preload = side.environment.declared.preload
         self._process = subprocess.Popen(
-            side.command(probes.TIMER, self._suites, side.planted, *preload),
+            side.command(probes.TIMER, side.planted, *preload),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

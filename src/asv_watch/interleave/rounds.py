@@ -156,7 +156,6 @@ class RoundsOfCases:
 
 def measure_interleaved(
     sides: tuple[Side, Side],
-    suites: Path,
     cases: Sequence[MeasurableCase],
     keep: Keep = lambda result: None,
     sampling: Sampling = DEFAULT,
@@ -165,7 +164,6 @@ def measure_interleaved(
 
     Args:
         sides: before and after.
-        suites: folder of the suites.
         cases: what to measure.
         keep: called with each case that is finished. An interrupt first finishes the cases
             that have rounds enough.
@@ -184,8 +182,8 @@ def measure_interleaved(
         for number in itertools.count():
             count = len(comparison.open)
             with (
-                Server(sides[0], suites, folders[0]) as before,
-                Server(sides[1], suites, folders[1]) as after,
+                Server(sides[0], folders[0]) as before,
+                Server(sides[1], folders[1]) as after,
             ):
                 for position, case in enumerate(list(comparison.open), start=1):
                     message = _measure(comparison, (before, after), case, number % 2)

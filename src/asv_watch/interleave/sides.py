@@ -29,6 +29,8 @@ class Side:
     source: Path
     """Folder that holds the package as it was at the commit."""
     environment: EnvironmentSpec
+    suites: Path
+    """Folder of the suites that measure it: the checkout's own, whatever the commit."""
     version: Version | None = None
     """How a stored comparison names it; ``None`` for changes that are not committed."""
     planted: float = 0.0
@@ -41,8 +43,8 @@ class Side:
         return self.environment.folder / "bin" / "python"
 
     def command(self, script: Path, *arguments: object) -> list[str]:
-        """Return the command that runs a script in its environment."""
-        return [str(self.python), "-P", str(script), *map(str, arguments)]
+        """Return the command that runs a script on its suites, in its environment."""
+        return [str(self.python), "-P", str(script), str(self.suites), *map(str, arguments)]
 
     @property
     def variables(self) -> dict[str, str]:
@@ -64,7 +66,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
         WatchError: there is no such commit or release, or the commit has no package.
     """
     root, configuration = place.root, place.configuration
-    repository = configuration.repository
+    repository, suites = configuration.repository, configuration.suites
     revision, _, own_release = text.partition("@")
     wanted = own_release or release or NEWEST
     environments = select_environments(configuration.environments, wanted)
@@ -75,9 +77,8 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     package = configuration.package
     if revision == WORKING_TREE:
         if package and uncommitted(repository, "--", package):
-            return Side(
-                f"the working tree, {environment.label}", repository / package, environment
-            )
+            name = f"the working tree, {environment.label}"
+            return Side(name, repository / package, environment, suites)
         if not package and uncommitted(repository, "--untracked-files=no", "--"):
             raise WatchError(
                 "the working tree has changes that are not committed, and only commits can be "
@@ -96,11 +97,12 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     version = Version(commit, dict(environment.requirements), configuration.python)
     folder = root / _PACKAGES / commit
     if package:
-        return Side(name, _check_out(repository, commit, folder, package), environment, version)
+        source = _check_out(repository, commit, folder, package)
+        return Side(name, source, environment, suites, version)
     folder = folder.with_name(f"{commit}-{environment.folder.name}")
     if not folder.is_dir():
         build_package(root, repository, environment, commit, folder)
-    return Side(name, folder, environment, version)
+    return Side(name, folder, environment, suites, version)
 
 
 def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:

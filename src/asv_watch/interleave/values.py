@@ -42,7 +42,6 @@ Values = tuple[float, float]
 
 def measure_cases(
     sides: tuple[Side, Side],
-    suites: Path,
     cases: Sequence[MeasurableCase],
     keep: Keep,
     sampling: Sampling,
@@ -50,13 +49,12 @@ def measure_cases(
     """Measure cases interleaved, those that time something first."""
     timed = [case for case in cases if case.is_timed]
     others = [case for case in cases if not case.is_timed]
-    results = measure_interleaved(sides, suites, timed, keep, sampling) if timed else []
-    return results + measure_repeatedly(sides, suites, others, keep, sampling)
+    results = measure_interleaved(sides, timed, keep, sampling) if timed else []
+    return results + measure_repeatedly(sides, others, keep, sampling)
 
 
 def measure_repeatedly(
     sides: tuple[Side, Side],
-    suites: Path,
     cases: Sequence[MeasurableCase],
     keep: Keep,
     sampling: Sampling,
@@ -76,7 +74,7 @@ def measure_repeatedly(
     with comparison.keeping():
         while comparison.open:
             number += 1
-            for case, values in _measure_once(sides, suites, list(comparison.open)):
+            for case, values in _measure_once(sides, list(comparison.open)):
                 if isinstance(values, Unmeasured):
                     comparison.close(case, values)
                     message = (
@@ -94,14 +92,14 @@ def measure_repeatedly(
 
 
 def _measure_once(
-    sides: tuple[Side, Side], suites: Path, cases: Sequence[MeasurableCase]
+    sides: tuple[Side, Side], cases: Sequence[MeasurableCase]
 ) -> Iterator[tuple[MeasurableCase, Values | Unmeasured]]:
     """Yield each case with its values, or why it has none, from one process a side."""
     by_process: dict[str, list[MeasurableCase]] = defaultdict(list)
     for case in cases:
         by_process[case.process].append(case)
     for together in by_process.values():
-        answers = [_ask(side, suites, together) for side in sides]
+        answers = [_ask(side, together) for side in sides]
         for case, *of_sides in zip(together, *answers, strict=True):
             missing = [index for index in (0, 1) if "value" not in of_sides[index]]
             if missing:
@@ -152,9 +150,9 @@ def _unmeasured(
     )
 
 
-def _ask(side: Side, suites: Path, cases: Sequence[MeasurableCase]) -> list[dict[str, Any]]:
+def _ask(side: Side, cases: Sequence[MeasurableCase]) -> list[dict[str, Any]]:
     """Measure cases in one process, or each in its own where that crashed or took too long."""
-    command = side.command(probes.VALUES, suites, *(case.identity for case in cases))
+    command = side.command(probes.VALUES, *(case.identity for case in cases))
     timeout = max(case.timeout for case in cases)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:  # for a `setup_cache`
         printed, reason = "", _NO_VALUE
@@ -170,4 +168,4 @@ def _ask(side: Side, suites: Path, cases: Sequence[MeasurableCase]) -> list[dict
         return answers
     if len(cases) == 1:
         return [{"failed": reason}]
-    return [answer for case in cases for answer in _ask(side, suites, [case])]
+    return [answer for case in cases for answer in _ask(side, [case])]

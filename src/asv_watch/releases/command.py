@@ -183,8 +183,7 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
         with contextlib.suppress(WatchError):  # measuring it says why
             environments.make_environment(release, place.configuration.python)
             in_release = dataclasses.replace(package, environment=release)
-            suites = place.configuration.suites
-            return list_benchmarks_in(in_release, suites, place.declared)
+            return list_benchmarks_in(in_release, place.declared)
     return list_benchmarks(place, [package])
 
 

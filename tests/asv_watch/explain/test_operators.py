@@ -58,7 +58,8 @@ def _side(folder: Path, name: str, body: str) -> Side:
     source.mkdir()
     (source / "package.py").write_text(f"def extra(x):\n    return {body}\n")
     environment = EnvironmentSpec({}, "", Path(sys.prefix), {"OMP_NUM_THREADS": "1"})
-    return Side(name, source, environment, Version(name * 40, {"torch": "2.15.0"}, "3.11"))
+    version = Version(name * 40, {"torch": "2.15.0"}, "3.11")
+    return Side(name, source, environment, folder / "benchmarks", version)
 
 
 @pytest.fixture

@@ -46,17 +46,17 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         source = tmp_path / name
         source.mkdir()
         (source / "package.py").write_text(package)
-        return Side(name, source, EnvironmentSpec({}, "", made_environment))
+        return Side(name, source, EnvironmentSpec({}, "", made_environment), suites)
 
     works, fails = side("works", WORKS), side("fails", FAILS)
     cases = [
         MeasurableCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
-    assert measure((fails, works), suites, cases, Budget(60.0, time.monotonic)) == [
+    assert measure((fails, works), cases, Budget(60.0, time.monotonic)) == [
         GateCase(case.name, skipped=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
-    assert measure((works, fails), suites, cases, Budget(60.0, time.monotonic)) == [
+    assert measure((works, fails), cases, Budget(60.0, time.monotonic)) == [
         GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
 
@@ -64,7 +64,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         return any(case.failed for case in measured)
 
     budget = Budget(60.0, time.monotonic)
-    assert measure((works, fails), suites, cases, budget, 1, has_failed) == [
+    assert measure((works, fails), cases, budget, 1, has_failed) == [
         GateCase(cases[0].name, failed=reasons[0]),
         GateCase(cases[1].name),
     ], "once the gate fails, nothing more is measured"

@@ -122,11 +122,12 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
     changed = read_changes(repository, "HEAD~1", after, ["package.py"])
     assert changed.names == {"package", "near"}
-    side = Side("head", repository, EnvironmentSpec({}, "", made_environment))
+    suites = repository / "benchmarks"
+    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
     names = ("time_far", "time_half", "time_near")
     cases = [_case(name, place) for name in names for place in (0, 1)]
     cases.append(_case("time_raises"))
-    shares = profile(side, repository / "benchmarks", cases, changed, 60.0)
+    shares = profile(side, cases, changed, 60.0)
     assert shares["suite.time_raises"] is None
     assert shares["suite.Suite.time_far-1"] == 0
     nearest = shares["suite.Suite.time_near-1"]

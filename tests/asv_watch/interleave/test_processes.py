@@ -123,7 +123,7 @@ class Cached:
 '''
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def suites(tmp_path: Path) -> Path:
     folder = tmp_path / "benchmarks"
     folder.mkdir()
@@ -155,16 +155,17 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
         EnvironmentSpec(
             {"engine": engine} if engine else {}, "", environment(), variables, declared
         ),
+        folder / "benchmarks",
     )
 
 
 def _measure(
-    sides: tuple[Side, Side], suites: Path, *cases: MeasurableCase, first: int = 0
+    sides: tuple[Side, Side], *cases: MeasurableCase, first: int = 0
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Measure a round of each case, with the same servers."""
     with (
-        Server(sides[0], suites, sides[0].source) as before,
-        Server(sides[1], suites, sides[1].source) as after,
+        Server(sides[0], sides[0].source) as before,
+        Server(sides[1], sides[1].source) as after,
     ):
         return [measure_round((before, after), case, first) for case in cases]
 
@@ -173,9 +174,9 @@ def _case(place: int, timeout: float = 30.0) -> MeasurableCase:
     return MeasurableCase("a case", f"suite.Suite.time_it-{place}", timeout)
 
 
-def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) -> None:
+def test_both_sides_are_sampled_alike_on_one_core(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, suites, _case(0), first=1)
+    [samples] = _measure(sides, _case(0), first=1)
     [count] = {len(of_side) for of_side in samples}
     assert FEWEST_SAMPLES <= count <= MOST_SAMPLES
     assert all(0.0015 < sample < 0.02 for of_side in samples for sample in of_side)
@@ -185,9 +186,9 @@ def test_both_sides_are_sampled_alike_on_one_core(suites: Path, tmp_path: Path) 
     assert set(notes[1::2][-2 * count :]) == {"1"}
 
 
-def test_the_seconds_of_each_side_are_its_own(suites: Path, tmp_path: Path) -> None:
+def test_the_seconds_of_each_side_are_its_own(tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
-    [(before, after)] = _measure((quick, slow), suites, _case(0))
+    [(before, after)] = _measure((quick, slow), _case(0))
     assert 2 < min(after) / min(before) < 4
 
 
@@ -221,7 +222,7 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
 ) -> None:
     started = time.monotonic()
     with pytest.raises(error, match=output):
-        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), suites, _case(place, timeout))
+        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(place, timeout))
     while any(
         str(suites) in (process.info["cmdline"] or ())
         for process in psutil.process_iter(["cmdline"])
@@ -230,12 +231,12 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
         time.sleep(0.05)
 
 
-def test_a_round_that_never_ends_is_stopped(suites: Path, tmp_path: Path) -> None:
+def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:
     """Each sample is quicker than the timeout, but all of them together take too long."""
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     started = time.monotonic()
     with pytest.raises(CaseFailedError, match=r"^[AB] made no round in 8 s$"):
-        _measure(sides, suites, _case(6, timeout=2.0))
+        _measure(sides, _case(6, timeout=2.0))
     assert time.monotonic() - started < 30
 
 
@@ -244,22 +245,22 @@ def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
 ) -> None:
     (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, suites, MeasurableCase("x", "large.time_it", 2.0))
+    [samples] = _measure(sides, MeasurableCase("x", "large.time_it", 2.0))
     assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
 
 
-def test_a_side_that_answered_long_ago_is_not_waited_for(suites: Path, tmp_path: Path) -> None:
+def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None:
     slow, quick = _side(tmp_path, "A", 0.5), _side(tmp_path, "B")
     started = time.monotonic()
     with pytest.raises(CaseSkippedError, match="nobody has it"):
-        _measure((slow, quick), suites, _case(1))
+        _measure((slow, quick), _case(1))
     assert time.monotonic() - started < 20
 
 
-def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Path) -> None:
+def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
     plain = _side(tmp_path, "A")
     sides = plain, dataclasses.replace(plain, planted=0.5)
-    [samples] = _measure(sides, suites, _case(0))
+    [samples] = _measure(sides, _case(0))
     assert ratio_of_round(*samples) == pytest.approx(1.5, abs=0.1)
 
 
@@ -268,31 +269,29 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(suites: Path, tmp_path: Pat
     tried="one side is suspended for a second in a sample, on a clock that goes on",
     holds="the ratio of the round is as without it",
 )
-def test_a_suspended_sample_makes_no_difference(suites: Path, tmp_path: Path) -> None:
+def test_a_suspended_sample_makes_no_difference(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, suites, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
+    [samples] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
     assert [sample > 0.9 for sample in samples[1]].count(True) == 1
     assert ratio_of_round(*samples) == pytest.approx(1.0, abs=0.2)
 
 
 def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
-    suites: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     cached = MeasurableCase("x", "suite.Cached.time_it", 30.0)
     for servers in (1, 2):
-        _measure(sides, suites, _case(0), cached, _case(0))
+        _measure(sides, _case(0), cached, _case(0))
         assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
         assert sorted((tmp_path / "notes-caches").read_text()) == ["A", "B"]
 
 
-def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
-    suites: Path, tmp_path: Path
-) -> None:
+def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     with (
-        Server(sides[0], suites, sides[0].source) as before,
-        Server(sides[1], suites, sides[1].source) as after,
+        Server(sides[0], sides[0].source) as before,
+        Server(sides[1], sides[1].source) as after,
     ):
         servers = before, after
         for place, timeout, error in (
@@ -312,12 +311,12 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(
     [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 4), ("a case", "2.6.0", 2)],
 )
 def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_never_forked(
-    suites: Path, tmp_path: Path, name: str, engine: str, count: int
+    tmp_path: Path, name: str, engine: str, count: int
 ) -> None:
     sides = _side(tmp_path, "A", engine=engine), _side(tmp_path, "B", engine="2.7.0")
     on_gpu = "cuda" in name
     case = MeasurableCase(name, "suite.Suite.time_it-5", 30.0, can_fork=not on_gpu)
-    _measure(sides, suites, case, case)
+    _measure(sides, case, case)
     processes, parents = zip(
         *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
     )

@@ -27,8 +27,8 @@ from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.statistics.rule import Verdict, verdict
 
 SIDES = (
-    Side("A", Path(), EnvironmentSpec({}, "", Path())),
-    Side("B", Path(), EnvironmentSpec({}, "", Path())),
+    Side("A", Path(), EnvironmentSpec({}, "", Path()), Path()),
+    Side("B", Path(), EnvironmentSpec({}, "", Path()), Path()),
 )
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
 Play = Callable[[Any, MeasurableCase, int], Any]
@@ -39,7 +39,7 @@ def _measure(
 ) -> list[CaseResult]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
     chosen = [MeasurableCase(name, name, 1.0) for name in cases]
-    return measure_interleaved(SIDES, Path(), chosen)
+    return measure_interleaved(SIDES, chosen)
 
 
 def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
@@ -134,7 +134,7 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     kept: list[CaseResult] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
-        measure_interleaved(SIDES, Path(), cases, kept.append)
+        measure_interleaved(SIDES, cases, kept.append)
     assert [(type(case), case.case) for case in kept] == [
         (CaseRatio, "quiet"),
         (CaseRatio, "noisy"),
@@ -204,7 +204,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     monkeypatch.setattr(rounds_module, "measure_round", play)
     cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
-        measure_interleaved(SIDES, Path(), cases, kept.append)
+        measure_interleaved(SIDES, cases, kept.append)
     assert [case.case for case in kept] == ["first"]
 
 
