@@ -92,6 +92,11 @@ def _signed_percent(ratio: float, decimals: int = 1) -> str:
     return text if text.strip("+\N{MINUS SIGN}0.") else f"±{text[1:]}"
 
 
+def day(seconds: int) -> str:
+    """Write the day (UTC) of a moment in seconds since the epoch."""
+    return timestamp(seconds, "%Y-%m-%d")
+
+
 def timestamp(seconds: int, pattern: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
     """Write seconds since the epoch as date and time (UTC), by `strftime`'s pattern."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime(pattern)

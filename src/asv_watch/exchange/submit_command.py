@@ -26,6 +26,7 @@ from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
 from asv_watch.publish import report_damage
+from asv_watch.quantities import timestamp
 from asv_watch.records import suite_lists
 from asv_watch.records.git import ask_git, run_git
 from asv_watch.records.records import main_release
@@ -50,7 +51,6 @@ def _codespeed_results(
         if measured.value is None or measured.unit != "seconds":
             continue
         release = main_release(json.loads(measured.requirements))
-        at = datetime.datetime.fromtimestamp(measured.commit_date, datetime.UTC)
         yield {
             "commitid": measured.commit_hash,
             "branch": branch,
@@ -59,7 +59,7 @@ def _codespeed_results(
             "benchmark": measured.case_name,
             "environment": measured.machine,
             "result_value": measured.value,
-            "revision_date": f"{at:%Y-%m-%d %H:%M:%S}",
+            "revision_date": timestamp(measured.commit_date, "%Y-%m-%d %H:%M:%S"),
         }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +25,7 @@ from asv_watch.judge.release_history import ReleaseStep, release_findings
 from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
+from asv_watch.quantities import day
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments
@@ -251,7 +251,7 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
             finding.state,
             quantities.quantity(finding.days[-1].before, finding.days[-1].unit),
             "; ".join(
-                f"{_day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval, ratio.kind)}"
+                f"{day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval, ratio.kind)}"
                 for ratio in finding.days
             ),
         )
@@ -271,12 +271,7 @@ def _compared(step: ReleaseStep | None, tried: TriedRelease | None) -> str:
         failed = f"failed: {tried.failed}" if tried is not None and tried.failed else ""
         return failed or ("oldest" if step is None else "missing")
     first, *later = sorted(step.days)
-    again = f", again {_day(later[-1] * 86_400)}" if later else ""
+    again = f", again {day(later[-1] * 86_400)}" if later else ""
     count = sum(bool(case.failed) for case in step.unmeasured.values())
     failures = f", {count} failed" if count else ""
-    return f"{len(step.commits)} cases{failures}, {_day(first * 86_400)}{again}"
-
-
-def _day(at: int) -> str:
-    """Return the day (UTC) of a moment in seconds since the epoch."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+    return f"{len(step.commits)} cases{failures}, {day(first * 86_400)}{again}"

@@ -29,7 +29,7 @@ def _noise(contents: Contents) -> list[str]:
         for machine, detectable in contents.findings.detectable.items()
     ]
     return smallest + [
-        f"{repeated.newest.machine}, {quantities.timestamp(repeated.newest.at, '%Y-%m-%d')}: "
+        f"{repeated.newest.machine}, {quantities.day(repeated.newest.at)}: "
         f"{repeated.ratios} interleaved comparisons of {repeated.newest.after.commit[:8]} "
         f"with itself differ by {quantities.share(repeated.noise)}, "
         f"{quantities.share(repeated.worst)} at worst."

@@ -107,7 +107,7 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
                 shown = {
                     "purpose": _PURPOSES[header.kind],
                     "machine": machine,
-                    "day": quantities.timestamp(ratio.at, "%Y-%m-%d"),
+                    "day": quantities.day(ratio.at),
                     "before": sides[0],
                     "after": sides[1],
                     "before_text": quantities.quantity(ratio.before, ratio.unit),

@@ -42,7 +42,7 @@ def _finding(history: History, titles: CaseTable, change: Change, markup: Markup
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(where)}: "
         f"{before} before, {after} after",
         "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
-        f"{quantities.timestamp(commit.date, '%Y-%m-%d')}",
+        f"{quantities.day(commit.date)}",
         "How certain": _certainty(change),
         "Commit": _culprit(history, change),
         "Cause": quoted(cause(change)),
