@@ -97,13 +97,8 @@ def own_noise(segments: Iterable[Sequence[float] | npt.NDArray[np.float64]]) -> 
 
     Args:
         segments: Finite values in commit order; neighbours in one segment are compared.
-
-    Raises:
-        ValueError: A value is not finite.
     """
     parts = [np.asarray(values, dtype=np.float64) for values in segments]
-    if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError("values must be finite: leave out what was not measured")
     if not all((part > 0).all() for part in parts):
         return OwnNoise(None, None)
     differences = [np.abs(np.diff(np.log(part))) for part in parts]

@@ -36,12 +36,8 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
         after: Those of the other, as many.
 
     Raises:
-        ValueError: The sides have no samples or not as many, or not all are positive.
+        ValueError: A sample is not positive, or not finite.
     """
-    if len(before) != len(after) or not before:
-        raise ValueError(
-            f"{len(before)} and {len(after)} samples cannot be compared: give both sides as many"
-        )
     if not all(0 < sample < math.inf for sample in (*before, *after)):
         raise ValueError("samples must be finite and above zero: the clock stood still")
     half = (len(before) + 1) // 2
@@ -49,13 +45,7 @@ def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
 
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:
-    """Return the standard deviation of the logarithm of the rounds' ratios.
-
-    Raises:
-        ValueError: There are fewer than two.
-    """
-    if len(ratios) < 2:
-        raise ValueError(f"the spread of {len(ratios)} rounds is unknown: give 2 or more")
+    """Return the standard deviation of the logarithm of the rounds' ratios, two at least."""
     return statistics.stdev(map(math.log, ratios))
 
 
@@ -67,9 +57,6 @@ def estimate_ratio(
     Args:
         ratios: One a round, two at least.
         least_spread: The rounds' spread counts as no less than this.
-
-    Raises:
-        ValueError: There are fewer than two.
     """
     half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
     pairs = itertools.combinations_with_replacement(map(math.log, ratios), 2)

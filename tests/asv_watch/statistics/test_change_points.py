@@ -106,12 +106,6 @@ def test_too_few_values() -> None:
         assert find_steps([1.0, 2.0, 4.0, 8.0, 16.0][:count]) == []
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_refuses_what_is_not_finite(bad: float) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        find_steps([1.0] * 20 + [bad])
-
-
 @given(series_of_values)
 @settings(max_examples=60)
 def test_steps_keep_their_distance_and_reach_their_size(values: list[float]) -> None:
