@@ -60,14 +60,18 @@ class CaseTable:
     index_of: dict[str, int]
     """Full name of a case to its index in ``cases``."""
 
+    def find(self, case: str) -> ShownCase | None:
+        """Return a case by its full name; a suite may not have it any more."""
+        return self.cases[self.index_of[case]] if case in self.index_of else None
+
     def title(self, case: str) -> str:
         """Return a case's title, with its metric where that is no time.
 
         A case that no suite has any more is called by its name.
         """
-        if case not in self.index_of:
+        shown = self.find(case)
+        if shown is None:
             return case
-        shown = self.cases[self.index_of[case]]
         metric = shown.summary.metric.label
         return shown.title if metric == "time" else f"{shown.title} · {metric}"
 

@@ -128,8 +128,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
         ratios = {
             case: ratio
             for case, ratio in step.times.items()
-            if case in table.index_of
-            and table.rows[table.cases[table.index_of[case]].row].group in main
+            if (shown := table.find(case)) and shown.summary.group in main
         }
         differing = [
             (case, ratio) for case, ratio in ratios.items() if verdict(ratio) is not Verdict.SAME

@@ -67,12 +67,9 @@ def _of_machine(
     index_of = {case: index for index, case in enumerate(cases)}
 
     def is_main(case: str) -> bool:
-        index = table.index_of.get(case)
-        return (
-            index is not None
-            and table.rows[table.cases[index].row].group in main_groups
-            and any(case in step.times for step in steps)
-        )
+        shown = table.find(case)
+        is_timed = any(case in step.times for step in steps)
+        return is_timed and shown is not None and shown.summary.group in main_groups
 
     return {
         "machine": history.machine,
@@ -92,7 +89,7 @@ def _of_machine(
 
 
 def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
-    shown = table.cases[table.index_of[case]] if case in table.index_of else None
+    shown = table.find(case)
     times = relative_times(history, case)
     return {
         "key": case if shown else "",

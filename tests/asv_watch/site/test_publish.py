@@ -135,21 +135,13 @@ def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
     assert (project.html / "site.js").exists()
 
 
-def _put(value: str) -> Any:
-    def spoil(path: Path) -> None:
-        content = json.loads(path.read_text())
-        name = next(name for name in content["results"] if "time_forward" in name)
-        row = content["results"][name]
-        row[0] = ["@@", *row[0][1:]]
-        path.write_text(json.dumps(content).replace('"@@"', value))
-
-    return spoil
-
-
 def _stored(project: Project, number: int, value: str) -> Path:
     """Store a value, as it is to stand in the file, as the first of a benchmark's row."""
     path = project.result_files()[number]
-    _put(value)(path)
+    content = json.loads(path.read_text())
+    [row, *_] = [row for name, row in content["results"].items() if "time_forward" in name]
+    row[0][0] = "@@"
+    path.write_text(json.dumps(content).replace('"@@"', value))
     return path
 
 
