@@ -183,16 +183,13 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
 
 
 def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
-    valued = row.series.columns.valued
-    points = [run.point for run in valued.rows if run.point]
-    is_sampled = np.array([bool(point.samples and point.value) for point in points], dtype=bool)
-    sampled, commits = valued.where(is_sampled), row.commits[is_sampled]
-    newest = np.arange(len(commits)) >= len(commits) - SAMPLED_COMMITS
-    chosen = np.flatnonzero(newest | np.isin(commits, list(edges))).tolist()
+    rows, commits = row.series.columns.valued.rows, row.commits.tolist()
+    oldest = len(rows) - SAMPLED_COMMITS
     return [
-        [int(commits[index]), _distances(point), len(point.samples)]
-        for index in chosen
-        if (point := sampled.rows[index].point)
+        [commit, _distances(point), len(point.samples)]
+        for index, (commit, run) in enumerate(zip(commits, rows, strict=True))
+        if index >= oldest or commit in edges
+        if (point := run.point) and point.samples and point.value
     ]
 
 
