@@ -17,7 +17,7 @@ from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_causes
 from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.segments import Segment, known_noise, own_noises, split
+from asv_watch.judge.segments import Segment, known_noise, split
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.statistics.change_points import Step, find_all_steps
@@ -56,7 +56,7 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         known: As `find_all_steps` takes it.
     """
     segments = split(history)
-    noise = known_noise(history, own_noises(segments))
+    noise = known_noise(history, segments)
     events = find_events(history)
     steps = _steps(segments, known)
     pairs = _pairs(history)

@@ -135,12 +135,9 @@ def _together(known: str, recorded: str) -> str:
     return "; ".join(f"{name} {value}" for name, value in facts.items())
 
 
-def own_noises(segments: Sequence[Sequence[Segment]]) -> tuple[OwnNoise, ...]:
-    """Estimate the noise of each series from its own values, segment by segment."""
-    return tuple(own_noise(segment.values for segment in of_series) for of_series in segments)
-
-
-def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None, ...]:
+def known_noise(
+    history: History, segments: Sequence[Sequence[Segment]]
+) -> tuple[float | None, ...]:
     """Noise between runs of each series of a history, as far as it is known.
 
     It comes from the first of these that there is:
@@ -154,18 +151,19 @@ def known_noise(history: History, own: Sequence[OwnNoise]) -> tuple[float | None
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.
     """
+    own = [own_noise(segment.values for segment in of_series) for of_series in segments]
+    metrics = [
+        (series.machine, series.case.labels.get("metric", ""), series.unit)
+        for series in history.series
+    ]
     of_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
-    for series, of_series in zip(history.series, own, strict=True):
+    for metric, of_series in zip(metrics, own, strict=True):
         if of_series.count:
-            of_metric.setdefault(_metric(series), []).append(of_series)
+            of_metric.setdefault(metric, []).append(of_series)
     pooled = {metric: pooled_noise(members) for metric, members in of_metric.items()}
     others = {metric: middle_and_spread(members) for metric, members in of_metric.items()}
     noises: list[float | None] = []
-    for series, of_series in zip(history.series, own, strict=True):
-        noise = informed_noise(of_series, others.get(_metric(series)))
-        noises.append(pooled.get(_metric(series)) if noise is None else noise)
+    for metric, of_series in zip(metrics, own, strict=True):
+        noise = informed_noise(of_series, others.get(metric))
+        noises.append(pooled.get(metric) if noise is None else noise)
     return tuple(noises)
-
-
-def _metric(series: Series) -> tuple[str, str, str]:
-    return series.machine, series.case.labels.get("metric", ""), series.unit

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.judge.segments import known_noise, own_noises, split
+from asv_watch.judge.segments import known_noise, split
 from asv_watch.records.history import History
 from asv_watch.statistics.noise import (
     FEW_DIFFERENCES,
@@ -19,7 +19,7 @@ from tests.asv_watch.making import make_history, make_series
 
 
 def noise_of(history: History) -> tuple[float | None, ...]:
-    return known_noise(history, own_noises(split(history)))
+    return known_noise(history, split(history))
 
 
 lists_of_values = st.lists(st.floats(0.1, 10.0), min_size=8, max_size=60)
