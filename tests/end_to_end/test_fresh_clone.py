@@ -1,7 +1,7 @@
 """A new user's first hour: clone, `make bench`, look; again; by hand.
 
 One real clone, one real environment with real torch, real asv, shared by the
-tests below, which run in order.
+tests below, which run in order. torch comes from a cache: what these tests run with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -31,10 +33,40 @@ OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MACHINE", "TORCH", "CASES", "MODELS
 """What a `make test` above us has in its environment, and a new user has not."""
 
 
+LARGE = r"(torch|torchvision|triton|nvidia[-_].*|cuda[-_].*)"
+"""Packages that take 5 GB in an environment, and all others 0.5 GB."""
+
+
+def _pack_installed(wheels: Path) -> None:
+    """Pack what is installed here of `LARGE` into wheels that hold links to it.
+
+    pip prefers them to those of an index, of which they have the name, release and requirements.
+    """
+    installed = wheels / "installed"
+    installed.mkdir(parents=True)
+    for package in metadata.distributions():
+        name = package.name.replace("-", "_")
+        if not re.fullmatch(LARGE, name):
+            continue
+        about = package.read_text("WHEEL") or ""
+        tags = [tag.split("-") for tag in re.findall(r"^Tag: (.*)", about, re.MULTILINE)]
+        tag = "-".join(".".join(dict.fromkeys(part)) for part in zip(*tags, strict=True))
+        for top in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+            link = installed / top
+            if not (top.endswith(".dist-info") or link.exists()):
+                link.symlink_to(str(package.locate_file(top)))
+        release = f"{name}-{package.version}"
+        with zipfile.ZipFile(wheels / f"{release}-1-{tag}.whl", "w") as wheel:
+            wheel.writestr(f"{name}.pth", f"{installed}\n")
+            wheel.writestr(f"{release}.dist-info/METADATA", package.read_text("METADATA") or "")
+            wheel.writestr(f"{release}.dist-info/WHEEL", about)
+            wheel.writestr(f"{release}.dist-info/RECORD", "")
+
+
 class NewUser:
     """A person with an empty home folder and a fresh clone."""
 
-    def __init__(self, clone: Path, home: Path) -> None:
+    def __init__(self, clone: Path, home: Path, wheels: Path) -> None:
         self.clone = clone
         cache = subprocess.run(
             [sys.executable, "-m", "pip", "cache", "dir"],
@@ -46,6 +78,7 @@ class NewUser:
         self._environment = inherited | {
             "HOME": str(home),
             "PIP_CACHE_DIR": cache,
+            "PIP_FIND_LINKS": f"{wheels} {os.environ.get('PIP_FIND_LINKS', '')}".strip(),
             "PIP_NO_COMPILE": "0",  # `--no-compile`: what is imported is compiled then
         }
 
@@ -67,10 +100,11 @@ class NewUser:
 
 @pytest.fixture(scope="module")
 def user(root: Path) -> Iterator[NewUser]:
-    # Not pytest's own folder, which keeps the last three: an environment takes 5 GB.
+    # Not pytest's own folder, which keeps that of a run that failed: 1 GB.
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        clone, home = Path(folder, "clone"), Path(folder, "home")
+        clone, home, wheels = Path(folder, "clone"), Path(folder, "home"), Path(folder, "wheels")
         home.mkdir()
+        _pack_installed(wheels)
         git(Path(folder), "clone", "--quiet", "--no-hardlinks", str(root), str(clone))
         # One commit: a night works through all that are not measured.
         git(clone, "checkout", "--quiet", "--orphan", "begin")
@@ -78,7 +112,7 @@ def user(root: Path) -> Iterator[NewUser]:
         (clone / "results").mkdir()
         git(clone, "commit", "--quiet", "--all", "--message", "A history of its own")
         git(clone, "branch", "--quiet", "--move", "--force", "main")
-        yield NewUser(clone, home)
+        yield NewUser(clone, home, wheels)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +202,7 @@ def test_a_night_measures_a_new_commit_and_leaves_the_rest(user: NewUser, benche
         "make",
         "nightly",
         "MACHINE=a-new-machine",
-        r"CASES=^small_cnns.*time_forward\('lenet5', 'cpu'",
+        r"CASES=^small_cnns.*peakmem_forward\('lenet5', 'cpu'",
     )
     assert "Change a model" in output
     assert "nothing is left to be done tonight" in output

@@ -43,11 +43,11 @@ def _built(_folder: str, names: list[str]) -> set[str]:
 def _install(folder: Path, source: Path) -> Path:
     """Build the wheel of a package and install it into an empty environment; return its bin."""
     shutil.copytree(source, folder / "source", ignore=_built)  # a build writes beside its source
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "wheels"]
-    _done(*pip, "./source", cwd=folder)
-    _done(sys.executable, "-m", "venv", "env", cwd=folder)
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    _done(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", "./source", cwd=folder)
+    _done(sys.executable, "-m", "venv", "--without-pip", "env", cwd=folder)
     [wheel] = (folder / "wheels").glob("*.whl")
-    _done("env/bin/python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    _done(*pip, "--python", "env/bin/python", "install", wheel, cwd=folder)
     return folder / "env/bin"
 
 
@@ -75,7 +75,8 @@ def test_the_wheel_of_the_watcher_watches_a_project_where_there_is_no_torch(
     project: Path, tmp_path: Path
 ) -> None:
     programs = _install(tmp_path / "watcher", ROOT / "src/asv_watch")
-    listed = _done(programs / "python", "-m", "pip", "list", cwd=project)
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
+    listed = _done(*pip, "list", cwd=project)
     assert not re.search(r"^torch", listed, re.MULTILINE)
 
     def watch(*arguments: str) -> str:
