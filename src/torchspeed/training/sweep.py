@@ -30,9 +30,9 @@ from torchspeed.training.storage import open_study
 Point = dict[str, int | float | str]
 """Setting by field of `RunConfig` or `DataOptions`."""
 
-BEAT_S, DEAD_AFTER_S, POLL_S = 5.0, 60.0, 1.0
-"""Seconds between two heartbeats, after which a worker without any is dead, and between two looks
-of a worker that waits for the others."""
+BEAT_S, DEAD_AFTER_S = 5.0, 30.0
+"""Seconds between two heartbeats, and two looks at those of others; after which a worker without
+any is dead."""
 
 UNREACHED_PENALTY = 10.0
 """A search must rank points that miss the target: this many times their training time,
@@ -228,7 +228,7 @@ class Sweep:
 
     def _wait_for_others(self) -> None:
         """Wait a moment, and give back the points of workers that died."""
-        time.sleep(POLL_S)
+        time.sleep(BEAT_S)
         now = time.monotonic()
         for trial in self._trials(TrialState.RUNNING):
             beat = trial.user_attrs.get(_BEAT, 0)
