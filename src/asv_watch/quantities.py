@@ -92,6 +92,11 @@ def _signed_percent(ratio: float, decimals: int = 1) -> str:
     return text if text.strip("+\N{MINUS SIGN}0.") else f"±{text[1:]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things: ``1 case``, ``2 cases``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def day(seconds: int) -> str:
     """Write the day (UTC) of a moment in seconds since the epoch."""
     return timestamp(seconds, "%Y-%m-%d")

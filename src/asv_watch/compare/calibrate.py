@@ -110,9 +110,9 @@ def report(repeated: RepeatedComparisons, seconds: float) -> str:
             "Noise is the standard deviation of the logarithm of the ratio of the commit to "
             "itself, worst the ratio farthest from 1, and the detectable change the smallest that "
             "such a comparison can show. `pyperf system show` names what spoils timings.",
-            f"{repeated.repeats} comparisons of {repeated.newest.after.commit[:8]} with itself on "
-            f"{repeated.newest.machine} in {human_time(seconds)}: noise "
-            f"{quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
+            f"{quantities.counted(repeated.repeats, 'comparison')} of "
+            f"{repeated.newest.after.commit[:8]} with itself on {repeated.newest.machine} in "
+            f"{human_time(seconds)}: noise {quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
             f"{len(repeated.cases)} cases; {repeated.false_alarms} false alarms in "
             f"{repeated.ratios} ratios.",
         ]

@@ -87,7 +87,10 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
     cases = [case for case in listed if case.name in suspects.cases]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(suspects.cases))} any more")
-    print(f"{sides[1].name}\n  against {sides[0].name}: {len(cases)} changes", flush=True)
+    print(
+        f"{sides[1].name}\n  against {sides[0].name}: {quantities.counted(len(cases), 'change')}",
+        flush=True,
+    )
     compared = compare(place, sides, cases, "confirm", PRECISE)
     for ratio in compared.ratios:
         answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch import quantities
 from asv_watch.asv.selection import Selection
 from asv_watch.errors import WatchError
 from asv_watch.interleave import processes
@@ -107,7 +108,9 @@ def compare_missing(
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []
-    print(f"{new.name}\n  against {old.name}: {len(missing)} cases", flush=True)
+    print(
+        f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
+    )
     return [compare(place, sides, missing, kind)]
 
 

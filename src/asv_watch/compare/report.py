@@ -63,7 +63,7 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     unknown = sum(map(is_too_noisy, ratios))
     counts += f" ({unknown} of these {_UNKNOWN})" if unknown else ""
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
-    cases = "1 case" if len(ratios) == 1 else f"{len(ratios)} cases"
+    cases = quantities.counted(len(ratios), "case")
     return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
 
 

@@ -211,7 +211,7 @@ def _nearest(
     configuration = place.configuration
     changed = measured_files(place.root, configuration, *commits)
     changes = read_changes(configuration.repository, *commits, changed)
-    files = "1 changed file" if len(changed) == 1 else f"{len(changed)} changed files"
+    files = quantities.counted(len(changed), "changed file")
     if changes.is_traceable and not changes.functions:
         print(f"{files}, none of which changes measured code")
         return [], 0
@@ -219,7 +219,7 @@ def _nearest(
     timed = [case for case in timed if case.short] or timed
     shares = {}
     if changes.functions and timed:
-        print(f"looking at what {len(timed)} cases run", flush=True)
+        print(f"looking at what {quantities.counted(len(timed), 'case')} run", flush=True)
         shares = profile(head_side, one_of_each_first(timed), changes, limit_s)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     chosen = rank(timed or listed, shares, texts, changes)

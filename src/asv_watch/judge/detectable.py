@@ -39,7 +39,7 @@ class Detectable:
         return sorted(self.of_case.values())[(len(self.of_case) - 1) * 9 // 10]
 
     def __str__(self) -> str:
-        cases = "1 case" if len(self.of_case) == 1 else f"{len(self.of_case)} cases"
+        cases = quantities.counted(len(self.of_case), "case")
         middle, high = map(quantities.share, (self.middle, self.ninth_decile))
         return f"median {middle}, 90th percentile {high} of {cases}"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.suspicions import smallest_jump
+from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
@@ -43,10 +44,6 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
     }
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _newest_commits(contents: Contents) -> Json:
     """Find the measured changes of the newest commits, and count the suspected ones."""
     count, recent = recent_changes(contents)
@@ -58,12 +55,12 @@ def _newest_commits(contents: Contents) -> Json:
     faster = len(measured) - slower
     are_times = all(change.kind == "time" for _, change in measured)
     words = ("slower", "faster") if are_times else ("worse", "better")
-    newest = f"the newest {_counted(count, 'measured commit')}"
+    newest = f"the newest {counted(count, 'measured commit')}"
     if count < 2:
         sentence = "One commit is measured so far." if count else "Nothing is measured yet."
     elif measured:
         parts = [
-            f"{_counted(cases, 'case')} {word}"
+            f"{counted(cases, 'case')} {word}"
             for cases, word in ((slower, words[0]), (faster, words[1]))
             if cases
         ]
@@ -152,7 +149,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
 
 def _release_sentence(name: str, count: int, verdicts: Sequence[Verdict]) -> str:
     faster, slower = (verdicts.count(kind) for kind in (Verdict.BETTER, Verdict.WORSE))
-    of = f"of {_counted(count, 'case')}"
+    of = f"of {counted(count, 'case')}"
     if faster and slower:
         return f"{name} made {faster} {of} faster and {slower} slower."
     if faster or slower:
