@@ -112,8 +112,9 @@ def report(repeated: RepeatedComparisons, seconds: float) -> str:
             "such a comparison can show. `pyperf system show` names what spoils timings.",
             f"{quantities.counted(repeated.repeats, 'comparison')} of "
             f"{repeated.newest.after.commit[:8]} with itself on {repeated.newest.machine} in "
-            f"{human_time(seconds)}: noise {quantities.share(repeated.noise)}, worst {quantities.share(repeated.worst)} of "
-            f"{len(repeated.cases)} cases; {repeated.false_alarms} false alarms in "
+            f"{human_time(seconds)}: noise {quantities.share(repeated.noise)}, worst "
+            f"{quantities.share(repeated.worst)} of {len(repeated.cases)} cases; "
+            f"{repeated.false_alarms} false alarms in "
             f"{repeated.ratios} ratios.",
         ]
     )
