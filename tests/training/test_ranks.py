@@ -188,8 +188,10 @@ def fail(*, group: Group) -> None:
 
 
 def test_an_error_of_a_rank_is_one_line_with_its_number() -> None:
+    environment = dict(os.environ)
     with pytest.raises(TorchspeedError, match="rank 1 failed: no file x; give one"):
         launch(fail, "cpu", 2)
+    assert os.environ == environment
 
 
 def test_a_rank_that_dies_stops_the_others_with_one_line() -> None:

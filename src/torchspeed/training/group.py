@@ -111,8 +111,6 @@ def launch(job: Callable[..., object], device: str, devices: int) -> None:
     Raises:
         TorchspeedError: a rank failed.
     """
-    # Each rank would otherwise start a thread for every core.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // devices)))
     logging.getLogger("torch.multiprocessing.spawn").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
         arguments = (job, device, devices, f"file://{folder}/ranks", os.getpid())
@@ -142,4 +140,6 @@ def _run_rank(
 ) -> None:
     die_with(parent)
     keep_memory()
+    if "OMP_NUM_THREADS" not in os.environ:  # each rank would start a thread for every core
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // world))
     work_as_rank(job, device, Group(rank, world, local_rank=rank), meeting)
