@@ -78,7 +78,10 @@ def make_history(series: Iterable[Series], **changes: object) -> History:
         "machines": {s.machine: Machine(s.machine) for s in series},
         "environments": {s.environment: Environment(s.environment, "3.11") for s in series},
         "benchmarks": {
-            s.case.benchmark: Benchmark(s.case.benchmark, "time", s.unit) for s in series
+            s.case.benchmark: Benchmark(
+                s.case.benchmark, "time", s.unit, ("model", "device"), tuple(zip(s.case.params))
+            )
+            for s in series
         },
         "series": series,
         "layout": LAYOUT,

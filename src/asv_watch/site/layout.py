@@ -9,6 +9,7 @@ from itertools import chain
 
 import msgspec
 
+from asv_watch.errors import WatchError
 from asv_watch.records.labels import Layout, plain_value
 from asv_watch.records.records import Benchmark
 
@@ -31,10 +32,22 @@ def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
 
 
 def with_columns(declared: Layout, benchmarks: Sequence[Benchmark]) -> Layout:
-    """Return a project's layout, with the parameters that most benchmarks share as columns."""
+    """Return a project's layout, with the parameters that most benchmarks share as columns.
+
+    Raises:
+        WatchError: rows or columns are declared to be a label that no case can have.
+    """
+    values = parameter_values(benchmarks)
+    labels = {"metric", *values, *declared.words, *declared.labels}
+    for key, names in (("rows", [declared.rows]), ("columns", declared.columns)):
+        for name in filter(None, names):
+            if name not in labels:
+                raise WatchError(
+                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is no parameter '
+                    f"of any suite and no other label; name one of {', '.join(sorted(labels))}"
+                )
     if declared.columns:
         return declared
-    values = parameter_values(benchmarks)
     owners = Counter(name for benchmark in benchmarks for name in benchmark.param_names)
     chosen: list[str] = []
     for name, count in sorted(owners.items(), key=lambda owner: (-owner[1], owner[0])):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
+from asv_watch.errors import WatchError
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.records import Benchmark, Case
 from asv_watch.site.layout import with_columns
@@ -54,6 +58,15 @@ def test_with_declared_rows_the_functions_name_tells_the_metric(
     name: str, kind: str, metric: str
 ) -> None:
     assert DECLARED.labels_of(benchmark(name, kind), ())["metric"] == metric
+
+
+@pytest.mark.parametrize("wrong", [{"rows": "modle"}, {"columns": ("pass", "modle")}])
+def test_rows_and_columns_that_no_suite_knows_are_an_error(wrong: dict[str, Any]) -> None:
+    forward = benchmark("plain.CNNs.time_forward", model=("'a'",), device=("'cpu'",))
+    layout = msgspec.structs.replace(DECLARED, **wrong)
+    named = f'"{next(iter(wrong))}" of "layout" in asv.conf.json names \'modle\''
+    with pytest.raises(WatchError, match=f"{named}.*name one of device, .*, model, pass"):
+        with_columns(layout, [forward])
 
 
 @pytest.mark.parametrize(
