@@ -1,8 +1,4 @@
-"""How well steps are found, on series whose steps are known: whole, online, under drift.
-
-By hand, a few minutes, with asv's detector beside it::
-
-    python -m tests.asv_watch.evaluate_change_points
+"""How well steps are found, on series whose steps are known: whole, and online.
 
 A step counts as found if one of the same direction is reported within five commits of
 it; everything else that is reported is a false alarm. *Online* means as a nightly meets
@@ -11,9 +7,7 @@ it: again after each new commit, an alarm being the first report of a step.
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,12 +17,7 @@ from asv.step_detect import detect_steps
 
 from asv_watch.statistics.change_points import find_steps
 from asv_watch.statistics.partition import Array
-from tests.asv_watch.labelled_series import (
-    KINDS,
-    LabelledSeries,
-    make_series,
-    make_set,
-)
+from tests.asv_watch.labelled_series import LabelledSeries
 
 TOLERANCE = 5
 FIRST_ONLINE = 10
@@ -142,50 +131,3 @@ def evaluate_online(detector: Detector, labelled: Sequence[LabelledSeries]) -> O
         sum(delay <= 10 for delay in delays) / large,
         float(np.median(delays)) if delays else math.inf,
     )
-
-
-def online_set(seed: int, count: int, kinds: tuple[str, ...] = KINDS) -> list[LabelledSeries]:
-    """Series of 100 commits with up to two steps."""
-    return make_set(seed, count, kinds, lengths=(100,))
-
-
-def cpu_milliseconds(detector: Detector, length: int = 300, times: int = 20) -> float:
-    """CPU time of one call on a series of a length."""
-    series = make_series(np.random.default_rng(0), length, 0.02, "spiky", 3)
-    detector(series.values)
-    start = time.process_time()
-    for _ in range(times):
-        detector(series.values)
-    return 1000 * (time.process_time() - start) / times
-
-
-def main() -> None:
-    """Print the values of both detectors."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--whole", type=int, default=900, help="whole series")
-    parser.add_argument("--online", type=int, default=300, help="growing series")
-    options = parser.parse_args()
-    seed = options.seed
-    for name, whole, growing in (("ours", ours, ours_confirmed), ("asv", asv_steps, asv_steps)):
-        print(f"{name}: {cpu_milliseconds(whole):.1f} ms of CPU for 300 values", flush=True)
-        for what, kinds, part in (("", KINDS, 1), ("heavy drift, ", ("heavy drift",), 3)):
-            result = evaluate_whole(whole, make_set(seed + part, options.whole // part, kinds))
-            print(
-                f"  {what}whole: F1 {result.f1:.3f} (precision {result.precision:.3f}, recall "
-                f"{result.recall:.3f}), {result.false_alarms:.2f} false alarms/1000",
-                flush=True,
-            )
-            online = evaluate_online(
-                growing, online_set(seed + part, options.online // part, kinds)
-            )
-            print(
-                f"  {what}online: {online.false_alarms:.2f} false alarms/1000, of steps of twice "
-                f"the noise {online.recall:.3f} found, {online.within_10:.3f} within 10, median "
-                f"delay {online.median_delay:.0f}",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()

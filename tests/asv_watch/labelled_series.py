@@ -30,17 +30,10 @@ class LabelledSeries:
     """(position of the first value after it, ratio after over before), in order."""
     noise: float
     """Standard deviation around the level (of the logarithm), a second mode included."""
-    kind: str
 
 
 def make_series(
-    rng: np.random.Generator,
-    length: int,
-    noise: float,
-    kind: str,
-    step_count: int,
-    *,
-    sizes: tuple[float, ...] = STEP_SIZES,
+    rng: np.random.Generator, length: int, noise: float, kind: str, step_count: int
 ) -> LabelledSeries:
     """Draw one series."""
     log_values = rng.normal(0.0, noise, length)
@@ -54,26 +47,22 @@ def make_series(
         log_values += _disturbance(rng, length, noise, kind)
     steps = []
     for position in _positions(rng, length, step_count):
-        size = float(rng.choice(sizes))
+        size = float(rng.choice(STEP_SIZES))
         ratio = 1 + size if rng.random() < 0.5 else 1 / (1 + size)
         log_values[position:] += np.log(ratio)
         steps.append((position, ratio))
     level = 10 ** rng.uniform(-4, 0)
-    return LabelledSeries(level * np.exp(log_values), tuple(steps), spread, kind)
+    return LabelledSeries(level * np.exp(log_values), tuple(steps), spread)
 
 
 def _positions(rng: np.random.Generator, length: int, count: int) -> list[int]:
     """Positions of steps, at random but for the clearance."""
     slack = length - (count + 1) * CLEARANCE
-    if slack < 0:
-        raise ValueError(f"{count} steps do not fit into {length} commits")
     offsets = np.sort(rng.integers(0, slack + 1, count))
     return [int(offset) + CLEARANCE * (number + 1) for number, offset in enumerate(offsets)]
 
 
 def _disturbance(rng: np.random.Generator, length: int, noise: float, kind: str) -> np.ndarray:
-    if kind == "plain":
-        return np.zeros(length)
     if kind == "drifting":
         return _drift(rng, length, 0.5 * noise)
     if kind == "heavy drift":
@@ -81,7 +70,7 @@ def _disturbance(rng: np.random.Generator, length: int, noise: float, kind: str)
     if kind == "spiky":
         spikes = rng.random(length) < 0.02
         return np.where(spikes, np.log1p(rng.exponential(0.3, length)), 0.0)
-    raise ValueError(f"no such kind of series: {kind}")
+    return np.zeros(length)
 
 
 def _drift(rng: np.random.Generator, length: int, size: float) -> np.ndarray:

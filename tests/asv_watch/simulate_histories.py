@@ -4,14 +4,11 @@ A history has up to five steps of -60 to +60 % at known commits. Every night one
 arrive; the newest is run, and so is an older one. Runs have noise, drift and spikes. A night
 compares, as the rules of `asv_watch` say: the newest commit with the one measured before it (but
 for one night in ten), then what is suspected or was compared once, then midpoints of what lies
-between several commits, ten comparisons in all. A comparison draws rounds of a known spread::
-
-    python -m tests.asv_watch.simulate_histories --histories 1000
+between several commits, ten comparisons in all. A comparison draws rounds of a known spread.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -250,9 +247,3 @@ def simulate(histories: int, *, nights: int = 20, seed: int = 2026) -> Tally:
     for _ in range(histories):
         total.add(tally_of(draw(rng, nights)))
     return total
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--histories", type=int, default=1000)
-    print(simulate(parser.parse_args().histories))
