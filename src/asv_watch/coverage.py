@@ -21,23 +21,33 @@ class Coverage:
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
         """Read what is stored."""
-        self._missing: defaultdict[tuple[str, str], int] = defaultdict(int)
-        """Commit and environment to the number of cases that are not measured to the end."""
+        self._begun: set[tuple[str, str]] = set()
+        """Commits and environments with a case that is measured to the end."""
+        self._lacking: set[tuple[str, str]] = set()
+        """Commits and environments with results, and a case that is not measured to the end."""
         wanted = selected_cases(results, machine, selection) if history is not None else set()
         for series in history.series if history is not None else ():
             if series.machine != machine or series.case.name not in wanted:
                 continue
             for commit, run in series.runs.items():
-                is_open = run.outcome is Outcome.NEVER_RUN or run.rounds_left > 0
-                self._missing[commit, series.environment] += is_open or run.reason == NOT_BUILT
+                is_open = (
+                    run.outcome is Outcome.NEVER_RUN
+                    or run.rounds_left > 0
+                    or run.reason == NOT_BUILT
+                )
+                (self._lacking if is_open else self._begun).add((commit, series.environment))
 
     def is_complete(self, commit: str, environment: str) -> bool:
         """Tell whether every case was measured, skipped, or failed with a reason."""
-        return self._missing.get((commit, environment)) == 0
+        return self.is_begun(commit, environment) and (commit, environment) not in self._lacking
+
+    def is_begun(self, commit: str, environment: str) -> bool:
+        """Tell whether any case was measured, skipped, or failed with a reason."""
+        return (commit, environment) in self._begun
 
     def has(self, environment: str) -> bool:
         """Tell whether anything was ever measured in an environment."""
-        return any(stored == environment for _, stored in self._missing)
+        return any(stored == environment for _, stored in self._begun | self._lacking)
 
 
 class ReferenceCoverage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
 from asv_watch.night.queue import Situation, next_task, since
-from asv_watch.night.tasks import SOURCES, all_commits
+from asv_watch.night.tasks import INCOMPLETE, SOURCES, UNMEASURED, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Version
@@ -179,8 +180,11 @@ class _Night:
 
     def _report_remaining(self) -> None:
         commits = list(all_commits(self._situation))
-        left = sum(map(self._situation.needs, commits))
-        print(f"{len(commits)} commits and releases, {left} of them still to be measured")
+        left = Counter(task.reason for task in commits if self._situation.needs(task))
+        print(
+            f"{len(commits)} commits and releases: {left[UNMEASURED]} still to be measured, "
+            f"{left[INCOMPLETE]} that lack cases"
+        )
         history, findings = self._situation.history, self._situation.findings
         left_out = history.left_out if history is not None else ()
         gone = [entry.name[:8] for entry in left_out if entry.reason == NOT_ON_BRANCH]

@@ -28,6 +28,9 @@ from asv_watch.records.releases import import_case
 from asv_watch.releases.environments import remove_environment
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 
+UNMEASURED = "older commit"
+INCOMPLETE = "missing cases"
+"""Reason to measure a commit that has some of the cases that count, and `UNMEASURED` if none."""
 _NEWEST = 3
 """Commits of which one is measured before anything else; failures must not use up the night."""
 _REFERENCE_EVERY = 5
@@ -233,17 +236,19 @@ def missing_references(situation: Situation) -> Iterator[Task]:
 def all_commits(situation: Situation) -> Iterator[Task]:
     """Yield every commit with every release, oldest first, the newest release first."""
     for environment in situation.place.environments:
-        for commit in situation.reachable(environment):
-            yield measure_task(commit, environment, "older commit")
+        yield from _with_release(situation, environment)
+
+
+def _with_release(situation: Situation, environment: EnvironmentSpec) -> Iterator[Task]:
+    for commit in situation.reachable(environment):
+        is_begun = situation.coverage.is_begun(commit.hash, environment.stored_as)
+        yield measure_task(commit, environment, INCOMPLETE if is_begun else UNMEASURED)
 
 
 def older_commits(situation: Situation) -> Iterator[Task]:
     """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
     for environment in situation.place.environments:
-        tasks = [
-            measure_task(commit, environment, "older commit")
-            for commit in situation.reachable(environment)
-        ]
+        tasks = list(_with_release(situation, environment))
         known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
         for index in bisection_order(len(tasks), known):
             yield tasks[index]

@@ -20,7 +20,13 @@ from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.queue import Situation, next_task, since
-from asv_watch.night.tasks import SOURCES, bisection_order, measure_task, missing_references
+from asv_watch.night.tasks import (
+    SOURCES,
+    all_commits,
+    bisection_order,
+    measure_task,
+    missing_references,
+)
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
@@ -162,6 +168,8 @@ def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], P
     project.measure(3, NEW, 1, NAN)
     assert sorted(project.night(NEW)) == [(0, "2"), (2, "2"), (3, "2")]
     assert sorted(project.night(NEW, cases=r"time_a\(1\)")) == [(0, "2"), (2, "2")]
+    reasons = [task.reason for task in all_commits(project.situation(NEW))]
+    assert reasons == ["older commit", "missing cases", "older commit", "missing cases"]
 
 
 def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
