@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -174,12 +175,22 @@ def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
     return make
 
 
-def git(folder: Path, *arguments: str) -> str:
+def run(
+    *command: str | Path, status: int | None = 0, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command that has to end with a status, or with any where that is ``None``.
+
+    Options are those of `subprocess.run`, such as ``cwd``.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert status in (None, done.returncode), done.stdout + done.stderr
+    return done
+
+
+def git(folder: Path, *arguments: str, **options: Any) -> str:
     """Run git as a person without any configuration of their own."""
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    return subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return run("git", *identity, *arguments, cwd=folder, **options).stdout.strip()
 
 
 def commit(folder: Path, files: dict[str, str], message: str) -> str:

@@ -1,22 +1,14 @@
 """Style and types, checked beside the other tests: `make lint` alone would leave a core idle."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import run
 
 
 @pytest.mark.timeout(900)
 def test_linters_and_type_checkers_find_nothing(root: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
-    done = subprocess.run(
-        ["make", "--no-print-directory", "lint"],
-        cwd=root,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    run("make", "--no-print-directory", "lint", cwd=root, env=environment)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 
 from asv_watch.records.comparisons import CaseRatio, ComparisonWriter, Header, Version
 from asv_watch.records.labels import Layout
+from tests.conftest import git
 
 COLUMNS = [
     "result",
@@ -216,44 +215,15 @@ def write_repository(repository: Path, plan: Plan) -> tuple[str, ...]:
         if plan.tag_every and number % plan.tag_every == 0:
             minor = number // plan.tag_every
             stream.append(b"reset refs/tags/v0.%d.0\nfrom :%d\n\n" % (minor, number + 1))
-    git(repository.parent, "init", "--quiet", "--initial-branch=main", str(repository))
+    repository.mkdir(parents=True)
+    git(repository, "init", "--quiet", "--initial-branch=main")
     marks = repository / ".git" / "marks"
-    git(
-        repository,
-        "fast-import",
-        "--quiet",
-        f"--export-marks={marks}",
-        stdin=b"".join(stream),
-    )
+    stdin = b"".join(stream).decode()
+    git(repository, "fast-import", "--quiet", f"--export-marks={marks}", input=stdin)
     git(repository, "reset", "--quiet", "--hard")
     by_mark = dict(line.split() for line in marks.read_text().splitlines())
     marks.unlink()
     return tuple(by_mark[f":{number + 1}"] for number in range(plan.commits))
-
-
-def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
-    """Run git in a folder, away from any configuration of the person who tests."""
-    folder.mkdir(parents=True, exist_ok=True)
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "A Person",
-        "GIT_AUTHOR_EMAIL": "person@example.org",
-        "GIT_COMMITTER_NAME": "A Person",
-        "GIT_COMMITTER_EMAIL": "person@example.org",
-    }
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        check=False,
-        env=environment,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr.decode())
-    return done.stdout.decode()
 
 
 def _with_hostile_names(plan: Plan) -> Plan:

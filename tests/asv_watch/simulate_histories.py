@@ -98,6 +98,10 @@ class Simulation:
     runs: dict[int, float] = field(default_factory=dict)
     comparisons: list[StoredComparison] = field(default_factory=list)
     _left: int = 0
+    _analysed: dict[tuple[int, int, int], tuple[History, tuple[Change, ...]]] = field(
+        default_factory=dict
+    )
+    """By the number of commits, runs and comparisons, of which none ever goes."""
 
     def steps(self) -> dict[int, float]:
         """Return the commits that make a step, with its ratio."""
@@ -149,13 +153,16 @@ class Simulation:
         return measured
 
     def _changes(self, count: int) -> tuple[History, tuple[Change, ...]]:
-        history = make_history(
-            [make_series(dict(sorted(self.runs.items())))],
-            commits=make_commits(count),
-            positions={commit_hash(number): number for number in range(count)},
-            comparisons={MACHINE: tuple(self.comparisons)},
-        )
-        return history, analyse(history).changes
+        known = count, len(self.runs), len(self.comparisons)
+        if known not in self._analysed:
+            history = make_history(
+                [make_series(dict(sorted(self.runs.items())))],
+                commits=make_commits(count),
+                positions={commit_hash(number): number for number in range(count)},
+                comparisons={MACHINE: tuple(self.comparisons)},
+            )
+            self._analysed[known] = history, analyse(history).changes
+        return self._analysed[known]
 
     def _compare_new_commit(self, newest: int) -> None:
         compared = {commit_hash(newest)} & {c.header.after.commit for c in self.comparisons}

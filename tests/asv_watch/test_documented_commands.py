@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import sys
 from importlib.util import find_spec
 
@@ -12,6 +11,7 @@ import pytest
 import typer
 
 from asv_watch.cli.main import app as asv_watch
+from tests.conftest import run
 from tests.docs.pages import ROOT, pages
 from torchspeed.cli.main import app as torchspeed
 
@@ -66,15 +66,7 @@ def test_make_knows_what_a_page_makes(command: str) -> None:
 @pytest.mark.parametrize("command", READ_HERE)
 def test_a_command_that_reads_the_tracked_results_runs(command: str) -> None:
     program, *arguments = shlex.split(command)
-    done = subprocess.run(
-        [sys.executable, "-m", MODULES[program], *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    assert run(sys.executable, "-m", MODULES[program], *arguments, cwd=ROOT).stdout
 
 
 @pytest.mark.parametrize("command", _starting("python -m"))

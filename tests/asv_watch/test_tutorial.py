@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -20,7 +19,7 @@ import pytest
 
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run
 from tests.docs.pages import Page
 
 MODELS = "src/torchspeed/models"
@@ -167,7 +166,7 @@ def clone(make_project: Callable[..., Path]) -> Path:
             **copied,
         },
     )
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=root, check=True)
+    run(sys.executable, "-m", "venv", "--without-pip", ".venv", cwd=root)
     [packages] = root.glob(".venv/lib/python*/site-packages")
     installed = sysconfig.get_path("purelib")
     (packages / "installed.pth").write_text(f"import site; site.addsitedir({installed!r})\n")
@@ -184,16 +183,9 @@ def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
     exported = ""
     for block, shown in _steps():
         commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
-        done = subprocess.run(
-            ["bash", "-euc", exported + commands],
-            cwd=clone,
-            env=os.environ | git | {"HOME": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
+        environment = os.environ | git | {"HOME": str(tmp_path)}
+        done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)
         exported += "".join(re.findall(r"^export .*\n", commands, re.MULTILINE))
-        printed = {_shape(line) for line in done.stdout.splitlines()}
-        assert [line for line in shown if _shape(line) not in printed] == [], done.stdout
+        printed = done.stdout + done.stderr
+        shapes = {_shape(line) for line in printed.splitlines()}
+        assert [line for line in shown if _shape(line) not in shapes] == [], printed

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import commit, git
+from tests.conftest import commit, git, run
 
 CONFIGURATION: dict[str, Any] = {
     "version": 1,
@@ -71,13 +70,9 @@ def make_environment(folder: Path) -> None:
     files = {"asv.conf.json": json.dumps(CONFIGURATION), "benchmarks/__init__.py": ""}
     commit(folder, files, "Begin")
     for command in ("machine --yes", "setup"):
-        subprocess.run(
-            [sys.executable, "-m", "asv", *command.split()],
-            cwd=folder,
-            env=os.environ | {"HOME": str(folder)},
-            capture_output=True,
-            check=False,  # `asv setup` ends with 1 whatever happens
-        )
+        asv = sys.executable, "-m", "asv", *command.split()
+        # `asv setup` ends with 1 whatever happens.
+        run(*asv, cwd=folder, env=os.environ | {"HOME": str(folder)}, status=None)
 
 
 def give_environment(project: Path, made: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.conftest import run
 
 INSTALLED = ("asv_runner", "torch", "torchvision", "scikit-learn")
 """What asv installs: its runner, and the requirements of asv.conf.json."""
@@ -34,18 +35,12 @@ def test_everything_that_suites_import_needs_only_what_asv_installs(root: Path) 
     suites = "".join(path.read_text() for path in (root / "benchmarks").glob("*.py"))
     imported = re.findall(r'from_commit\(\s*"([\w.]+)", "(\w+)"', suites)
     assert ("training.cases", "adam_steps") in imported
-    done = subprocess.run(
-        [
-            *(sys.executable, "-c", PROBE, " ".join(_absent_modules())),
-            *(f"{module}:{name}" for module, name in imported),
-        ],
+    wanted = (f"{module}:{name}" for module, name in imported)
+    done = run(
+        *(sys.executable, "-c", PROBE, " ".join(_absent_modules()), *wanted),
         cwd=root,
         env={"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
     assert 0.8 <= float(done.stdout) <= 1
 
 

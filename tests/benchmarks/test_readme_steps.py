@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import git, run
 
 SUITE = '''"""Forecasting models that somebody added."""
 
@@ -52,27 +53,19 @@ def _is_needed(name: str) -> bool:
 
 @pytest.mark.timeout(900)
 def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_path: Path) -> None:
-    tracked = subprocess.check_output(["git", "ls-files", "-z"], cwd=root, text=True)
+    tracked = git(root, "ls-files", "-z")
     for name in filter(None, tracked.split("\0")):
         if (root / name).is_file() and _is_needed(name):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / name, tmp_path / name)
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    git(tmp_path, "init", "--quiet")
 
-    subprocess.run(["sh", "-ec", _readme_steps(root)], cwd=tmp_path, check=True)
+    run("sh", "-ec", _readme_steps(root), cwd=tmp_path)
     assert (tmp_path / "src/torchspeed/models/gru.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
     raised = '    code_version = "2"\n'
     _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (SMALL_CNNS", raised)
 
     paths = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "-k", QUICK]
-    done = subprocess.run(
-        [*command, *TESTS],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    pytest = sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "-k", QUICK
+    run(*pytest, *TESTS, cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths})

@@ -11,10 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.asv_watch.generator import Plan, git
+from tests.asv_watch.generator import Plan
 from tests.asv_watch.planted_releases import compared_releases
 from tests.asv_watch.site.conftest import Project
 from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
+from tests.conftest import git
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import Any
 
 import pytest
 
 from asv_watch.cli.main import app as asv_watch
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run
 from tests.programs import run_program
 from torchspeed.cli.main import app as torchspeed
 
@@ -23,8 +22,7 @@ EVERY_PACKAGE = pytest.mark.parametrize("package", APPS)
 def test_a_command_loads_nothing_heavy(package: str) -> None:
     code = f"import sys, {package}.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    loaded = subprocess.check_output([sys.executable, "-c", code], text=True, env=environment)
-    assert loaded == "[]\n"
+    assert run(sys.executable, "-c", code, env=environment).stdout == "[]\n"
 
 
 @EVERY_PACKAGE

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import ROOT, git
+from tests.conftest import ROOT, git, run
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -61,15 +61,10 @@ class Hosted:
                 path = temporary / f"night/results-{number}" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self._script]
-        return subprocess.run(
-            shell,
-            cwd=clone,
-            env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(temporary), "HOME": str(temporary)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self._script
+        variables = {"RUNNER_TEMP": str(temporary), "HOME": str(temporary)}
+        environment = {"PATH": "/usr/bin:/bin", **variables}
+        return run(*shell, cwd=clone, env=environment, status=None)
 
     def stored(self) -> dict[str, str]:
         names = git(self.origin, "ls-tree", "-r", "--name-only", "results").splitlines()

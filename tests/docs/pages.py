@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.conftest import git
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -55,10 +56,6 @@ class Page:
 
 def pages() -> list[Page]:
     """Return the pages that git tracks or would track."""
-    listed = subprocess.check_output(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        text=True,
-    )
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md")
     paths = [ROOT / name for name in sorted(set(listed.split("\0"))) if name]
     return [Page(path) for path in paths if path.is_file() and "node_modules" not in path.parts]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import git
 from tests.docs.pages import ROOT, Page, pages
 
 PAGES = pages()
@@ -59,8 +59,6 @@ def test_every_picture_is_shown_and_small() -> None:
 
 
 def test_pages_that_code_names_exist() -> None:
-    named = subprocess.check_output(
-        ["git", "grep", "-hoE", r"docs/[a-z_/-]+\.md", "--", ":!*.md"], cwd=ROOT, text=True
-    )
+    named = git(ROOT, "grep", "-hoE", r"docs/[a-z_/-]+\.md", "--", ":!*.md")
     for name in set(named.split()) - {"docs/a.md", "docs/index.md"}:  # of projects that tests make
         assert (ROOT / name).is_file(), name

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from asv.config import Config
 
+from tests.conftest import run
 from tests.docs.pages import ROOT
 
 
 def test_the_readme_adds_the_plugin_to_the_configuration_that_asv_writes(tmp_path: Path) -> None:
     asv = [sys.executable, "-m", "asv", "quickstart", "--dest", ".", "--top-level"]
-    subprocess.run(asv, cwd=tmp_path, check=True, capture_output=True)
+    run(*asv, cwd=tmp_path)
     section = (ROOT / "README.md").read_text("utf-8").partition("## Use it in your asv project")[2]
     [command] = re.findall(r"^sed .*$", section, re.MULTILINE)
-    subprocess.run(["sh", "-ec", command], cwd=tmp_path, check=True)
+    run("sh", "-ec", command, cwd=tmp_path)
     assert Config.load(str(tmp_path / "asv.conf.json")).plugins == [".asv_watch"]

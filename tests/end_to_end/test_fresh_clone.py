@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import git, run
 
 CASES = r"^(small_cnns.*_forward.*lenet5|time_series.TimeSeries.time_forward.*tpa_lstm)', 'cpu'"
 MEASURED = {
@@ -68,12 +68,8 @@ class NewUser:
 
     def __init__(self, clone: Path, home: Path, wheels: Path) -> None:
         self.clone = clone
-        cache = subprocess.run(
-            [sys.executable, "-m", "pip", "cache", "dir"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout.strip()  # a new home, but not 5 GB of torch once more
+        # A new home, but not 5 GB of torch once more.
+        cache = run(sys.executable, "-m", "pip", "cache", "dir", status=None).stdout.strip()
         inherited = {name: value for name, value in os.environ.items() if name not in OURS}
         self._environment = inherited | {
             "HOME": str(home),

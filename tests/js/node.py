@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from asv_watch.site.build import STATIC
+from tests.conftest import run
 
 _FOLDERS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 NODE = shutil.which("node", path=_FOLDERS) or "node"
@@ -32,12 +32,5 @@ def evaluate(module: str, expression: str, argument: object = None) -> Any:
         "const argument = JSON.parse(Buffer.concat(chunks).toString());\n"
         f"process.stdout.write(JSON.stringify({expression}));\n"
     )
-    done = subprocess.run(
-        [NODE, "--input-type=module", "--eval", script],
-        input=json.dumps(argument),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    command = NODE, "--input-type=module", "--eval", script
+    return json.loads(run(*command, input=json.dumps(argument)).stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from platform import libc_ver
@@ -11,6 +10,7 @@ from platform import libc_ver
 import asv.util
 import pytest
 
+from tests.conftest import run
 from torchspeed.measure.processes import SETTINGS
 
 COUNT_FAULTS = """
@@ -38,13 +38,8 @@ VARIABLES = {variable: str(value) for variable, (_, value) in SETTINGS.items()}
 def faults_of_a_pass(*arguments: str, **variables: str) -> float:
     """Page faults of one backward pass of LeNet-5, in a fresh process."""
     bare = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT_FAULTS, *arguments],
-        env=bare | {"OMP_NUM_THREADS": "1"} | variables,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environment = bare | {"OMP_NUM_THREADS": "1"} | variables
+    done = run(sys.executable, "-c", COUNT_FAULTS, *arguments, env=environment)
     return float(done.stdout.splitlines()[-1])
 
 

@@ -1,12 +1,12 @@
 """The table of models: what is in it, and what it says to a name that is not."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 from torch import nn
 
+from tests.conftest import run
 from torchspeed.models import create_model, list_models, register_model
 
 
@@ -49,4 +49,4 @@ def test_importing_the_models_leaves_torchvision_alone() -> None:
         "m.create_model('squeezenet1_1'); assert 'torchvision' in sys.modules"
     )
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", code], check=True, env=path)
+    run(sys.executable, "-c", code, env=path)

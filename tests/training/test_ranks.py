@@ -16,6 +16,7 @@ import psutil
 import pytest
 import torch
 
+from tests.conftest import run
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
@@ -120,18 +121,11 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
         "SLURM_CPUS_PER_TASK": "3",
         "SLURM_GPUS_ON_NODE": "2",
     }
-    done = subprocess.run(
-        ["bash", str(ROOT / "docs" / "train.sbatch"), "--device", "cpu", "-d", "dummy", "-b", "32",
-         "--items", "1000", "-e", "2", "--limit-batches", "4", "--json", str(file),
-         "--optimiser", "sgd", "-q"],
-        env={**environment(), **slurm},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
+    done = run(
+        "bash", ROOT / "docs/train.sbatch", "--device", "cpu", "-d", "dummy", "-b", "32",
+        "--items", "1000", "-e", "2", "--limit-batches", "4", "--json", file,
+        "--optimiser", "sgd", "-q", env={**environment(), **slurm}, cwd=tmp_path, timeout=180,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     two = json.loads(file.read_text())
     for ours, theirs in zip(two["epochs"], alone.epochs, strict=True):
         assert ours["train_loss"] == pytest.approx(theirs.train_loss, rel=1e-5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.asv.environments import constrain_pip, pinned_asv_runner
+from tests.conftest import run
 
 
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
@@ -31,11 +31,6 @@ def test_pip_heeds_the_pins_in_a_folder_with_a_space(
     monkeypatch.setenv("PIP_CONSTRAINT", str(others))
     constrain_pip(pins)
     for name in ("psutil", "orjson"):
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", name],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1
+        pip = sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", name
+        done = run(*pip, status=1)
         assert f"{name}==0.0." in done.stdout + done.stderr, "the constraint is what it refuses"

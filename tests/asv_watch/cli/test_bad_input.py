@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, git
+from tests.conftest import ROOT, git, run
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
 TREE = {
@@ -33,27 +33,21 @@ def bench(tmp_path: Path) -> Bench:
     Where it is ``late``, it has made one.
     """
 
-    def run(
+    def work(
         folder: Path,
         *arguments: str,
         under: Sequence[str] = (),
         late: bool = False,
         **variables: str,
     ) -> str:
-        done = subprocess.run(
-            [*under, sys.executable, "-m", "asv_watch.cli", "bench", *arguments],
-            cwd=folder,
-            env=os.environ | {"HOME": str(tmp_path)} | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1, done.stdout + done.stderr
+        command = *under, sys.executable, "-m", "asv_watch.cli", "bench", *arguments
+        environment = os.environ | {"HOME": str(tmp_path)} | variables
+        done = run(*command, cwd=folder, env=environment, status=1)
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert late or not (folder / ".asv" / "env").exists()
         return done.stderr
 
-    return run
+    return work
 
 
 def with_mount(folder: Path, mount: str) -> Sequence[str]:
@@ -148,15 +142,9 @@ def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
         ("", "no python3.11, python3.12 or python3.13"),
         ("/bin/false", "/bin/false"),
     ):
-        done = subprocess.run(
-            ["/bin/sh", ".ci/venv", ".venv", "watch"],
-            cwd=tmp_path,
-            env={"PYTHON": python, "PATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1
+        environment = {"PYTHON": python, "PATH": str(tmp_path)}
+        setup = "/bin/sh", ".ci/venv", ".venv", "watch"
+        done = run(*setup, cwd=tmp_path, env=environment, status=1)
         assert done.stderr.count("\n") == 1
         assert named in done.stderr
         assert "make PYTHON=" in done.stderr

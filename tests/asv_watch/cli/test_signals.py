@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, git
 
 SLOW = """
 import sys, time
@@ -42,10 +42,8 @@ with patch("asv_watch.asv.settings.load_settings", wait):
 def test_a_command_that_a_signal_ends_says_so(
     command: list[str], name: str, tmp_path: Path
 ) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    commit = ["commit", "--quiet", "--allow-empty", "-m", "Begin"]
-    subprocess.run(["git", *identity, *commit], cwd=tmp_path, check=True)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW, *command],
         cwd=tmp_path,

@@ -24,7 +24,7 @@ from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
 from tests.asv_watch.gate.results import change, result
-from tests.conftest import ROOT, commit, git
+from tests.conftest import ROOT, commit, git, run
 
 SUITE = f"""{CLOCK}
 class Suite:
@@ -76,14 +76,11 @@ class Runner:
         }
 
     def run(self, action: str, name: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", _step(action, name)],
-            cwd=self._checkout,
-            env=self._variables | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        shell = "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"
+        return run(
+            *shell, _step(action, name),
+            cwd=self._checkout, env=self._variables | variables, status=None,
+        )  # fmt: skip
 
     def measure(self, base: str, **variables: str) -> dict[str, Any]:
         """Run the measuring step; return the result that it would upload."""
@@ -290,13 +287,8 @@ def test_the_job_with_the_token_installs_pinned_files_alone() -> None:
         "import asv_watch.cli.main, asv_watch.gate.comment_command, sys\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
-    imported = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    imported = run(sys.executable, "-c", code, env=environment).stdout.split()
     distributions = metadata.packages_distributions()
     needed = {name for module in imported for name in distributions.get(module, ())}
     names = {line.partition("==")[0] for line in pinned}

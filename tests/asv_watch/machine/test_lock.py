@@ -16,6 +16,7 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
+from tests.conftest import run
 
 HOLDER = """
 import subprocess, sys, tempfile, time
@@ -91,13 +92,7 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
         "with exclusive_run(Path(sys.argv[1]), 'asv run'): print('in')"
     )
     with exclusive_run(tmp_path, "bench"):
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stdout == "in\n", done.stderr
+        assert run(sys.executable, "-c", program, tmp_path).stdout == "in\n"
         assert json.loads((tmp_path / FILE_NAME).read_bytes())["job"] == "bench"
 
 

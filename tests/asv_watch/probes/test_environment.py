@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from asv_watch import probes
+from tests.conftest import run
 
 
 def run_probe(script: Path, folder: Path, *arguments: str, **variables: str) -> Any:
     """What a script says as it is run by `asv run`: from elsewhere, without this package."""
-    done = subprocess.run(
-        [sys.executable, "-P", str(script), *arguments],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environment = {"PATH": os.environ["PATH"], **variables}
+    done = run(sys.executable, "-P", script, *arguments, cwd=folder, env=environment)
     return json.loads(done.stdout)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 from asv_watch import probes
+from tests.conftest import run
 
 SUITE = """
 import time
@@ -38,14 +38,9 @@ def sampled(tmp_path: Path, case: str, samples: int) -> tuple[int, int]:
     (suites / "__init__.py").touch()
     (suites / "suite.py").write_text(SUITE)
     request = json.dumps({"case": f"suite.Suite.{case}", "process": "fork"})
-    done = subprocess.run(
-        [sys.executable, "-P", str(probes.TIMER), str(suites), "0"],
-        input="\n".join([request, *[""] * samples, "end", ""]),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    requests = "\n".join([request, *[""] * samples, "end", ""])
+    timer = sys.executable, "-P", probes.TIMER
+    done = run(*timer, suites, "0", input=requests, cwd=tmp_path)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum("seconds" in answer for answer in answers) == samples, done.stderr
     setups = tmp_path / "setups"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 from asv_watch import probes
+from tests.conftest import run
 
 SUITE = """
 def track_silent():
@@ -25,9 +25,8 @@ def test_an_error_without_a_text_names_what_raised_it(tmp_path: Path) -> None:
     suites.mkdir(parents=True)
     (suites / "__init__.py").touch()
     (suites / "suite.py").write_text(SUITE)
-    script = [sys.executable, "-P", str(probes.VALUES), str(suites)]
-    cases = ["suite.track_silent", "suite.track_loud"]
-    done = subprocess.run([*script, *cases], capture_output=True, text=True, check=True)
+    script = sys.executable, "-P", probes.VALUES, suites
+    done = run(*script, "suite.track_silent", "suite.track_loud")
     silent, loud = (json.loads(line)["failed"] for line in done.stdout.splitlines())
     assert silent == "AssertionError: assert size < 1 in allocate of suites/suite.py, line 4"
     assert loud == "RuntimeError: no kernel"
@@ -42,7 +41,5 @@ def test_peak_memory_is_that_of_the_case_and_not_of_what_started_its_process(
     (suites / "suite.py").write_text("def peakmem_little():\n    return bytearray(10_000_000)\n")
     script = [sys.executable, "-P", str(probes.VALUES), str(suites), "suite.peakmem_little"]
     start = f"import subprocess; held = bytearray(300_000_000); subprocess.run({script})"
-    done = subprocess.run(
-        [sys.executable, "-c", start], capture_output=True, text=True, check=True
-    )
+    done = run(sys.executable, "-c", start)
     assert 10e6 < json.loads(done.stdout)["value"] < 100e6

@@ -8,30 +8,22 @@ import pytest
 
 from asv_watch.records.git import Ancestry, read_ancestry, read_commits
 from asv_watch.records.records import Commit
-from tests.asv_watch.generator import git
-
-
-def commit(repository: Path, subject: str, path: str) -> None:
-    file = repository / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(subject)
-    git(repository, "add", path)
-    git(repository, "commit", "-q", "-m", subject)
+from tests.conftest import commit, git
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A branch with two merges, the second of which merged the first's branch again."""
     git(tmp_path, "init", "-q", "--initial-branch=main")
-    commit(tmp_path, "Start", "models/a.py")
+    commit(tmp_path, {"models/a.py": "Start"}, "Start")
     git(tmp_path, "checkout", "-q", "-b", "feature")
-    commit(tmp_path, "Fuse the gates", "models/a.py")
-    commit(tmp_path, "Document it", "docs/a.md")
+    commit(tmp_path, {"models/a.py": "Fuse the gates"}, "Fuse the gates")
+    commit(tmp_path, {"docs/a.md": "Document it"}, "Document it")
     git(tmp_path, "checkout", "-q", "main")
-    commit(tmp_path, "On main", "models/b.py")
+    commit(tmp_path, {"models/b.py": "On main"}, "On main")
     git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature", "feature")
     git(tmp_path, "checkout", "-q", "feature")
-    commit(tmp_path, "Fuse more\ttabbed", "models/a.py")
+    commit(tmp_path, {"models/a.py": "Fuse more\ttabbed"}, "Fuse more\ttabbed")
     git(tmp_path, "checkout", "-q", "main")
     git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature again", "feature")
     return tmp_path

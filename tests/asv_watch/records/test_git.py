@@ -7,7 +7,8 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.records.git import read_commits
-from tests.asv_watch.generator import FIRST_COMMIT_AT, Plan, git, write_repository
+from tests.asv_watch.generator import FIRST_COMMIT_AT, Plan, write_repository
+from tests.conftest import git
 
 
 @pytest.fixture

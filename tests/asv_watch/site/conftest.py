@@ -24,6 +24,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
+from tests.conftest import run
 from torchspeed.published.values import site_rows
 
 SOURCES = Path(__file__).parents[3] / "src"
@@ -54,17 +55,9 @@ class Project:
     def publish(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `asv publish` in the project's folder as a person would."""
         environment = {**os.environ, "PYTHONPATH": str(SOURCES), "OMP_NUM_THREADS": "1"}
-        environment.update(options.pop("env", {}))
-        return subprocess.run(
-            [sys.executable, "-m", "asv", "publish", *arguments],
-            cwd=options.pop("cwd", self.root),
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=options.pop("timeout", 300),
-            **options,
-        )
+        environment |= options.pop("env", {})
+        command = sys.executable, "-m", "asv", "publish", *arguments
+        return run(*command, env=environment, status=None, **{"cwd": self.root} | options)
 
     def contents(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> Contents:
         """What a site shows of the stored results, and of further comparisons of some machines."""

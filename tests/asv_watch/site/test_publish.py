@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from asv_watch.exchange.checking import check_results
 from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.asv_watch.site.conftest import SOURCES, Project, make_project, registered, tree
+from tests.conftest import run
 
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
 
@@ -95,15 +95,8 @@ def test_a_full_disk_leaves_the_old_site(site: Project) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384));"
         "sys.argv = ['asv', 'publish']; runpy.run_module('asv', run_name='__main__')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=site.root,
-        env={**os.environ, "PYTHONPATH": str(SOURCES)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
+    done = run(sys.executable, "-c", code, cwd=site.root, env=environment, status=1)
     assert "Traceback" not in done.stdout + done.stderr
     assert "cannot write the site" in done.stdout + done.stderr
     assert tree(site.html) == before
@@ -123,12 +116,7 @@ def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
     configuration = json.loads((project.root / "asv.conf.json").read_text())
     plain = project.root / "plain.json"
     plain.write_text(json.dumps({**configuration, "plugins": []}))
-    subprocess.run(
-        [sys.executable, "-m", "asv", "--config", str(plain), "publish"],
-        cwd=project.root,
-        check=True,
-        capture_output=True,
-    )
+    run(sys.executable, "-m", "asv", "--config", plain, "publish", cwd=project.root)
     assert (project.html / "asv.js").exists()
     assert project.publish().returncode == 0
     assert not (project.html / "asv.js").exists()
