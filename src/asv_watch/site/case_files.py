@@ -183,12 +183,12 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
 
 
 def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
-    rows, commits = row.series.columns.valued.rows, row.commits.tolist()
-    oldest = len(rows) - SAMPLED_COMMITS
+    is_shown = np.isin(row.commits, list(edges))
+    is_shown[-SAMPLED_COMMITS:] = True
+    commits, runs = row.commits[is_shown].tolist(), row.series.columns.valued.where(is_shown).rows
     return [
         [commit, _distances(point), len(point.samples)]
-        for index, (commit, run) in enumerate(zip(commits, rows, strict=True))
-        if index >= oldest or commit in edges
+        for commit, run in zip(commits, runs, strict=True)
         if (point := run.point) and point.samples and point.value
     ]
 
