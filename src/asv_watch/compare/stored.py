@@ -1,9 +1,9 @@
 """Compares two stored results: of commits, environments or machines. Nothing is built or measured.
 
-Where the two versions were compared in interleaved rounds on the machine, that ratio is shown. Any
-other is the ratio of two values that were measured one after the other, perhaps days apart. Its
-interval divides the ends of their intervals, and a difference is called a suspicion, because the
-machine may have changed in between.
+Where the two versions were compared in interleaved rounds on the machine, the times and the ratio
+are those of the rounds. Any other ratio is that of two values that were measured one after the
+other, perhaps days apart. Its interval divides the ends of their intervals, and a difference is
+called a suspicion, because the machine may have changed in between.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     head = ("case", "before", "after", "change", "interval", "measured", "verdict")
     return (
         f"**{second}** against **{first}**\n\n{table(head, rows)}\n\n"
-        f"{RULE} Values of separate runs raise only a suspicion; `asv-watch compare` measures "
-        "the two versions."
+        f"{RULE} A row that was measured in separate runs (apart) raises only a suspicion; "
+        "`asv-watch compare` measures the two versions."
     )
 
 
@@ -179,11 +179,14 @@ def _row(
     benchmark = history.benchmarks[name.partition("(")[0]]
     kind = "time" if benchmark.unit == "seconds" else "memory"
     words = WORDS if kind == "time" else OTHER_WORDS
-    cells = [f"`{name}`", *(quantities.quantity(point.value, benchmark.unit) for point in points)]
+    old, new = (point.value for point in points)
+    if interleaved is not None:
+        old, new = interleaved.before, interleaved.after
+    cells = [f"`{name}`", *(quantities.quantity(value, benchmark.unit) for value in (old, new))]
     ratio = interleaved or _apart(*points)
     if ratio is None or (benchmark.exact and interleaved is None):
         size = "" if ratio is None else quantities.change(ratio.ratio, kind)
-        equality = "same" if points[0].value == points[1].value else "differs"
+        equality = "same" if old == new else "differs"
         return (*cells, size, "", "apart", equality)
     answer, ends = verdict(ratio), quantities.interval(ratio.interval)
     if interleaved is not None:

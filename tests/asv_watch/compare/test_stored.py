@@ -117,9 +117,12 @@ def test_an_interleaved_comparison_of_the_two_counts(
     versions = [Version(hash_, {}, "3.11") for hash_ in project]
     header = Header(kind="compare", at=1, machine="fast", before=versions[0], after=versions[1])
     writer = ComparisonWriter(Path("results"), header)
-    writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0002, 0.0002))
-    verdicts = _verdicts(capsys, "fast:HEAD~1", "fast:HEAD")
-    assert verdicts["s.time_a(2)"] == "same"
+    writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0003, 0.0003))
+    assert main(["compare", "--stored", "--before", "fast:HEAD~1", "--after", "fast:HEAD"]) == 0
+    [row] = re.findall(r"^\| `s.time_a\(2\)` .*\|$", capsys.readouterr().out, re.M)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:4] == ["300 µs", "300 µs", "±0.0 %"], "not the 200 and 240 µs of separate runs"
+    assert cells[5:] == ["interleaved", "same"]
 
 
 @pytest.mark.parametrize(
