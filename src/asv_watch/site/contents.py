@@ -239,6 +239,11 @@ def setup_key(series: Series) -> tuple[str, str]:
     return (series.machine, series.environment)
 
 
+def order_of_release(environment: Environment) -> Version:
+    """Return what environments are ordered by: the release of their first requirement."""
+    return release_order(environment.release.rpartition(" ")[2])
+
+
 def _setups(history: History) -> tuple[Setup, ...]:
     """Return all setups, the one to show first at the front.
 
@@ -268,7 +273,7 @@ def _setups(history: History) -> tuple[Setup, ...]:
         return (count < enough, -newest_of[name], -count, name)
 
     def of_environment(setup: Setup) -> tuple[int, Version]:
-        return (setup.newest, release_order(setup.environment.release.rpartition(" ")[2]))
+        return (setup.newest, order_of_release(setup.environment))
 
     newest_first = sorted(setups, key=of_environment, reverse=True)
     return tuple(sorted(newest_first, key=of_machine))

@@ -12,7 +12,7 @@ from asv_watch.records.records import Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, Setup
+from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release
 from asv_watch.site.scripts import shortened
 
 _T = TypeVar("_T")
@@ -43,7 +43,8 @@ def index_data(
 ) -> Json:
     """Everything about a history but the values themselves."""
     history = contents.history
-    environments = [history.environments[name] for name in sorted(history.environments)]
+    by_name = [history.environments[name] for name in sorted(history.environments)]
+    environments = sorted(by_name, key=order_of_release)
     labels = names.environment_labels(environments)
     index_of_commit = indices_of(commit.hash for commit in history.commits)
     indices = Indices(indices_of(sorted(history.machines)), indices_of(labels))

@@ -13,6 +13,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.records.records import Environment, Outcome
 from asv_watch.site import index as index_module
 from asv_watch.site import names
+from asv_watch.site.contents import order_of_release
 from asv_watch.site.names import slug
 from tests.asv_watch.site.conftest import Project, case_of, registered
 
@@ -82,7 +83,7 @@ def test_names_of_files_are_safe_and_told_apart() -> None:
     assert all(len(entry) < 120 and "/" not in entry for entry in slugs)
 
 
-def test_environments_are_told_apart_by_what_differs() -> None:
+def test_environments_are_listed_by_release_and_labelled_by_what_differs() -> None:
     def environment(torch: str, **others: str) -> Environment:
         return Environment(
             f"{torch}-{others}",
@@ -91,9 +92,9 @@ def test_environments_are_told_apart_by_what_differs() -> None:
             {"OMP_NUM_THREADS": "1", **others},
         )
 
-    alike = [environment("2.14.1"), environment("2.15.0")]
+    alike = sorted([environment("2.15.0"), environment("2.9.1")], key=order_of_release)
     assert list(names.environment_labels(alike).values()) == [
-        "torch 2.14.1",
+        "torch 2.9.1",
         "torch 2.15.0",
     ]
     apart = [environment("2.15.0"), environment("2.15.0", OMP_NUM_THREADS="2")]

@@ -64,7 +64,7 @@ export function dimensions() {
       id: "environment",
       name: "environment",
       choices: environments,
-      initial: () => firstTwo(environments),
+      initial: () => firstTwo(environments.slice(-2)),
     },
     {
       id: "machine",
