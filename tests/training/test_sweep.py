@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 from optuna.trial import TrialState
 
 from tests.training.postgresql import postgresql
@@ -162,8 +163,8 @@ def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
     assert [point for point, _ in taken_up.outcomes()] == [point for point, _ in whole.outcomes()]
 
 
-SHARED = ["--name", "shared", "-m", "tpa_lstm", "-e", "1", "--limit-batches", "3"]
-"""Options of a sweep whose points take a few seconds each."""
+SHARED = ["--name", "shared", "-d", "dummy", "--items", "100", "-e", "1", "--limit-batches", "3"]
+"""Options of a sweep whose points take a few seconds each, most of them to import torch."""
 
 
 @contextmanager
@@ -220,7 +221,7 @@ def losses(storage: str) -> dict[str, float]:
 def test_four_workers_share_a_postgresql_and_one_dies_in_a_point(
     tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
 ) -> None:
-    axes = ["-b", "16,32", "--horizon", "1,2"]
+    axes = ["-b", "4,8,16,32"]
     with postgresql() as storage:
         with workers(tmp_path, storage, 4, *axes) as four:
             trained = wait_until_it_trains(four[0])
@@ -232,6 +233,7 @@ def test_four_workers_share_a_postgresql_and_one_dies_in_a_point(
         assert states[TrialState.FAIL]  # what the dead worker ran was given back, and run again
         shared = losses(storage)
     measure(lambda config: Outcome(train(config).as_dict()))
+    torch.set_num_threads(1)  # as the workers
     alone = str(tmp_path / "alone.journal")
     assert main(["sweep", alone, *SHARED, *axes]) == 0
     assert shared == losses(alone)
