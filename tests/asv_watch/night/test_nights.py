@@ -128,11 +128,13 @@ class Nights:
             name = commit(self.root, {INSTALL_FILE: text}, f"Value {value}")
             self.values[name] = value
 
-    def pin_releases(self, *releases: str) -> None:
-        value = list(self.values.values())[-1]
-        text = _configuration(*releases)
-        name = commit(self.root, {"asv.conf.json": text}, f"Pin releases {len(self.measured)}")
-        self.values[name] = value
+    def pin_releases(self, *releases: str, value: str) -> None:
+        """Add a commit with another configuration and another value."""
+        files = {
+            "asv.conf.json": _configuration(*releases),
+            INSTALL_FILE: INSTALL.format(value=value),
+        }
+        self.values[commit(self.root, files, f"Value {value}, other releases")] = value
 
     def drop_newest_commit(self) -> None:
         git(self.root, "reset", "--quiet", "--hard", "HEAD~1")
@@ -205,20 +207,21 @@ def nights(
     holds="every commit is measured, or reported with the reason",
 )
 def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None:
-    # 1: more commits than a night has time for; the newest cannot be installed.
-    nights.add_commits("101", "102", "broken")
+    # 1: more commits than a night has time for; the newest cannot be installed, and the one before
+    # it has cases that hang, crash or return no number.
+    nights.add_commits("101", "wrong", "broken")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
     assert "Value broken with torch 0.0.1 failed" in nights.output
     assert "cannot be imported with it (this commit cannot be installed)" in nights.output
-    assert "the time budget is spent" in nights.output
-    assert nights.measured[-1] == BUDGET_H
-    assert (nights.root / "html/index.html").is_file(), "it publishes what it has"
-    # 2: cases that hang, crash or return no number; the rest is filled in.
-    nights.add_commits("wrong")
-    nights.pass_night()
     assert "timed out: stopped after 6" in nights.output
     assert "SIGABRT" in nights.output
     assert "not a finite number" in nights.output
+    assert "the time budget is spent" in nights.output
+    assert nights.measured[-1] == BUDGET_H
+    assert (nights.root / "html/index.html").is_file(), "it publishes what it has"
+    # 2: a new commit; the rest is filled in.
+    nights.add_commits("102")
+    nights.pass_night()
     assert "5 commits and releases: 1 still to be measured, 0 that lack cases" in nights.output
     # 3: the broken commit fails on its third night, and is reported from now on.
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
@@ -226,14 +229,13 @@ def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None
     assert "set aside after 3 nights" in nights.output
     assert nights.measured[-1] == 0
     # Two releases are pinned before any index offers them.
-    nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
+    nights.pin_releases("0.0.3", "0.0.2", "0.0.1", value="105")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
     assert "torch==0.0.3 cannot be installed" in nights.output
-    # One of them appears, and the branch is rewritten: its newest commit goes, others come.
+    # One of them appears, and the branch is rewritten: its newest commit goes, another comes.
     nights.offer_release("0.0.2")
     nights.drop_newest_commit()
-    nights.pin_releases("0.0.3", "0.0.2", "0.0.1")
-    nights.add_commits("106")
+    nights.pin_releases("0.0.3", "0.0.2", "0.0.1", value="106")
     nights.pass_night()
     assert "not on main (any more, if it was rewritten)" in nights.output
     # The rest; the other pins gave the broken commit three new nights.
