@@ -39,7 +39,6 @@ LONGEST = (
     "tests/training/test_ranks.py",
     "tests/asv_watch/night/test_planted_slowdown.py",
     "tests/asv_watch/night/test_machine_faults.py",
-    "tests/models/test_dropout.py",
     "tests/asv_watch/test_tutorial.py",
     "tests/benchmarks/test_readme_steps.py",
     "tests/asv_watch/explain/test_operators.py",

@@ -1,21 +1,25 @@
 """Compiling is counted: what it costs, where it breaks, and what is compiled again.
 
-One quick model is compiled for real, half a minute on one idle core; of the others dynamo
-takes the graphs, and no code is generated.
+One quick model and our dropout are compiled for real, in this one file because a process asks the
+C++ compiler once what it can do, which takes 13 s; of the others dynamo takes the graphs, and no
+code is generated.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from scipy import stats
 from torch import Tensor, nn
 
 from torchspeed.measure import compilation
 from torchspeed.measure.compilation import cannot_compile, keep_code_in
 from torchspeed.measure.compile_cost import count_cost
 from torchspeed.measure.passes import Passes
+from torchspeed.models.tuned.dropout import dropout
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +98,20 @@ def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(tmp_pat
     assert (cold.graph_breaks, cold.recompilations) == (0, 0)
     assert any(tmp_path.rglob("*.so"))
     assert warm.backward_seconds < cold.backward_seconds / 2
+
+
+@pytest.mark.needs("g++")
+def test_compiled_dropout_draws_anew_in_each_call_and_its_gradient_has_the_same_draws() -> None:
+    def both(x: Tensor) -> tuple[Tensor, Tensor]:
+        return dropout(x, 0.3, training=True), dropout(x, 0.3, training=True)
+
+    compiled: Any = torch.compile(both, fullgraph=True)
+    x = (torch.rand(400_000) + 1).requires_grad_()
+    first, second = compiled(x)
+    [gradient] = torch.autograd.grad(first.sum(), x)
+    torch.testing.assert_close(first, x * gradient)
+    zeros = [int((out == 0).sum()) for out in (first, second)]
+    assert all(stats.binomtest(count, x.numel(), 0.3).pvalue > 1e-4 for count in zeros)
+    together = int(((first == 0) & (second == 0)).sum())
+    assert stats.binomtest(together, x.numel(), 0.09).pvalue > 1e-4
+    assert not torch.equal(compiled(x)[0], first)

@@ -1,7 +1,5 @@
 """Our dropout is dropout: the share, the mean, the gradient, and draws without a pattern."""
 
-from typing import Any
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -58,22 +56,3 @@ def test_what_stays_is_scaled_by_one_factor_and_has_its_gradient(
 def test_nothing_happens_otherwise(p: float, training: bool) -> None:
     x = torch.rand(3)
     assert dropout(x, p, training) is x
-
-
-@pytest.mark.needs("g++")
-def test_compiled_each_call_draws_anew_and_its_gradient_has_the_same_draws() -> None:
-    torch._dynamo.reset()
-
-    def both(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return dropout(x, 0.3, training=True), dropout(x, 0.3, training=True)
-
-    compiled: Any = torch.compile(both, fullgraph=True)
-    x = (torch.rand(N) + 1).requires_grad_()
-    first, second = compiled(x)
-    [gradient] = torch.autograd.grad(first.sum(), x)
-    torch.testing.assert_close(first, x * gradient)
-    zeros = [int((out == 0).sum()) for out in (first, second)]
-    assert all(stats.binomtest(count, N, 0.3).pvalue > 1e-4 for count in zeros)
-    together = int(((first == 0) & (second == 0)).sum())
-    assert stats.binomtest(together, N, 0.09).pvalue > 1e-4
-    assert not torch.equal(compiled(x)[0], first)
