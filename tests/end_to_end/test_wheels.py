@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,22 +15,14 @@ import pytest
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.compare.test_command import printed_ratio
 from tests.asv_watch.torchless import BUILD, BUILT
-from tests.conftest import ROOT, commit, git
+from tests.conftest import ROOT, commit, git, run
 
 
-def _done(*command: str | Path, cwd: Path, status: int = 0) -> str:
+def _done(*command: str | Path, cwd: Path) -> str:
     """Run a command that imports nothing of the checkout; return what it prints."""
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=os.environ | {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": "", "PIP_NO_COMPILE": "0"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == status, done.stdout
-    return done.stdout
+    variables = {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": "", "PIP_NO_COMPILE": "0"}
+    done = run(*command, cwd=cwd, env=os.environ | variables)
+    return done.stdout + done.stderr
 
 
 def _built(_folder: str, names: list[str]) -> set[str]:

@@ -27,8 +27,7 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path: Path) -> None:
     range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "slow")
-    status, output, errors = run_driver("bisect", project, tmp_path, *range_)
-    assert status == 0, output + errors
+    output, _ = run_driver("bisect", project, tmp_path, *range_)
     subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
     last = output.splitlines()[-1]
     assert f"{subject}, or the version before it, without a clear result" in last
@@ -39,8 +38,8 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
 
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
-    status, output, _ = run_driver("bisect", project, tmp_path, *unchanged)
-    assert (status, output.splitlines()[-1]) == (0, "The ends of the range do not differ.")
+    output, _ = run_driver("bisect", project, tmp_path, *unchanged)
+    assert output.splitlines()[-1] == "The ends of the range do not differ."
 
 
 def test_the_commit_that_changed_a_tracked_value_is_named(
@@ -51,7 +50,6 @@ def test_the_commit_that_changed_a_tracked_value_is_named(
     for words, subject in ((1000, "Comment"), (1001, "Say more"), (1001, "Comment more")):
         commit(root, {"src/package.py": f"WORDS = {words}  # {subject}"}, subject)
     range_ = ("--before", "HEAD~3", "--after", "HEAD", "--cases", "words")
-    status, output, errors = run_driver("bisect", root, tmp_path, *range_)
-    assert status == 0, output + errors
+    output, _ = run_driver("bisect", root, tmp_path, *range_)
     subject = git(root, "log", "-1", "--format=%h %s", "HEAD~1")
     assert f"+0.1 % (+0.1 to +0.1 %): {subject} (after " in output.splitlines()[-1]

@@ -42,8 +42,7 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
 ) -> None:
     project = make_project(SUITE, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "2")
-    status, output, errors = run_driver("calibrate", project, tmp_path, *arguments)
-    assert status == 0, output + errors
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
     comparisons, problems = read_comparisons(project / "results")
     assert problems == ()
     assert [stored.header.kind for stored in comparisons] == ["null", "null"]
@@ -84,8 +83,7 @@ def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
 ) -> None:
     project = make_project(WORK, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "1", "--planted", "50")
-    status, output, errors = run_driver("calibrate", project, tmp_path, *arguments)
-    assert status == 0, output + errors
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
     [stored], _ = read_comparisons(project / "results")
     [ratio] = stored.times
     assert 1.4 < ratio.ratio < 1.6

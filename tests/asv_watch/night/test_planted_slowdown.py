@@ -23,7 +23,7 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.compare.test_confirm import pretend_history
-from tests.asv_watch.interruptible import start_driver
+from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import PUBLISHED
 from tests.conftest import commit, git
 
@@ -63,10 +63,7 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 
 def _run(job: str, project: Path, home: Path, *arguments: str, status: int = 0) -> str:
-    process = start_driver(job, project, home, *arguments)
-    output, errors = process.communicate()
-    assert process.returncode == status, output + errors
-    return output
+    return run_driver(job, project, home, *arguments, status=status)[0]
 
 
 def _findings(project: Path) -> tuple[History, tuple[Change, ...]]:
