@@ -15,6 +15,7 @@ import math
 import os
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 from asv.runner import JSON_ERROR_RETCODE, BenchmarkResult
@@ -64,7 +65,12 @@ def _reason(result: Any) -> str:
     """Say why a case gave no value: the end of what it printed, where the exception is."""
     if result.errcode == JSON_ERROR_RETCODE:
         return _NO_RESULT
-    return result.stderr.strip()[-_REASON_LENGTH:] or exit_in_words(result.errcode)
+    return _end_of(result.stderr) or exit_in_words(result.errcode)
+
+
+def _end_of(output: str) -> str:
+    """Return the end of a failure's output, with the paths of the checkout relative to it."""
+    return output.replace(f"{Path.cwd()}{os.sep}", "").strip()[-_REASON_LENGTH:]
 
 
 def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str]:
@@ -80,7 +86,7 @@ def outcome_of_failure(stderr: str, benchmark: dict[str, Any]) -> tuple[str, str
     ):
         limit = benchmark.get("setup_cache_timeout") or benchmark["timeout"]
         return "timed out", f"setup_cache was stopped after {limit:g} s"
-    return "failed", output[-_REASON_LENGTH:] or NOT_BUILT
+    return "failed", _end_of(output) or NOT_BUILT
 
 
 class CaseStore:

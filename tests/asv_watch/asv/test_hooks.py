@@ -194,6 +194,7 @@ def test_a_failed_setup_cache_fails_its_cases_with_its_message(project: SuitePro
     for case in ("suite.Cached.track_cached(1)", "suite.Cached.track_cached(3)"):
         assert outcomes[case][0] == "failed"
         assert "RuntimeError: the cache ran dry" in outcomes[case][1]
+        assert 'File "benchmarks/suite.py", line' in outcomes[case][1]
     assert outcomes["suite.SlowCache.track_slow_cache"] == (
         "timed out",
         "setup_cache was stopped after 1 s",
