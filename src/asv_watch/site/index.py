@@ -43,8 +43,7 @@ def index_data(
 ) -> Json:
     """Everything about a history but the values themselves."""
     history = contents.history
-    by_name = [history.environments[name] for name in sorted(history.environments)]
-    environments = sorted(by_name, key=order_of_release)
+    environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
     index_of_commit = indices_of(commit.hash for commit in history.commits)
     indices = Indices(indices_of(sorted(history.machines)), indices_of(labels))
