@@ -26,45 +26,43 @@ _BUILT_WITH = {
 """What to take from ``torch.__config__.show()``: name to pattern."""
 
 
-def facts() -> dict[str, str]:
-    """Return what can change a value without a change of the code, as text by name."""
-    known = {
+def answer() -> dict[str, dict[str, str]]:
+    """Return what asv-watch records.
+
+    ``facts`` can change a value without a change of the code; ``details`` are long texts of torch
+    for people alone.
+    """
+    facts = {
         f"variable {name}": value for name, value in os.environ.items() if _VARIABLES.match(name)
     }
-    known |= {f"package {name}": release for name in _PACKAGES if (release := _release(name))}
+    facts |= {f"package {name}": release for name in _PACKAGES if (release := _release(name))}
     try:
         import torch  # noqa: PLC0415 - a commit may be measured without
     except ImportError as error:
-        return known | {"torch build": f"none ({error})"}
+        return {"facts": facts | {"torch build": f"none ({error})"}, "details": {}}
     check_torchvision(torch)
     built = torch.__config__.show()
     digest = hashlib.blake2b(built.encode(), digest_size=4).hexdigest()
-    known["torch build"] = f"{torch.__version__}, commit {torch.version.git_version[:10]}"
-    known["torch build settings"] = f"digest {digest}"
-    known |= _search(built)
+    facts["torch build"] = f"{torch.__version__}, commit {torch.version.git_version[:10]}"
+    facts["torch build settings"] = f"digest {digest}"
+    facts |= {
+        name: match[1] for name, pattern in _BUILT_WITH.items() if (match := pattern.search(built))
+    }
     if hasattr(torch.backends, "cpu"):  # from torch 2.1 on
-        known["vector instructions"] = torch.backends.cpu.get_cpu_capability()
-    known["threads"] = (
+        facts["vector instructions"] = torch.backends.cpu.get_cpu_capability()
+    facts["threads"] = (
         f"{torch.get_num_threads()} within operators, "
         f"{torch.get_num_interop_threads()} between them"
     )
-    known["CUDA of torch"] = torch.version.cuda or "not in this build"
+    facts["CUDA of torch"] = torch.version.cuda or "not in this build"
     if torch.version.cuda:
-        known["cuDNN"] = _dotted(torch.backends.cudnn.version())
-        known["float32 products on CUDA"] = torch.get_float32_matmul_precision()
-    return known
-
-
-def details() -> dict[str, str]:
-    """Return long texts of torch, which are recorded for people alone."""
-    try:
-        import torch  # noqa: PLC0415 - a commit may be measured without
-    except ImportError:
-        return {}
-    return {
-        "torch.__config__.show()": torch.__config__.show(),
+        facts["cuDNN"] = _dotted(torch.backends.cudnn.version())
+        facts["float32 products on CUDA"] = torch.get_float32_matmul_precision()
+    details = {
+        "torch.__config__.show()": built,
         "torch.__config__.parallel_info()": torch.__config__.parallel_info(),
     }
+    return {"facts": facts, "details": details}
 
 
 def check_torchvision(torch: Any) -> None:
@@ -94,12 +92,6 @@ def _release(package: str) -> str | None:
         return None
 
 
-def _search(built: str) -> dict[str, str]:
-    """Find what torch was built with in its own description."""
-    matches = {name: pattern.search(built) for name, pattern in _BUILT_WITH.items()}
-    return {name: match[1] for name, match in matches.items() if match}
-
-
 def _dotted(version: int | None) -> str:
     """Return the release behind a number of cuDNN: 92600 is 9.26.0, and 8902 was 8.9.2."""
     if not version:
@@ -109,4 +101,4 @@ def _dotted(version: int | None) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"facts": facts(), "details": details()}))
+    print(json.dumps(answer()))
