@@ -28,15 +28,9 @@ class ReferencePage:
     app: typer.Typer
     example: str
     """Command whose help the page begins with."""
-
-    file: str
+    path: Path
     others: str
     """Sentence that leads to related pages."""
-
-    @property
-    def path(self) -> Path:
-        """The file in the checkout."""
-        return DOCS / self.file
 
 
 PAGES = (
@@ -44,14 +38,14 @@ PAGES = (
         "asv-watch",
         asv_watch,
         "calibrate",
-        "commands.md",
+        DOCS / "commands.md",
         "Commands that train: [commands-torchspeed.md](commands-torchspeed.md).",
     ),
     ReferencePage(
         "torchspeed",
         torchspeed,
         "info",
-        "commands-torchspeed.md",
+        DOCS / "commands-torchspeed.md",
         "Commands that measure, compare and publish: [commands.md](commands.md).",
     ),
 )

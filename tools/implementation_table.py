@@ -11,7 +11,6 @@ The floor is that of the pass as a whole (docs/metrics.md): the lower of the two
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -22,12 +21,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 
 from asv_watch.machine.facts import machine_facts
 from benchmarks.plain import PlainModels
-from tools.exit_status import exit_status
-from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for
 from torchspeed.measure.compilation import cannot_compile
@@ -42,6 +40,7 @@ DATA = ROOT / "docs" / "models" / "implementations.json"
 PAGE = ROOT / "docs" / "models.md"
 BEGIN = "<!-- begin: written by tools.implementation_table -->\n"
 END = "<!-- end: written by tools.implementation_table -->\n"
+MODELS = PlainModels.params[0]
 PASSES = ("forward", "backward")
 VARIANTS = ("plain eager", "tuned eager", "plain compiled", "tuned compiled")
 ROUNDS = 7
@@ -82,14 +81,7 @@ class Row:
 
 
 def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
-    """Time both passes of a model in every variant that it has.
-
-    Raises:
-        TorchspeedError: this machine cannot compile.
-    """
-    unable = cannot_compile("cpu")
-    if unable:
-        raise TorchspeedError(unable)
+    """Time both passes of a model in every variant that it has."""
     measured_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
     facts = machine_facts()
     cpu = f"{facts['cpu']}, {facts['cpu model']}"
@@ -197,35 +189,24 @@ def write(rows: Sequence[Row], data: Path, page: Path) -> None:
 def read(path: Path) -> list[Row]:
     """Return the rows that are kept."""
     kept = json.loads(path.read_text(encoding="utf-8"))["measured"] if path.exists() else []
-    for row in kept:
-        row["variants"] = {name: Timed(**timed) for name, timed in row["variants"].items()}
-    return [Row(**row) for row in kept]
+    return msgspec.convert(kept, list[Row])
 
 
-def _measure_all(models: Sequence[str], data: Path, page: Path) -> None:
+def measure_all(models: Sequence[str], data: Path, page: Path) -> None:
+    """Measure models, and write the table anew after each."""
     keep_memory()
     torch.set_num_threads(1)
-    order = list(PlainModels.params[0])
-    unknown = [model for model in models if model not in order]
-    if unknown:
-        raise TorchspeedError(f"no plain model {unknown[0]!r}; there are {', '.join(order)}")
-    for model in models or order:
+    for model in models:
         rows = [row for row in read(data) if row.model != model] + measure(model)
-        rows.sort(key=lambda row: (order.index(row.model), PASSES.index(row.pass_name)))
+        rows.sort(key=lambda row: (MODELS.index(row.model), PASSES.index(row.pass_name)))
         write(rows, data, page)
         print(markdown([row for row in rows if row.model == model]), flush=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure the named models; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.implementation_table",
-        description="Time models plain and tuned, eager and compiled, against their floors.",
-    )
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="all of them by default")
-    models = parser.parse_args(arguments).models
-    return exit_status(lambda: _measure_all(models, DATA, PAGE), "measured models are kept")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    chosen = sys.argv[1:] or MODELS
+    if unknown := set(chosen).difference(MODELS):
+        sys.exit(f"no plain model {', '.join(unknown)}; there are {', '.join(MODELS)}")
+    if unable := cannot_compile("cpu"):
+        sys.exit(unable)
+    measure_all(chosen, DATA, PAGE)

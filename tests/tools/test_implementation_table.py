@@ -8,7 +8,16 @@ import pytest
 
 from asv_watch.site.declared_files import read_tables
 from tools import implementation_table
-from tools.implementation_table import BEGIN, END, Row, Timed, main, page_with, read, write
+from tools.implementation_table import (
+    BEGIN,
+    END,
+    Row,
+    Timed,
+    measure_all,
+    page_with,
+    read,
+    write,
+)
 
 LENET = Row(
     model="lenet5",
@@ -42,10 +51,8 @@ def test_a_model_is_measured_in_every_variant_and_kept_beside_the_others(
     data, page = tmp_path / "data.json", tmp_path / "page.md"
     page.write_text(f"{BEGIN}{END}")
     write([LENET], data, page)
-    monkeypatch.setattr(implementation_table, "DATA", data)
-    monkeypatch.setattr(implementation_table, "PAGE", page)
     monkeypatch.setattr(implementation_table, "VARIANTS", ("plain eager", "tuned eager"))
-    assert main(["tpa_lstm"]) == 0
+    measure_all(["tpa_lstm"], data, page)
     rows = read(data)
     assert [(row.model, row.pass_name) for row in rows] == [
         ("tpa_lstm", "forward"),
