@@ -149,7 +149,16 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "--device", "gpu"], 1, "must be 'cpu', 'cuda' or 'cuda:N'"),
         (["train", "--json", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
-        (["sweep", "x.journal", "-w", "0,many"], 1, "give whole numbers, separated by commas"),
+        (
+            ["sweep", "x.journal", "-w", "0,many"],
+            1,
+            "give whole numbers from 0",
+        ),
+        (
+            ["sweep", "x.journal", "-b", "32,0"],
+            1,
+            "give whole numbers from 1",
+        ),
         (["sweep", "/nowhere/x.journal", "--report"], 1, "no file /nowhere/x.journal"),
         (["reproduce", "figure"], 1, "nothing published is called 'figure'; give workers, batch"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import Field, fields, replace
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -15,6 +16,8 @@ from torchspeed.training.config import RunConfig
 
 Record = TypeVar("Record")
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_KINDS = {str: "names", int: "whole numbers", float: "numbers"}
 
 
 def takes(
@@ -100,24 +103,19 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
     )
 
 
-def read_values(option: str, text: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
-    """Return the values of an option that were given with commas between.
-
-    ``read`` turns a part into its value, or raises ValueError; ``wanted`` says, in the message,
-    what the parts have to be.
-    """
+def read_values(name: str, text: str) -> list[Any]:
+    """Return the values that an option of a run has in a text, with commas between."""
+    options = itertools.chain(_options(RunConfig), _options(DataOptions))
+    declared, kind = next(option for option in options if option[0].name == name)
+    least = declared.metadata["option"].get("min")
+    wanted = _KINDS[kind] if least is None else f"{_KINDS[kind]} from {least}"
+    shown = f"--{name.replace('_', '-')} {text!r}"
     try:
-        values = [read(part.strip()) for part in text.split(",")]
+        values = [kind(part.strip()) for part in text.split(",")]
     except ValueError:
-        raise TorchspeedError(f"{option} {text!r}: give {wanted}, separated by commas") from None
+        values = []
+    if not values or (least is not None and min(values) < least):
+        raise TorchspeedError(f"{shown}: give {wanted}, separated by commas")
     if len(set(values)) < len(values):
-        raise TorchspeedError(f"{option} {text!r} names a value twice; name each once")
+        raise TorchspeedError(f"{shown} names a value twice; name each once")
     return values
-
-
-def positive(text: str) -> int:
-    """Return a whole number from 1, or raise ValueError."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number

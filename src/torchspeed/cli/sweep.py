@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from torchspeed.cli.options import configure, positive, read_values, takes
+from torchspeed.cli.options import configure, read_values, takes
 from torchspeed.cli.outputs import standard_output
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
@@ -26,13 +25,8 @@ Examples:\n
   torchspeed sweep postgresql://me@node1/sweeps -w 0,1,2  (the same on each machine)
 """  # noqa: E501
 
-SETTINGS: dict[str, tuple[Callable[[str], Any], str]] = {
-    **dict.fromkeys(("model", "optimiser"), (str, "names")),
-    **dict.fromkeys(("epochs", "batch_size", "window", "horizon"), (positive, "positive numbers")),
-    "rate": (float, "numbers"),
-    "workers": (int, "whole numbers"),
-}
-"""Options that a sweep takes several values of: how one is read, and what the parts have to be."""
+SETTINGS = ("model", "optimiser", "epochs", "batch_size", "window", "horizon", "rate", "workers")
+"""Options that a sweep takes several values of."""
 
 
 @takes(RunConfig, DataOptions, several=SETTINGS)
@@ -116,12 +110,8 @@ def _begin(storage: str, name: str, options: dict[str, Any]) -> Sweep:
 
 def _axes(options: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the settings that were given, each with its values."""
-    axes = {}
-    for name, (read, wanted) in SETTINGS.items():
-        text = options[name]
-        if text is not None:
-            axes[name] = read_values(f"--{name.replace('_', '-')}", text, read, wanted)
-    return axes
+    given = {name: options[name] for name in SETTINGS if options[name] is not None}
+    return {name: read_values(name, text) for name, text in given.items()}
 
 
 def _show(outcomes: list[tuple[Point, Outcome]], console: Console) -> None:

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from torchspeed.cli.options import takes
-from torchspeed.cli.outputs import Outputs
+from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.data.catalogue import DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import LEARNING, RunConfig
 
 TRAIN_EXAMPLES = """
@@ -55,9 +56,7 @@ def train(
     **options: Any,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
-    from torchspeed.cli.outputs import check_writable
     from torchspeed.cli.session import run_as_ranks
-    from torchspeed.errors import TorchspeedError
     from torchspeed.training.train import train as run
 
     if resume and checkpoint is None:
