@@ -57,14 +57,17 @@ def load_images(name: str, options: DataOptions) -> Data:
         steps.append(transforms.Resize(shape[1:]))
     transform = transforms.Compose([*steps, transforms.ToTensor()])
     if options.download:
-        _download(name, folder)
+        print(f"downloading {name} to {folder}, unless it is there", file=sys.stderr)
     try:
-        train, test = (loader(folder, train=part, transform=transform) for part in (True, False))
+        train, test = (
+            loader(folder, train=part, transform=transform, download=options.download)
+            for part in (True, False)
+        )
     except _FAULTS as error:
-        reason = (str(error).strip() or "damaged file").splitlines()[0]
+        reason = (str(error).strip() or "damaged file").splitlines()[-1]
         raise TorchspeedError(
-            f"{name} cannot be read in {folder} ({reason}); pass --download, after deleting the "
-            "files if they are there"
+            f"{name} cannot be read in {folder} or downloaded ({reason}); pass --download, after "
+            "deleting the files if they are there, and check the network and the disk"
         ) from None
     for split in (train, test):
         labels = torch.as_tensor(split.targets)
@@ -76,20 +79,6 @@ def load_images(name: str, options: DataOptions) -> Data:
             )
     source = f"{name}: {len(train)} images to train on, {len(test)} to test on (torchvision)"
     return Data(name, train, test, shape, CLASSES, source)
-
-
-def _download(name: str, folder: Path) -> None:
-    """Let torchvision fetch what is missing."""
-    print(f"downloading {name} to {folder}, unless it is there", file=sys.stderr)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        IMAGE_SETS[name](folder, train=True, download=True)
-    except _FAULTS as error:
-        reason = str(error).strip().splitlines()[-1]
-        raise TorchspeedError(
-            f"{name} could not be downloaded to {folder} ({reason}); check the network and the "
-            "disk, or put the files there yourself"
-        ) from None
 
 
 def load_pictures(options: DataOptions) -> Data:
