@@ -35,25 +35,10 @@ def environment() -> dict[str, str]:
 @contextmanager
 def endless_run() -> Iterator[subprocess.Popen[str]]:
     """Two ranks that train until they are stopped; entered once they do."""
-    command = [
-        "train",
-        "-d",
-        "dummy",
-        "--devices",
-        "2",
-        "-e",
-        "100000",
-        "-b",
-        "32",
-        "--limit-batches",
-        "2",
-    ]
     process = subprocess.Popen(
-        [sys.executable, "-m", "torchspeed.cli", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
+        [sys.executable, "-m", "torchspeed.cli", "train", "-d", "dummy", "--devices", "2",
+         "-e", "100000", "-b", "32", "--limit-batches", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     try:
         assert process.stderr is not None
