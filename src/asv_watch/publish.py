@@ -12,7 +12,6 @@ import typer
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import ExitStatus
-from asv_watch.judge.changes import State
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
 from asv_watch.records.history import History
@@ -58,13 +57,14 @@ def report(
     root = Path.cwd()
     check_checkout(root)
     history = in_order(load_results(root))
-    contents = contents_of(history, analyse(history))
-    wanted = set(State) if state == "all" else {State(state)}
+    findings = analyse(history)
     changes = [
         change
-        for change in contents.changes
-        if change.state in wanted and machine in {"", history.series[change.series].machine}
+        for change in findings.changes
+        if state in {"all", change.state}
+        and machine in {"", history.series[change.series].machine}
     ]
+    contents = contents_of(history, findings)
     print(write_report(contents, changes[:count], markup) or "no change to report")
     return report_damage(history)
 

@@ -20,7 +20,7 @@ from asv_watch.compare.measure import compare
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
-from asv_watch.judge.repeated_comparisons import RepeatedComparisons, summarise_repeats
+from asv_watch.judge.precision import RepeatedComparisons, summarise_repeats
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time

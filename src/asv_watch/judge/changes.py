@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Literal
 
 from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs, narrowed
@@ -23,14 +22,8 @@ from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 
-
-class State(Enum):
-    """What a change rests on."""
-
-    MEASURED = "measured"
-    SUSPECTED = "suspected"
-
-
+State = Literal["measured", "suspected"]
+"""What a change rests on."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
 Cause = Literal["code", "machine", "environment", "alternation"]
@@ -75,7 +68,7 @@ class Change:
     @property
     def is_measured(self) -> bool:
         """Whether a comparison of its two commits, or an exact value, shows it."""
-        return self.state is State.MEASURED
+        return self.state == "measured"
 
     @property
     def may_be_code(self) -> bool:
@@ -107,7 +100,7 @@ def exact_changes(history: History, index: int) -> Iterator[Change]:
                 series=index,
                 previous=commits[row - 1],
                 commit=commits[row],
-                state=State.MEASURED,
+                state="measured",
                 kind="exact",
                 verdict=_direction(series, went_up=after > before),
                 ratio=after / before if before > 0 and after > 0 else None,
@@ -131,7 +124,7 @@ def changes_of(
             series=index,
             previous=order[hashes[pair.before]],
             commit=order[hashes[pair.after]],
-            state=State.MEASURED,
+            state="measured",
             kind=kind,
             verdict=_direction(series, went_up=pair.ratio > 1),
             ratio=pair.ratio,
@@ -152,7 +145,7 @@ def changes_of(
                 series=index,
                 previous=suspicion.previous,
                 commit=suspicion.commit,
-                state=State.SUSPECTED,
+                state="suspected",
                 kind=kind,
                 verdict=_direction(series, went_up=after > before),
                 ratio=after / before,

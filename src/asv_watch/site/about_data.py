@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from asv_watch import quantities
+from asv_watch.judge.precision import newest_repeats
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup
-
-Json = dict[str, Any]
+from asv_watch.site.scripts import Json
 
 
 def about_data(contents: Contents) -> Json:
@@ -33,13 +31,14 @@ def _noise(contents: Contents) -> list[str]:
         f"{repeated.ratios} interleaved comparisons of {repeated.newest.after.commit[:8]} "
         f"with itself differ by {quantities.share(repeated.noise)}, "
         f"{quantities.share(repeated.worst)} at worst."
-        for repeated in contents.repeated_comparisons
+        for _, comparisons in sorted(contents.history.comparisons.items())
+        if (repeated := newest_repeats(comparisons))
     ]
 
 
 def _setup(setup: Setup, label: str) -> Json:
     """Return a machine with an environment: facts by name, as its newest run recorded them."""
-    _, record = setup.record or (None, None)
+    record = setup.record
     facts = {
         key: value
         for key, value in setup.machine.facts.items()

@@ -17,16 +17,15 @@ from asv_watch.records.git import Ancestry, read_ancestry, read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
-from asv_watch.site.case_files import write_case_files
 from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
 from asv_watch.site.declared_files import read_published, read_tables
-from asv_watch.site.index import Json, index_data
+from asv_watch.site.index import index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
 from asv_watch.site.release_data import release_data
-from asv_watch.site.scripts import write_script
+from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
 
 STATIC = Path(__file__).parent / "static"
@@ -129,7 +128,6 @@ def build_site(
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)
-    write_case_files(folder, contents)
     feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)
     page = render_page(

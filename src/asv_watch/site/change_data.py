@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Cause, Change
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
-from asv_watch.site.scripts import shortened
-
-Json = dict[str, Any]
+from asv_watch.site.scripts import Json, shortened
 
 RECENT = 10
 """Measured commits whose changes the first screen reports."""
@@ -44,8 +41,8 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
         }
 
     return {
-        "changes": [row(change) for change in contents.changes],
-        "exact_changes": [row(change) for change in contents.exact_changes],
+        "changes": [row(change) for change in contents.findings.changes],
+        "exact_changes": [row(change) for change in contents.findings.exact_changes],
         "ranges": [_range(contents, project, *span) for span in ranges],
     }
 
@@ -59,7 +56,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
     values = [quantities.quantity(value, unit) for value in change.values]
     return {
         "kind": change.kind,
-        "state": change.state.value,
+        "state": change.state,
         "verdict": change.verdict,
         "ratio": ratio if measured else None,
         "interval": None if interval is None else [shortened(end) for end in interval],
@@ -86,7 +83,9 @@ def cause(change: Change) -> str:
 def change_id(contents: Contents, change: Change) -> str:
     """Stable name of a change: its series and the commit it appeared at."""
     summary = contents.series[change.series]
-    return names.digest(f"{summary.id}@{contents.history.commits[change.commit].hash}", 16)
+    environment = names.environment_id(summary.environment)
+    series = f"{summary.series.machine}/{environment}/{summary.series.case.name}"
+    return names.digest(f"{series}@{contents.history.commits[change.commit].hash}", 16)
 
 
 def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
@@ -101,25 +100,19 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
             [within.hash, within.date, within.subject, within.touches] for within in listed
         ],
         "more": len(inner) - len(listed),
-        "command": log_command(contents, before, after),
-        "diff": diff_address(project["commit_url"], before, after),
+        "command": _log_command(contents, before, after),
+        "diff": _diff_address(project["commit_url"], before, after),
     }
 
 
-def log_command(contents: Contents, before: str, after: str) -> str:
+def _log_command(contents: Contents, before: str, after: str) -> str:
     """Return the command that lists, in a checkout, what a change may come from."""
     paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
     return f"git log --oneline {before[:12]}..{after[:12]}{paths}"
 
 
-def diff_address(commit_url: str, before: str, after: str) -> str:
-    """Return where the differences of two commits are shown, for hosts that have it; else empty.
-
-    Args:
-        commit_url: The front of a commit's address, such as ``https://github.com/a/b/commit/``.
-        before: Full hash.
-        after: Full hash.
-    """
+def _diff_address(commit_url: str, before: str, after: str) -> str:
+    """Return where a host such as GitHub shows the differences of two commits; else empty."""
     front = commit_url.removesuffix("commit/")
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
@@ -127,9 +120,11 @@ def diff_address(commit_url: str, before: str, after: str) -> str:
 def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
     """Return the number of newest commits that are looked at, and the changes at them."""
     measured = {commit for setup in contents.setups for commit in setup.commits}
-    measured |= {change.commit for change in contents.changes}
+    measured |= {change.commit for change in contents.findings.changes}
     recent = set(sorted(measured)[-RECENT:])
-    return len(recent), tuple(change for change in contents.changes if change.commit in recent)
+    return len(recent), tuple(
+        change for change in contents.findings.changes if change.commit in recent
+    )
 
 
 def size(change: Change) -> str:

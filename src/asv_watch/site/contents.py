@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
+import msgspec
 import numpy as np
 from packaging.version import Version
 
+from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.repeated_comparisons import RepeatedComparisons, newest_repeats
 from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History, Indices, Series
-from asv_watch.records.labels import Layout
+from asv_watch.records.labels import Layout, plain_value
 from asv_watch.records.records import (
     Benchmark,
     Environment,
     Machine,
-    Outcome,
     Point,
     Record,
 )
 from asv_watch.records.releases import release_order
 from asv_watch.site import names
-from asv_watch.site.layout import parameter_values, with_columns
 
 _LEAST_SHARE = 0.1
 """Series with a value, relative to the machine that has most, for a machine to be shown first."""
-SPARK_VALUES = 60
-"""Values that a sparkline shows at most."""
+_MOST_COLUMNS = 6
+"""Columns of a matrix at most, where they are not declared."""
+_MOST_PARAMETERS = 2
+_LEAST_SHARED = 1 / 3
+"""Share of the benchmarks that must have a parameter for its values to become columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ class Setup:
     """Indices of the commits measured with it, one at least."""
     counts: dict[str, int]
     """Outcome to the number of cases that ended so at its newest commit."""
-    record: tuple[int, Record] | None
-    """The newest commit whose runs recorded where they were measured, and the last record."""
+    record: Record | None
+    """What the newest run that recorded where it was measured says of it."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -75,10 +78,9 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SeriesSummary:
-    """One series and how it is at the newest commit of its setup."""
+    """One series and what belongs to it."""
 
     index: int
-    id: str
     series: Series
     benchmark: Benchmark
     metric: Metric
@@ -89,30 +91,10 @@ class SeriesSummary:
     """Heading under which lists have its benchmark."""
     commits: Indices
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
-    others: tuple[tuple[int, str, str], ...]
-    """Commit index, outcome and reason of every run without a value, oldest first."""
-    status: str
-    """``ok``, ``stale``, ``failed``, ``timed out``, ``skipped`` or ``never run``."""
-    at: int | None
-    """Commit index that the status is from."""
-    reason: str
-    behind: int
-    """Measured commits newer than the newest value."""
     change: Change | None
     """The newest measured change, or the newest suspicion where there is none."""
-    segments: tuple[int, ...]
-    """Index of the first commit of each segment: nothing is compared across them."""
     noise: float | None
     """Standard deviation of the logarithm of a value between runs, where it is known."""
-    spark: tuple[float | None, ...]
-    """The newest values, one place for each commit of the setup, gaps as ``None``."""
-    cuts: tuple[int, ...]
-    """Indices in ``spark`` where a segment starts, but the first one."""
-
-    @property
-    def comparable_from(self) -> int:
-        """Index of the first commit that was measured under the same conditions as the newest."""
-        return self.segments[-1] if self.segments else 0
 
     @property
     def last(self) -> tuple[int, Point] | None:
@@ -151,26 +133,6 @@ class Contents:
     """What rows stand for, as far as it has a value, in the order of the groups; the index of a
     row gives its hue."""
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """Measured and suspected changes of times and memory, newest commit first."""
-        return self.findings.changes
-
-    @property
-    def exact_changes(self) -> tuple[Change, ...]:
-        """Changes of exact values, newest commit first."""
-        return self.findings.exact_changes
-
-    @property
-    def repeated_comparisons(self) -> list[RepeatedComparisons]:
-        """Comparisons of a commit with itself, of each machine that has some."""
-        of_machines = (stored for _, stored in sorted(self.history.comparisons.items()))
-        return [repeated for repeated in map(newest_repeats, of_machines) if repeated]
-
-    def of_setup(self, setup: Setup) -> list[SeriesSummary]:
-        """Return the series of a setup."""
-        return [summary for summary in self.series if setup_key(summary.series) == setup.key]
-
     def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
         """Return the series of each benchmark."""
         members: dict[str, list[SeriesSummary]] = defaultdict(list)
@@ -181,12 +143,11 @@ class Contents:
 
 def in_order(history: History) -> History:
     """Return the same history with its series in the order of the site."""
-    return replace(history, series=tuple(sorted(history.series, key=series_order)))
 
+    def order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
+        return series.case.benchmark, series.case.params, series.machine, series.environment
 
-def series_order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
-    """Return the order of series on the site: benchmark, parameters, machine, environment."""
-    return (series.case.benchmark, series.case.params, series.machine, series.environment)
+    return replace(history, series=tuple(sorted(history.series, key=order)))
 
 
 def contents_of(
@@ -195,12 +156,10 @@ def contents_of(
     """Work out what to show of a history.
 
     Args:
-        history: The series must be in the order of `series_order`.
+        history: The series must be in the order of `in_order`.
         findings: What the analysis says about it.
         ancestry: What lies between its commits; by default those along the branch alone.
     """
-    setups = _setups(history)
-    commits = {setup.key: setup.commits for setup in setups}
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     layout = with_columns(history.layout, list(history.benchmarks.values()))
     newest_change: dict[int, Change] = {}
@@ -208,16 +167,20 @@ def contents_of(
     for change in (*measured_first, *findings.exact_changes):
         newest_change.setdefault(change.series, change)
     series = tuple(
-        _summary(
-            index,
-            history,
-            findings,
-            layout=layout,
-            metric=metric_of[of_case.case.benchmark],
-            measured=commits.get(setup_key(of_case), ()),
+        SeriesSummary(
+            index=index,
+            series=of_case,
+            benchmark=benchmark,
+            metric=metric_of[benchmark.name],
+            environment=history.environments[of_case.environment],
+            row=layout.row(of_case.case),
+            group=layout.group(benchmark),
+            commits=history.indices(of_case.columns.valued),
             change=newest_change.get(index),
+            noise=findings.noise[index],
         )
         for index, of_case in enumerate(history.series)
+        for benchmark in [history.benchmarks[of_case.case.benchmark]]
     )
     measured = (row for row in series if row.has_value)
     by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
@@ -225,7 +188,7 @@ def contents_of(
         history=history,
         findings=findings,
         metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
-        setups=setups,
+        setups=_setups(history),
         series=series,
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
@@ -288,64 +251,13 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
         for series, of_series in zip(members, indices, strict=True)
         if len(of_series) and of_series[-1] == measured[-1]
     )
-    record = [
-        (history.order[commit], records[-1])
-        for commit, records in history.recorded.get(key, {}).items()
-    ]
+    records = [of_commit[-1] for of_commit in history.recorded.get(key, {}).values()]
     return Setup(
         machine=history.machines[key[0]],
         environment=history.environments[key[1]],
         commits=tuple(measured),
         counts=dict(sorted(outcomes.items())),
-        record=record[-1] if record else None,
-    )
-
-
-def _summary(
-    index: int,
-    history: History,
-    findings: Findings,
-    *,
-    layout: Layout,
-    metric: Metric,
-    measured: tuple[int, ...],
-    change: Change | None,
-) -> SeriesSummary:
-    series = history.series[index]
-    environment = history.environments[series.environment]
-    columns = series.columns
-    valued = columns.valued
-    commits, of_rows = history.indices(valued), history.indices(columns)
-    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
-    runs = {int(of_rows[row]): columns.rows[row] for row in without_value}
-    last = series.last
-    newest = slice(-SPARK_VALUES, None)
-    values = dict(zip(commits[newest].tolist(), valued.values[newest].tolist(), strict=True))
-    behind = len(measured) - bisect_right(measured, int(commits[-1])) if len(commits) else 0
-    is_stale = behind and last.outcome is Outcome.OK
-    segments = findings.segments[index] if findings.segments else ()
-    starts = tuple(int(segment.commits[0]) for segment in segments)
-    shown = measured[newest]
-    return SeriesSummary(
-        index=index,
-        id=names.series_id(series, names.environment_id(environment)),
-        series=series,
-        benchmark=history.benchmarks[series.case.benchmark],
-        metric=metric,
-        environment=environment,
-        row=layout.row(series.case),
-        group=layout.group(history.benchmarks[series.case.benchmark]),
-        commits=commits,
-        others=tuple((commit, run.outcome.value, run.reason) for commit, run in runs.items()),
-        status="stale" if is_stale else last.outcome.value,
-        at=int(of_rows[-1]) if len(of_rows) else None,
-        reason=last.reason,
-        behind=behind,
-        change=change,
-        segments=starts,
-        noise=findings.noise[index],
-        spark=tuple(values.get(commit) for commit in shown),
-        cuts=tuple(bisect_left(shown, start) for start in starts[1:] if start > shown[0]),
+        record=records[-1] if records else None,
     )
 
 
@@ -361,3 +273,45 @@ def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)
+
+
+def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
+    """Return the values of each parameter, in the order of the suite that lists most of them."""
+    lists: dict[str, list[list[str]]] = {}
+    for benchmark in benchmarks:
+        for name, values in zip(benchmark.param_names, benchmark.params, strict=True):
+            lists.setdefault(name, []).append([plain_value(value) for value in values])
+    for longest_first in lists.values():
+        longest_first.sort(key=len, reverse=True)
+    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
+
+
+def _check_names(declared: Layout, labels: set[str]) -> None:
+    rows = [declared.rows] if declared.rows else []
+    for key, chosen in (("rows", rows), ("columns", declared.columns)):
+        for name in chosen:
+            if name not in labels:
+                raise WatchError(
+                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is no parameter '
+                    f"of any suite and no other label; name one of {', '.join(sorted(labels))}"
+                )
+
+
+def with_columns(declared: Layout, benchmarks: Sequence[Benchmark]) -> Layout:
+    """Return a project's layout, with the parameters that most benchmarks share as columns.
+
+    Raises:
+        WatchError: rows or columns are declared to be a label that no case can have.
+    """
+    values = parameter_values(benchmarks)
+    _check_names(declared, {"metric", *values, *declared.words, *declared.labels})
+    if declared.columns:
+        return declared
+    owners = Counter(name for benchmark in benchmarks for name in benchmark.param_names)
+    chosen: list[str] = []
+    for name, count in sorted(owners.items(), key=lambda owner: (-owner[1], owner[0])):
+        columns = math.prod(len(values[other]) for other in (*chosen, name))
+        is_shared = count > 1 and count >= _LEAST_SHARED * len(benchmarks)
+        if is_shared and len(values[name]) > 1 and columns <= _MOST_COLUMNS:
+            chosen.append(name)
+    return msgspec.structs.replace(declared, columns=tuple(chosen[:_MOST_PARAMETERS]))

@@ -1,46 +1,77 @@
-"""The data files that the script reads: index, values by benchmark."""
+"""The data files that the script reads: the index, and values, samples and source by benchmark.
+
+``docs/site-data.md`` describes them.
+"""
 
 from __future__ import annotations
 
+import ast
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from asv_watch import quantities
+from asv_watch.judge.changes import kind_of
+from asv_watch.judge.suspicions import smallest_jump
+from asv_watch.records.comparisons import Version
 from asv_watch.records.history import Indices
+from asv_watch.records.records import Benchmark, Point
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, SeriesSummary
-from asv_watch.site.index import Json, series_in_a_file
-from asv_watch.site.scripts import distances, json_bytes, shortened, write_script
+from asv_watch.site.contents import Contents, SeriesSummary, setup_key
+from asv_watch.site.index import series_in_a_file
+from asv_watch.site.release_data import compared
+from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
+from asv_watch.statistics.rule import TOO_NOISY
+
+SAMPLED_COMMITS = 60
+"""Newest commits of a series whose samples are published."""
+SAMPLES = 25
+"""Samples of a run that are published at most."""
+
+_PURPOSES = {
+    "compare": "asked for",
+    "reference": "against the reference",
+    "confirm": "to confirm a change",
+    "release": "of two releases",
+    "bisect": "to find the commit",
+}
+"""Kinds of comparisons that a page lists, in words."""
 
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index and the files of every benchmark."""
     write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
-    for name, benchmark, members in series_files("s", contents):
-        series = [_history_of(contents, row) for row in members]
-        write_script(folder, name, {"benchmark": benchmark, "series": series})
+    edges: dict[int, set[int]] = defaultdict(set)
+    for change in contents.findings.changes:
+        edges[change.series].update((change.previous, change.commit))
+    for name, benchmark, members in _series_files(contents):
+        histories = [_history_of(contents, row) for row in members]
+        write_script(folder, f"s/{name}", {"benchmark": benchmark, "series": histories})
+        samples = [
+            {"s": row.index, "runs": runs}
+            for row in members
+            if (runs := _samples(row, edges[row.index]))
+        ]
+        write_script(folder, f"n/{name}", {"benchmark": benchmark, "series": samples})
+    _write_sources(folder, contents)
 
 
-def series_files(
-    prefix: str, contents: Contents
-) -> Iterator[tuple[str, str, Sequence[SeriesSummary]]]:
+def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[SeriesSummary]]]:
     """Divide the series of each benchmark over files.
 
-    Args:
-        prefix: Folder below ``data``.
-        contents: What to divide.
-
     Yields:
-        Name below ``data`` without ``.js``, benchmark, and the series of the file.
+        Name without ``.js``, benchmark, and the series of the file.
     """
     share = series_in_a_file(contents)
     for benchmark, members in contents.by_benchmark().items():
         for number, first in enumerate(range(0, len(members), share)):
             suffix = f"~{number}" if number else ""
-            name = f"{prefix}/{names.slug(benchmark)}{suffix}"
-            yield name, benchmark, members[first : first + share]
+            yield f"{names.slug(benchmark)}{suffix}", benchmark, members[first : first + share]
 
 
 def _values_of(summary: SeriesSummary) -> Json:
@@ -74,11 +105,16 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
         data |= _values_of(summary)
-    if summary.others:
-        reasons = sorted({reason for _, _, reason in summary.others})
+    columns = summary.series.columns
+    without_value = np.isnan(columns.values)
+    if without_value.any():
+        commits = contents.history.indices(columns)[without_value].tolist()
+        runs = columns.where(without_value).rows
+        reasons = sorted({run.reason for run in runs})
         data["reasons"] = reasons
         data["other"] = [
-            [commit, outcome, reasons.index(reason)] for commit, outcome, reason in summary.others
+            [commit, run.outcome.value, reasons.index(run.reason)]
+            for commit, run in zip(commits, runs, strict=True)
         ]
     if joined := _joined(contents, summary.index):
         data["joined"] = joined
@@ -101,3 +137,152 @@ def _joined(contents: Contents, series: int) -> list[list[float]]:
         ]
         for joined_ratio in contents.findings.joined.get(series, ())
     ]
+
+
+def _write_sources(folder: Path, contents: Contents) -> None:
+    """Write what pages of cases show beside values: source, comparisons and the like."""
+    by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
+    for row in contents.series:
+        by_row[_subject(row, contents)].append(row)
+    comparisons = _comparisons(contents)
+    for benchmark, members in contents.by_benchmark().items():
+        cases = dict.fromkeys(row.series.case.name for row in members)
+        data = _source(members[0].benchmark) | {
+            "commands": {case: measure_command(case) for case in cases},
+            "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
+            "noise": {
+                str(row.index): quantities.share(row.noise)
+                for row in members
+                if row.noise is not None
+            },
+            "unclear": {
+                str(row.index): f"nothing below {quantities.share(smallest)} would show"
+                for row in members
+                if (smallest := _smallest_change(contents, row)) >= TOO_NOISY
+            },
+            "related": {
+                str(row.index): [
+                    other.index
+                    for other in by_row[_subject(row, contents)]
+                    if _is_related(row, other)
+                ]
+                for row in members
+            },
+        }
+        write_script(folder, f"c/{names.slug(benchmark)}", data)
+
+
+def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
+    """Return the smallest change that a case can show: in comparisons, else in its runs."""
+    if kind_of(row.benchmark) not in {"time", "memory"}:
+        return 0.0
+    detectable = contents.findings.detectable.get(row.series.machine)
+    compared = detectable.of_case.get(row.series.case.name) if detectable else None
+    return compared or (0.0 if row.noise is None else smallest_jump(row.noise))
+
+
+def _comparisons(contents: Contents) -> dict[str, list[Json]]:
+    """Return all interleaved comparisons of each case, the newest first."""
+    of_cases: dict[str, list[tuple[int, Json]]] = defaultdict(list)
+    for machine, comparisons in contents.history.comparisons.items():
+        for comparison in comparisons:
+            header = comparison.header
+            if header.kind not in _PURPOSES:
+                continue
+            sides = _sides(header.before, header.after)
+            for ratio in comparison.ratios:
+                shown = {
+                    "purpose": _PURPOSES[header.kind],
+                    "machine": machine,
+                    "day": quantities.day(ratio.at),
+                    "before": sides[0],
+                    "after": sides[1],
+                    "before_text": quantities.quantity(ratio.before, ratio.unit),
+                    "after_text": quantities.quantity(ratio.after, ratio.unit),
+                }
+                of_cases[ratio.case].append((ratio.at, shown | compared(ratio)))
+    return {
+        case: [shown for _, shown in sorted(of_case, key=lambda entry: -entry[0])]
+        for case, of_case in of_cases.items()
+    }
+
+
+def _sides(before: Version, after: Version) -> tuple[str, str]:
+    """Name two versions by what they differ in: their commits, their releases, or both."""
+    releases = (before.release, after.release)
+    commits = (before.commit[:8], after.commit[:8])
+    if before.commit == after.commit:
+        return releases
+    if releases[0] == releases[1]:
+        return commits
+    return (f"{commits[0]} with {releases[0]}", f"{commits[1]} with {releases[1]}")
+
+
+def measure_command(case: str) -> str:
+    """Return the command that measures one case again, to be typed in a checkout."""
+    return f"asv-watch bench --cases '^{names.pattern(case)}$'"
+
+
+def description(benchmark: Benchmark) -> str:
+    """Return the docstring of a benchmark's function, else of its class; empty without either."""
+    try:
+        tree = ast.parse(benchmark.code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    function = benchmark.name.rpartition(".")[2]
+    documented = [
+        node
+        for kind in (ast.FunctionDef, ast.ClassDef)
+        for node in ast.walk(tree)
+        if isinstance(node, kind) and (kind is ast.ClassDef or node.name == function)
+    ]
+    return next((text for text in map(ast.get_docstring, documented) if text), "")
+
+
+def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
+    """Return what a series is about: its row, where that is a function's name in its group."""
+    return row.row, "" if contents.layout.rows else row.group
+
+
+def _source(benchmark: Benchmark) -> Json:
+    return {
+        "benchmark": benchmark.name,
+        "description": description(benchmark),
+        "code": benchmark.code,
+        "type": benchmark.type,
+        "version": benchmark.version,
+        "timeout": None if math.isnan(benchmark.timeout) else benchmark.timeout,
+    }
+
+
+def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
+    """Tell whether another series measures something else of the same work in the same place."""
+    if row.benchmark is other.benchmark or not other.has_value:
+        return False
+    if setup_key(row.series) != setup_key(other.series):
+        return False
+    labels, others = row.labels, other.labels
+    return all(
+        labels[key] == others[key]
+        for key in labels.keys() & others.keys()
+        if key != "metric" and labels[key] and others[key]
+    )
+
+
+def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
+    is_shown = np.isin(row.commits, list(edges))
+    is_shown[-SAMPLED_COMMITS:] = True
+    commits, runs = row.commits[is_shown].tolist(), row.series.columns.valued.where(is_shown).rows
+    return [
+        [commit, _distances(point), len(point.samples)]
+        for commit, run in zip(commits, runs, strict=True)
+        if (point := run.point) and point.samples and point.value
+    ]
+
+
+def _distances(point: Point) -> list[int]:
+    ordered = sorted(point.samples)
+    if len(ordered) > SAMPLES:
+        last = len(ordered) - 1
+        ordered = [ordered[round(index * last / (SAMPLES - 1))] for index in range(SAMPLES)]
+    return distances(np.array(ordered) - point.value, point.value)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from asv_watch import quantities
-from asv_watch.records.records import Environment
+from asv_watch.records.records import Environment, Outcome, Run
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release
-from asv_watch.site.scripts import shortened
+from asv_watch.site.contents import (
+    Contents,
+    SeriesSummary,
+    Setup,
+    order_of_release,
+    setup_key,
+)
+from asv_watch.site.scripts import Json, shortened
 
 _T = TypeVar("_T")
-
-Json = dict[str, Any]
 
 FORMAT = 2
 VALUES = 60_000
 """Values in a file of series, about a megabyte: more are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Indices:
-    """Indices of names in the lists of the index."""
-
-    machine: dict[str, int]
-    environment: dict[str, int]
+SPARK_VALUES = 60
+"""Values that a sparkline shows at most."""
 
 
 def index_data(
@@ -46,7 +44,8 @@ def index_data(
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
     index_of_commit = indices_of(commit.hash for commit in history.commits)
-    indices = Indices(indices_of(sorted(history.machines)), indices_of(labels))
+    machine_index = indices_of(sorted(history.machines))
+    environment_index = indices_of(labels)
     histories = contents.findings.release_histories
     index: Json = {
         "format": FORMAT,
@@ -57,21 +56,21 @@ def index_data(
             [commit.hash, commit.date, commit.subject, commit.tags, commit.position]
             for commit in history.commits
         ],
-        "machines": [history.machines[name] for name in indices.machine],
+        "machines": [history.machines[name] for name in machine_index],
         "environments": _environments(environments),
         "events": [
             {
                 "c": index_of_commit[event.commit],
-                "m": indices.machine[event.machine],
-                "e": indices.environment.get(event.environment),
+                "m": machine_index[event.machine],
+                "e": environment_index.get(event.environment),
                 "text": names.event_text(event, labels),
             }
             for event in contents.findings.events
         ],
         "newest_runs": [
             {
-                "m": indices.machine[setup.machine.name],
-                "e": indices.environment[setup.environment.name],
+                "m": machine_index[setup.machine.name],
+                "e": environment_index[setup.environment.name],
                 "c": setup.newest,
                 "commits": len(setup.commits),
                 "base": _comparable_base(contents, setup),
@@ -85,7 +84,7 @@ def index_data(
         index
         | _cases(contents, table)
         | change_data(contents, project)
-        | _series(contents, table, indices)
+        | _series(contents, table, machine_index, environment_index)
     )
 
 
@@ -95,9 +94,12 @@ def _comparable_base(contents: Contents, setup: Setup) -> int | None:
     Most series of the setup decide.
     """
     starts = Counter(
-        row.comparable_from
-        for row in contents.of_setup(setup)
-        if row.has_value and row.commits[-1] == setup.newest and row.metric.kind == "time"
+        _segment_starts(contents, row)[-1]
+        for row in contents.series
+        if setup_key(row.series) == setup.key
+        and row.has_value
+        and row.commits[-1] == setup.newest
+        and row.metric.kind == "time"
     )
     [(start, _)] = starts.most_common(1) or [(setup.newest, 0)]
     return start if start < setup.newest else None
@@ -201,38 +203,73 @@ def series_in_a_file(contents: Contents) -> int:
     return max(1, VALUES // max(1, len(contents.history.commits)))
 
 
-def _series(contents: Contents, table: CaseTable, indices: Indices) -> Json:
-    reasons = [_reason(row) for row in contents.series]
-    shown_of = list(zip(contents.series, reasons, strict=True))
-    texts = sorted({row.reason for row, reason in shown_of if row.reason != reason})
+def _series(
+    contents: Contents,
+    table: CaseTable,
+    machine_index: dict[str, int],
+    environment_index: dict[str, int],
+) -> Json:
+    newest = [row.series.last for row in contents.series]
+    reasons = [_reason(run) for run in newest]
+    texts = sorted(
+        {run.reason for run, reason in zip(newest, reasons, strict=True) if run.reason != reason}
+    )
     index_of_text = indices_of(texts)
-    index_of_change = {id(change): index for index, change in enumerate(contents.changes)}
+    index_of_change = {id(change): index for index, change in enumerate(contents.findings.changes)}
+    measured = {setup.key: setup.commits for setup in contents.setups}
     rows = [
         {
             "c": table.index_of[row.series.case.name],
-            "m": indices.machine[row.series.machine],
-            "e": indices.environment[row.environment.name],
+            "m": machine_index[row.series.machine],
+            "e": environment_index[row.environment.name],
             "last": _last(row),
-            "status": row.status,
-            "behind": row.behind,
             "reason": reason,
-            "text": index_of_text.get(row.reason),
-            "at": row.at,
+            "text": index_of_text.get(run.reason),
             "change": None if row.change is None else index_of_change.get(id(row.change)),
-            "segments": row.segments,
-            "spark": [_shortened(value, 4) for value in row.spark],
-            "cuts": row.cuts,
         }
-        for row, reason in shown_of
+        | _course(contents, row, measured.get(setup_key(row.series), ()))
+        for row, run, reason in zip(contents.series, newest, reasons, strict=True)
     ]
     return {"series": rows, "texts": texts}
 
 
-def _reason(summary: SeriesSummary) -> str:
+def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> Json:
+    """Return how a series is at the newest commit of its setup, and how it got there.
+
+    Args:
+        contents: What the site shows.
+        row: The series.
+        measured: Commits that its setup measured.
+    """
+    columns, last = row.series.columns, row.series.last
+    at = contents.history.indices(columns)
+    behind = len(measured) - bisect_right(measured, int(row.commits[-1])) if row.has_value else 0
+    newest = slice(-SPARK_VALUES, None)
+    shown = measured[newest]
+    values = dict(
+        zip(row.commits[newest].tolist(), columns.valued.values[newest].tolist(), strict=True)
+    )
+    starts = _segment_starts(contents, row)
+    return {
+        "status": "stale" if behind and last.outcome is Outcome.OK else last.outcome.value,
+        "behind": behind,
+        "at": int(at[-1]) if len(at) else None,
+        "segments": starts,
+        "spark": [_shortened(values.get(commit), 4) for commit in shown],
+        "cuts": [bisect_left(shown, start) for start in starts[1:] if start > shown[0]],
+    }
+
+
+def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:
+    """Return the first commit of each segment: nothing is compared across them."""
+    return [int(segment.commits[0]) for segment in contents.findings.segments[row.index]]
+
+
+def _reason(run: Run) -> str:
     """Return one line: of a failure that of its exception."""
-    if summary.status in {"failed", "timed out"}:
-        return names.exception_line(summary.reason)
-    return summary.reason
+    if run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
+        return names.exception_line(run.reason)
+    return run.reason
 
 
 def _shortened(value: float | None, significant: int = 5) -> float | None:

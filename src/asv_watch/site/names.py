@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
-from asv_watch.records.history import Series
 from asv_watch.records.records import Environment
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -113,11 +112,6 @@ def setting(name: str, value: str) -> str:
 def pattern(case: str) -> str:
     """Return a pattern for ``--cases``: a dot for what a shell or a pattern reads differently."""
     return re.sub(r"[^\w ,=-]", ".", case)
-
-
-def series_id(series: Series, environment: str) -> str:
-    """Name a series in addresses; `environment` is its environment's id."""
-    return f"{series.machine}/{environment}/{series.case.name}"
 
 
 _EXCEPTION = re.compile(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.suspicions import smallest_jump
@@ -13,9 +12,8 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.release_data import compared
+from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import TOO_NOISY, Verdict, verdict
-
-Json = dict[str, Any]
 
 _BARS = 8
 """Bars of a picture at most."""
@@ -47,7 +45,7 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
 def _newest_commits(contents: Contents) -> Json:
     """Find the measured changes of the newest commits, and count the suspected ones."""
     count, recent = recent_changes(contents)
-    index_of = {id(change): index for index, change in enumerate(contents.changes)}
+    index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
     lately = [(index_of[id(change)], change) for change in recent]
     measured = [(index, change) for index, change in lately if change.is_measured]
     measured.sort(key=lambda entry: -_size(entry[1].ratio))

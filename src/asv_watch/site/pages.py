@@ -127,7 +127,7 @@ def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str 
             it links are relative to the feed's own address.
     """
     commits = contents.history.commits
-    shown = [change for change in contents.changes if change.is_measured][:ENTRIES]
+    shown = [change for change in contents.findings.changes if change.is_measured][:ENTRIES]
     text = render(
         "feed.xml",
         urn=f"urn:torchspeed:{quote(project, safe='')}",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from statistics import geometric_mean
-from typing import Any
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
@@ -24,11 +23,9 @@ from asv_watch.records.releases import import_case, release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
-from asv_watch.site.scripts import shortened
+from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
-
-Json = dict[str, Any]
 
 
 def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:

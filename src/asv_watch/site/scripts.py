@@ -15,6 +15,8 @@ import numpy as np
 
 from asv_watch.records.history import Floats
 
+Json = dict[str, Any]
+
 # JSON is not a subset of script source: `</script>`, `<!--` and the two line
 # separators of Unicode mean something there. Inside a JSON string each may be
 # written as an escape, and outside strings none of them occurs.

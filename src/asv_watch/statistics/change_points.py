@@ -32,8 +32,7 @@ explains the series nearly as well (within a cost of 1.5), and, while one of the
 among the 30 newest values, when the series without its last and without its last two
 values shows it too. That takes two commits longer; alarms are raised from nothing less.
 
-Stage 2 is in `asv_watch.statistics.partition`, stage 3 in `asv_watch.statistics.pruning`. 300
-values take 4 ms of CPU.
+Stage 2 is in `asv_watch.statistics.partition`. 300 values take 4 ms of CPU.
 
 Optimal partitioning: Jackson et al. (2005), doi:10.1109/LSP.2001.838216. The capped cost:
 Fearnhead and Rigaill (2019), doi:10.1080/01621459.2017.1385466. Drift and steps:
@@ -52,23 +51,25 @@ import numpy as np
 from asv_watch.statistics.noise import median_of
 from asv_watch.statistics.partition import (
     BLOCK,
+    DRIFT_RATIOS,
+    SPIKE,
     Array,
     Block,
     BlockFinder,
     BlockPartition,
     blocks_of,
+    filters,
     partition,
     partition_block,
     partition_blocks,
     scale_of,
 )
-from asv_watch.statistics.pruning import (
-    FEWEST_VALUES,
-    LevelEstimator,
-    prune,
-)
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
+MINIMUM_Z = 3.7
+"""Standard errors by which the levels on the two sides of a step differ at least."""
+FEWEST_VALUES = 3
+"""Values that a step needs before and after it: it is confirmed by the third run."""
 CONFIRMING_RUNS = 3
 """Runs in succession that must show a recent step before it is confirmed."""
 
@@ -83,19 +84,19 @@ _AT_ONCE = 64  # blocks partitioned together: more at once are no quicker
 class Step:
     """A lasting change of level between two neighbouring values of a series."""
 
+    start: int
+    """Index of the first value after the step before it, or of the series."""
     position: int
     """Index of the first value after it."""
+    end: int
+    """Index of the first value after the next step, or the length of the series."""
     before: float
-    """Level just before it, in the unit of the values."""
+    """Level just before it: in the unit of the values, while it is tested on the model's scale."""
     after: float
     """Level just after it."""
     z: float
     """Difference of the two levels in standard errors, drift allowed for."""
-    values_before: int
-    """Values between the step before (or the start) and this one."""
-    values_after: int
-    """Values between this step and the next (or the end)."""
-    confirmed: bool
+    confirmed: bool = False
     """Whether to raise an alarm about it: it holds even against the heaviest drift that
     explains the series nearly as well, and if it is recent, three runs in succession
     have shown it."""
@@ -104,11 +105,6 @@ class Step:
     def direction(self) -> str:
         """``up`` or ``down``: what happened to the value, good or bad."""
         return "up" if self.after > self.before else "down"
-
-
-def values_to_confirm() -> int:
-    """Return the values that a series needs before a step in it can be confirmed at all."""
-    return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
 
 
 def find_steps(
@@ -245,31 +241,107 @@ def _fit(values: Array, find_block: BlockFinder) -> _Fit:
     centre = median_of(plain)
     least = _least_variance(smallest)
     scale = scale_of(plain, least)
-    boundaries, likeliest, heaviest = partition(plain, least, find_block)
     return _Fit(
         (plain - centre) / scale,
         centre,
         scale,
         unit,
         smallest / scale,
-        boundaries,
-        likeliest,
-        heaviest,
+        *partition(plain, least, find_block),
     )
 
 
 def _steps(fit: _Fit, choice: int) -> list[Step]:
-    """Test the boundaries of a fit under one of the drift ratios."""
-    side = LevelEstimator(len(fit.y), choice)
+    """Return the boundaries of a fit that are steps under one of the drift ratios."""
+    side = _LevelEstimator(len(fit.y), choice)
     return [
-        Step(
-            position=tested.position,
-            before=fit.value(tested.before),
-            after=fit.value(tested.after),
-            z=tested.z,
-            values_before=tested.position - tested.start,
-            values_after=tested.end - tested.position,
-            confirmed=False,
-        )
-        for tested in prune(fit.y, fit.boundaries, side, fit.smallest)
+        replace(step, before=fit.value(step.before), after=fit.value(step.after))
+        for step in _prune(fit.y, fit.boundaries, side, fit.smallest)
     ]
+
+
+class _LevelEstimator:
+    """The level on one side of a boundary, from the values nearest to it."""
+
+    def __init__(self, length: int, choice: int) -> None:
+        """Prepare for one ratio of drift to noise."""
+        tables = filters(BLOCK)
+        noise = float(tables.noise[choice])
+        self.drift = float(DRIFT_RATIOS[choice]) * noise
+        steady_gain = float(tables.gain[0, choice]) if self.drift else 0.0
+        self._weights = (1 - steady_gain) ** np.arange(length)
+        self._spread = SPIKE * np.sqrt(noise + self.drift * np.arange(length))
+        self._nearby = max(FEWEST_VALUES, math.ceil(2 / steady_gain)) if steady_gain else length
+        self._variance = tables.level_variance[:, choice]
+        self._noise = noise
+
+    def level(self, nearest_first: Array) -> tuple[float, float]:
+        """Estimate the level at the first value, and the variance of the estimate.
+
+        Values far from the median of those nearby are spikes and do not count;
+        the others weigh less the further away they are, if there is drift.
+
+        Args:
+            nearest_first: The values on this side, the one at the boundary first.
+        """
+        length = len(nearest_first)
+        centre = median_of(nearest_first[: self._nearby])
+        near = np.abs(nearest_first - centre) < self._spread[:length]
+        counted = int(near.sum())
+        if 2 * counted < length:
+            near[:] = True
+            counted = length
+        weights = self._weights[:length] * near
+        level = float((weights * nearest_first).sum() / weights.sum())
+        if counted <= len(self._variance):
+            return level, float(self._variance[counted - 1])
+        steady_variance = float(self._variance[-1])
+        return level, steady_variance if self.drift else self._noise / counted
+
+
+def _prune(
+    y: Array,
+    boundaries: list[int],
+    side: _LevelEstimator,
+    smallest: float,
+) -> list[Step]:
+    """Take out boundaries that are too weak, the weakest first, until none is.
+
+    Args:
+        y: The series, as it was partitioned.
+        boundaries: Positions of the first values after the boundaries.
+        side: Estimator of the levels.
+        smallest: Smallest difference of levels to keep.
+    """
+
+    def test(start: int, position: int, end: int) -> Step:
+        towards = slice(position - 1, start - 1 if start else None, -1)
+        before, before_variance = side.level(y[towards])
+        onwards = slice(position, end)
+        after, after_variance = side.level(y[onwards])
+        error = math.sqrt(before_variance + after_variance + side.drift)
+        return Step(start, position, end, before, after, abs(after - before) / error)
+
+    def misses(tested: Step) -> bool:
+        return (
+            tested.z < MINIMUM_Z
+            or abs(tested.after - tested.before) < smallest
+            or min(tested.position - tested.start, tested.end - tested.position) < FEWEST_VALUES
+        )
+
+    edges = [0, *boundaries, len(y)]
+    tested = [test(*edges[index : index + 3]) for index in range(len(boundaries))]
+    while True:
+        weak = [
+            (candidate.z, index) for index, candidate in enumerate(tested) if misses(candidate)
+        ]
+        if not weak:
+            return tested
+        _, index = min(weak)
+        removed = tested.pop(index)
+        if index > 0:
+            left = tested[index - 1]
+            tested[index - 1] = test(left.start, left.position, removed.end)
+        if index < len(tested):
+            right = tested[index]
+            tested[index] = test(removed.start, right.position, right.end)

@@ -32,30 +32,20 @@ the newest value then looks far off (docs/notes/change-points.md says how often)
 _QUANTILES = (0.5, 0.75)
 
 
-def difference_variance(y: npt.NDArray[np.float64]) -> float:
-    """Variance of first differences that a few steps and spikes do not move.
-
-    The larger of two estimates from quantiles of the absolute differences; the median
-    alone would overlook a second mode.
-    """
-    return variance_of_differences(np.abs(np.diff(y)))
-
-
 def variance_of_differences(
     sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
 ) -> float:
-    """Variance of differences from quantiles of their sizes: the largest of the estimates."""
+    """Variance of differences that a few steps and spikes do not move, from their sizes.
+
+    The largest of the estimates from quantiles; the median alone would overlook a second mode.
+    """
     ordered = np.sort(sizes)
     return max((_quantile(ordered, share) / _normal_size(share)) ** 2 for share in quantiles)
 
 
 def median_of(values: npt.NDArray[np.float64]) -> float:
     """Return the median, several times as fast as `numpy.median`."""
-    middle = len(values) // 2
-    ordered = np.sort(values)
-    if len(values) % 2:
-        return float(ordered[middle])
-    return float(ordered[middle - 1] + ordered[middle]) / 2
+    return _quantile(np.sort(values), 0.5)
 
 
 def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
@@ -76,15 +66,15 @@ def _normal_size(share: float) -> float:
 class OwnNoise:
     """What the values of a series show of its noise."""
 
-    sizes: npt.NDArray[np.float64] | None
-    """Sizes of the differences of neighbouring logarithms; ``None`` where values have none."""
+    sizes: npt.NDArray[np.float64]
+    """Sizes of the differences of neighbouring logarithms; none where values have no logarithm."""
     estimate: float | None
     """Standard deviation of the logarithm of a value; ``None`` below seven differences."""
 
     @property
     def count(self) -> int:
         """Number of differences."""
-        return 0 if self.sizes is None else len(self.sizes)
+        return len(self.sizes)
 
     @property
     def cautious(self) -> float | None:
@@ -100,7 +90,7 @@ def own_noise(segments: Iterable[Sequence[float] | npt.NDArray[np.float64]]) -> 
     """
     parts = [np.asarray(values, dtype=np.float64) for values in segments]
     if not all((part > 0).all() for part in parts):
-        return OwnNoise(None, None)
+        return OwnNoise(np.empty(0), None)
     differences = [np.abs(np.diff(np.log(part))) for part in parts]
     sizes = np.concatenate([np.empty(0), *differences])
     if len(sizes) < FEWEST_VALUES - 1:
@@ -154,7 +144,7 @@ def noise_together(noises: Sequence[float]) -> float:
 
 def pooled_noise(members: Sequence[OwnNoise]) -> float | None:
     """Return the noise of a metric from all of its series together; None where these are few."""
-    together = np.concatenate([own.sizes for own in members if own.sizes is not None])
+    together = np.concatenate([own.sizes for own in members])
     if len(members) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
         return None
     return math.sqrt(variance_of_differences(together, (*_QUANTILES, 0.9)) / 2)

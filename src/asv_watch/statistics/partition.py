@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.statistics.noise import difference_variance, median_of
+from asv_watch.statistics.noise import median_of, variance_of_differences
 
 Array = npt.NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def blocks_of(length: int) -> list[slice]:
 
 def scale_of(y: Array, least_variance: float) -> float:
     """Return the standard deviation of first differences, apart from steps and spikes."""
-    return math.sqrt(max(difference_variance(y), least_variance))
+    return math.sqrt(max(variance_of_differences(np.abs(np.diff(y))), least_variance))
 
 
 Block = tuple[Array, float, int]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch import quantities
-from asv_watch.judge.repeated_comparisons import newest_repeats
+from asv_watch.judge.precision import newest_repeats
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asv_watch.records.records import Benchmark
-from asv_watch.site.case_files import SAMPLES, description, measure_command
+from asv_watch.site.data_files import SAMPLES, description, measure_command
 from tests.asv_watch.generator import Plan
 from tests.asv_watch.site.conftest import (
     Project,

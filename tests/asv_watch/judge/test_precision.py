@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from asv_watch.judge.repeated_comparisons import newest_repeats, summarise_repeats
+from asv_watch.judge.precision import newest_repeats, summarise_repeats
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.statistics.ratio import estimate_ratio
 
