@@ -65,9 +65,10 @@ def load_images(name: str, options: DataOptions) -> Data:
         )
     except _FAULTS as error:
         reason = (str(error).strip() or "damaged file").splitlines()[-1]
+        remedy = "check the network and the disk" if options.download else "pass --download"
         raise TorchspeedError(
-            f"{name} cannot be read in {folder} or downloaded ({reason}); pass --download, after "
-            "deleting the files if they are there, and check the network and the disk"
+            f"{name} cannot be read in {folder} ({reason}); {remedy}, after deleting the files if "
+            "they are there"
         ) from None
     for split in (train, test):
         labels = torch.as_tensor(split.targets)
