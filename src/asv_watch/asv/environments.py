@@ -1,8 +1,8 @@
 """What asv's environments are made of, beyond what asv.conf.json says.
 
 **asv_runner.** It decides how samples are taken, and asv installs its newest release into every
-new environment. ``constraints.txt`` pins it for pip, which leaves the identity of an environment
-as it is; an environment that holds another release gets the pinned one.
+new environment. Here it installs the one that this package requires; an environment that holds
+another release gets that one too.
 
 **Building.** A project without ``build_command`` is built by `BUILD`, one without
 ``install_command`` installed by `INSTALL`.
@@ -20,6 +20,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from asv_watch import probes
 from asv_watch.asv.declared import declared
 from asv_watch.machine.facts import machine_facts, machine_state
 
-CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
 """asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
 INSTALL = [
@@ -41,21 +41,12 @@ INSTALL = [
 where torch is one. The second line is for a commit of the same version as the one before."""
 _INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
-_VARIABLE = "PIP_CONSTRAINT"
 _ASKING_TIMEOUT = 120  # s: an import from a cold disk may take most of a minute
 
 
 def pinned_asv_runner() -> str:
-    """Return the release of asv_runner that measures."""
-    [line] = CONSTRAINTS.read_text(encoding="utf-8").split()
-    return line.removeprefix("asv_runner==")
-
-
-def constrain_pip(constraints: Path = CONSTRAINTS) -> None:
-    """Make every pip that this process starts obey the pins, in addition to the caller's."""
-    # pip splits the variable at spaces, which a path may contain and its address may not.
-    files = [*os.environ.get(_VARIABLE, "").split(), constraints.as_uri()]
-    os.environ[_VARIABLE] = " ".join(dict.fromkeys(files))
+    """Return the release of asv_runner that measures: the only one that this package accepts."""
+    return metadata.version("asv_runner")
 
 
 def build_without_dependencies(conf: Any) -> None:
@@ -85,8 +76,9 @@ def creating(original: Any) -> Any:
     """
 
     def create(self: Any) -> None:
-        original(self)
         pinned = pinned_asv_runner()
+        self._base_requirements["pip+asv_runner"] = pinned
+        original(self)
         if _asv_runners(Path(self._path)) - {pinned}:
             try:
                 self._run_pip(["install", f"asv_runner=={pinned}"])

@@ -141,7 +141,6 @@ def setup() -> None:
     results, spawner = asv.results.Results, asv.runner.Spawner
     if results.add_result is not _add_result:
         return  # a test may load the plugin more than once
-    environments.constrain_pip()
     asv.util.load_json = results_files.loading_json(asv.util.load_json)
     asv.util.write_json = results_files.write_json
     benchmarks = asv.benchmarks.Benchmarks

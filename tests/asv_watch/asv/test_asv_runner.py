@@ -1,36 +1,38 @@
-"""One release of asv_runner takes all samples, and pip keeps to it."""
+"""One release of asv_runner takes all samples, and environments keep to it."""
 
 from __future__ import annotations
 
-import sys
+import json
 import tomllib
-from importlib import metadata
 from pathlib import Path
 
-import pytest
+import asv.environment
 
-from asv_watch.asv.environments import constrain_pip, pinned_asv_runner
-from tests.conftest import run
+from asv_watch.asv.environments import creating, pinned_asv_runner
+from asv_watch.asv.settings import load_settings
+from tests.asv_watch import torchless
 
 
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
     project = tomllib.loads((root / "src/asv_watch/pyproject.toml").read_text())["project"]
     pins = [pin for pin in project["dependencies"] if pin.startswith("asv_runner")]
     assert pins == [f"asv_runner=={pinned_asv_runner()}"]
-    assert metadata.version("asv_runner") == pinned_asv_runner()
 
 
-def test_pip_heeds_the_pins_in_a_folder_with_a_space(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pins = tmp_path / "a folder" / "constraints.txt"
-    pins.parent.mkdir()
-    pins.write_text("psutil==0.0.1\n")
-    others = tmp_path / "others.txt"
-    others.write_text("orjson==0.0.2\n")
-    monkeypatch.setenv("PIP_CONSTRAINT", str(others))
-    constrain_pip(pins)
-    for name in ("psutil", "orjson"):
-        pip = sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", name
-        done = run(*pip, status=1)
-        assert f"{name}==0.0." in done.stdout + done.stderr, "the constraint is what it refuses"
+def test_an_environment_gets_the_pinned_release_instead_of_another(tmp_path: Path) -> None:
+    (tmp_path / "asv.conf.json").write_text(json.dumps(torchless.CONFIGURATION))
+    conf = load_settings(tmp_path)
+    [environment] = asv.environment.get_environments(conf, None, verbose=False)
+    packages = Path(environment._path, "lib/python3.11/site-packages")
+    dist_info = packages / "asv_runner-0.3.1.dist-info"
+    dist_info.mkdir(parents=True)
+    installed: list[str] = []
+    environment._run_pip = installed.extend
+    asked: dict[str, str] = {}
+    creating(lambda env: asked.update(env._base_requirements))(environment)
+    assert asked["pip+asv_runner"] == pinned_asv_runner()
+    assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
+    installed.clear()
+    dist_info.rename(packages / f"asv_runner-{pinned_asv_runner()}.dist-info")
+    creating(lambda env: None)(environment)
+    assert installed == [], "it is not installed twice"
