@@ -209,6 +209,7 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
     Raises:
         WatchError: it cannot be read or cloned.
     """
+    top = ask_git(root, "rev-parse", "--show-toplevel")
     conf.project = str(root / conf.project)
     if (root / conf.repo).is_dir():
         conf.repo = str(root / conf.repo)
@@ -224,12 +225,11 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
         except asv.util.ProcessError:
             print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
     path = Path(repository._path)
-    top = ask_git(root, "rev-parse", "--show-toplevel")
     own = bool(top) and path.resolve() == Path(top).resolve()
-    return (root if own else path), conf.branches[0] or default_branch(repository, path)
+    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
 
 
-def default_branch(repository: Any, path: Path) -> str:
+def _default_branch(repository: Any, path: Path) -> str:
     """Return the branch of a project that names none: asv's own default, where there is one."""
     default: str = repository.get_branch_name()
     branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
