@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.asv.commands import run_asv
-from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, Shard, matching
+from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching, parse_shard
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import ExitStatus
 from asv_watch.options import Cases, Full, Machine, Release
@@ -107,7 +107,8 @@ def bench(
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     if shard:
-        selection = replace(selection, shard=Shard.parse(shard))
+        parse_shard(shard)
+        selection = replace(selection, shard=shard)
     with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as place:
         head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
         tally = Tally()

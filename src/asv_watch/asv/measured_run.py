@@ -15,13 +15,19 @@ from typing import Any
 import asv.util
 from asv.runner import BenchmarkResult
 
-from asv_watch.asv import results_files, skipping
+from asv_watch.asv import results_files
 from asv_watch.asv.case_store import CaseStore, outcome_of_case, outcome_of_failure, tell
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import ForkingSpawner, may_fork
-from asv_watch.asv.selection import cannot_run, case_name, cases_of
-from asv_watch.asv.skipping import Remaining, Rounds
+from asv_watch.asv.selection import (
+    Remaining,
+    Rounds,
+    cannot_run,
+    case_name,
+    cases_of,
+    selected_cases,
+)
 from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine
 from asv_watch.records.side_files import PROCESSES
@@ -174,7 +180,7 @@ class MeasuredRun:
         """
         result = original(benchmark, stderr=stderr, errcode=errcode)
         outcome, reason = outcome_of_failure(stderr, benchmark)
-        selected = set(skipping.selected_cases(self._remaining.benchmarks, benchmark))
+        selected = set(selected_cases(self._remaining.benchmarks, benchmark))
         for index, params in enumerate(cases_of(benchmark)):
             if index in selected:
                 self._store.note(case_name(benchmark, params), outcome, reason)

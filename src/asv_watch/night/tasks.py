@@ -25,8 +25,12 @@ from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.records.records import Commit
 from asv_watch.records.releases import import_case
-from asv_watch.releases.environments import remove_environment
-from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
+from asv_watch.releases.measure import (
+    ReleasePair,
+    measure_releases,
+    release_pairs,
+    remove_environment,
+)
 
 UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"

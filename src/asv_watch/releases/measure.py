@@ -1,14 +1,28 @@
-"""Compares releases of a requirement at one commit, and resumes where it stopped."""
+"""Compares releases of a requirement at one commit, and resumes where it stopped.
+
+Their environments are made when they are compared. asv does not manage them: an environment may
+take 5 GB, and the releases of several years do not fit on one disk together.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import math
+import os
+import shutil
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from asv_watch.asv.settings import EnvironmentSpec
+import msgspec
+
+from asv_watch import probes
+from asv_watch.asv.commands import run_command
+from asv_watch.asv.environments import environment_facts, pinned_asv_runner
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
@@ -19,12 +33,14 @@ from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.releases import FILE_NAME, import_case
-from asv_watch.releases import environments
+from asv_watch.records.releases import FILE_NAME, TriedRelease, import_case
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace
 
-IMPORT_ROUNDS = 5
+_COMPLETE = "complete"
+_INSTALL_TIMEOUT = 3600  # s
+_PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
+_IMPORT_ROUNDS = 5
 _MOST_EXPLAINED = 3
 """Cases of two releases whose operators and kernels are compared: those that changed most."""
 
@@ -126,14 +142,14 @@ def measure_releases(
                 yield pair, _compare(place, pair, package, chosen)
             except MachineError:
                 for release in (pair.before, pair.after):
-                    environments.remove_environment(release)
+                    remove_environment(release)
                 raise
             except WatchError as error:
                 yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
         for release in (pair.before, pair.after):
             if release not in needed:
-                environments.remove_environment(release)
+                remove_environment(release)
 
 
 def _compare(
@@ -146,7 +162,7 @@ def _compare(
     """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
     timed = [case for case in cases if case.is_timed]
-    imports = [interleaved_imports(pair.requirement, *sides)] if timed else []
+    imports = [_interleaved_imports(pair.requirement, *sides)] if timed else []
     compared = compare(place, sides, cases, extra=imports)
     if not pair.is_null and place.declared.profiler is not None:
         _explain(place, sides, compared.ratios, timed)
@@ -179,7 +195,7 @@ def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     Raises:
         WatchError: the release cannot be installed or imported.
     """
-    tried = environments.try_release(release, place.configuration)
+    tried = _try_release(release, place.configuration)
     append_lines(place.results / FILE_NAME, [tried])
     if tried.failed:
         raise WatchError(tried.failed)
@@ -190,18 +206,105 @@ def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRatio:
+def _interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRatio:
     """Compare what importing a requirement costs, in rounds of four processes: A B B A.
 
     Raises:
         WatchError: an import failed.
     """
     rounds = []
-    for number in range(IMPORT_ROUNDS):
+    for number in range(_IMPORT_ROUNDS):
         samples: tuple[list[float], list[float]] = ([], [])
         first = number % 2
         for turn in (first, 1 - first, 1 - first, first):
             side = (before, after)[turn]
-            samples[turn].append(environments.import_seconds(side.environment))
+            samples[turn].append(_import_seconds(side.environment))
         rounds.append((tuple(samples[0]), tuple(samples[1])))
     return ratio_of_case(import_case(requirement), rounds)
+
+
+def make_environment(release: EnvironmentSpec, python: str) -> None:
+    """Install a release, unless that is done already; a half-made environment is made anew.
+
+    Raises:
+        MachineError: the machine is to blame, or the package index takes too long.
+        WatchError: it cannot be installed.
+    """
+    if (release.folder / _COMPLETE).exists():
+        return
+    remove_environment(release)
+    requirements = [
+        *(_exactly(name, version) for name, version in release.requirements.items()),
+        f"asv_runner=={pinned_asv_runner()}",
+    ]
+    interpreter = str(release.folder / "bin" / "python")
+    for command in (
+        [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(release.folder)],
+        [interpreter, "-m", "pip", "install", "--quiet", *requirements],
+    ):
+        _run(command, release, _INSTALL_TIMEOUT, late=MachineError)
+    (release.folder / _COMPLETE).touch()
+
+
+def remove_environment(release: EnvironmentSpec) -> None:
+    """Remove a release's environment, if there is any."""
+    shutil.rmtree(release.folder, ignore_errors=True)
+
+
+def _try_release(release: EnvironmentSpec, configuration: Configuration) -> TriedRelease:
+    """Install a release, import it, and ask its environment for facts.
+
+    Returns:
+        What the environment consists of, or why it failed.
+
+    Raises:
+        MachineError: the machine is to blame, such as a full disk, and not the release.
+    """
+    tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
+    try:
+        make_environment(release, configuration.python)
+        _import_seconds(release)  # compiles the package's Python files
+        facts = environment_facts(
+            lambda script, *arguments: _run_probe(release, script, *arguments),
+            release.requirements,
+            configuration.declared.facts_script,
+        )
+    except WatchError as error:
+        return msgspec.structs.replace(tried, failed=str(error))
+    return msgspec.structs.replace(tried, facts=facts["facts"])
+
+
+def _import_seconds(release: EnvironmentSpec) -> float:
+    """Import the main requirement in a process of its own and return the CPU seconds of that.
+
+    Raises:
+        WatchError: it failed.
+    """
+    requirement = release.release.partition(" ")[0]
+    return float(_run_probe(release, probes.IMPORTING, requirement))
+
+
+def _run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
+    interpreter = str(release.folder / "bin" / "python")
+    return _run([interpreter, "-P", str(script), *arguments], release, _PROBE_TIMEOUT)
+
+
+def _run(
+    command: Sequence[str],
+    release: EnvironmentSpec,
+    timeout_s: float,
+    late: type[WatchError | MachineError] = WatchError,
+) -> str:
+    """Run a command as `run_command` does, with the release in the message of its error."""
+    folder = release.folder.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    variables = os.environ | dict(release.variables)
+    try:
+        return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
+    except WatchError as error:
+        raise WatchError(f"{release.release}: {error}") from error
+
+
+def _exactly(name: str, release: str) -> str:
+    """Return how pip is asked for the published wheel of a release, and for no local build."""
+    return f"{name.removeprefix('pip+')}==={release}" if release else name.removeprefix("pip+")

@@ -20,13 +20,13 @@ from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
     Selection,
-    Shard,
     case_name,
     cases_of,
     in_short_set,
     matching,
+    parse_shard,
+    select,
 )
-from asv_watch.asv.skipping import select
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import choose_cases
 
@@ -86,7 +86,7 @@ def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
 ) -> None:
     shards = []
     for number in range(1, count + 1):
-        selection = Selection(short=short, shard=Shard.parse(f"{number}/{count}"))
+        selection = Selection(short=short, shard=f"{number}/{count}")
         benchmarks: Any = asv.benchmarks.Benchmarks(asv.config.Config(), BENCHMARKS)
         results = asv.results.Results({"machine": "m"}, {}, "c" * 40, 0, "3", "env", {})
         with mock.patch.dict(os.environ, selection.environment):
@@ -98,7 +98,7 @@ def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
 @pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
 def test_what_is_no_shard_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match="give one such as 2/5"):
-        Shard.parse(text)
+        parse_shard(text)
 
 
 def test_the_short_set_is_what_suites_declare() -> None:
