@@ -49,7 +49,6 @@ from asv_watch.asv import environments, processes, results_files, selection
 from asv_watch.asv.declared import Declared, declare, declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.measured_run import MeasuredRun
-from asv_watch.asv.processes import temporary_files_in
 from asv_watch.asv.settings import find_repository
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import exclusive_run
@@ -98,10 +97,8 @@ def _locked(original: Any, name: str) -> Any:
         try:
             declare(read_declared(conf, Path.cwd()))
             build_without_dependencies(conf)
-            with (
-                exclusive_run(Path(conf.env_dir), f"asv {name}"),
-                temporary_files_in(Path(tempfile.gettempdir())),
-            ):
+            with exclusive_run(Path(conf.env_dir), f"asv {name}"):
+                os.environ[processes.TEMPORARY_FOLDER] = tempfile.gettempdir()
                 return original(cls, conf, args, **options)
         except WatchError as error:
             raise asv.util.UserError(str(error)) from error

@@ -27,7 +27,9 @@ from asv.util import TIMEOUT_RETCODE
 
 from asv_watch.errors import WatchError
 
-_TEMPORARY_FOLDER = "TMPDIR"
+TEMPORARY_FOLDER = "TMPDIR"
+_OUTER_FOLDER = {name: path for name, path in os.environ.items() if name == TEMPORARY_FOLDER}
+"""As it was when asv loaded the plugin."""
 _POLLING = 0.1
 """Seconds between looks at a process, where its end cannot be waited for together with output."""
 MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
@@ -88,36 +90,14 @@ def create_setup_cache(
     return None, f"{output}\nasv: setup_cache failed (exit status {status})".strip()
 
 
-@contextlib.contextmanager
-def temporary_files_in(folder: Path) -> Iterator[None]:
-    """Let what installs packages put its temporary files into the folder of the run.
-
-    Measured processes keep the outer folder, because compilers keep caches there.
-    """
-    outer = os.environ.get(_TEMPORARY_FOLDER)
-    os.environ[_TEMPORARY_FOLDER] = str(folder)
-    _outer_folder.append(outer)
-    try:
-        yield
-    finally:
-        _outer_folder.pop()
-        del os.environ[_TEMPORARY_FOLDER]
-        if outer is not None:
-            os.environ[_TEMPORARY_FOLDER] = outer
-
-
-_outer_folder: list[str | None] = []
-"""What TMPDIR was outside `temporary_files_in`."""
-
-
 def variables(env: Any) -> dict[str, str]:
-    """Return the environment variables of measured processes."""
-    outer = dict(os.environ)
-    if _outer_folder:
-        del outer[_TEMPORARY_FOLDER]
-        if _outer_folder[0] is not None:
-            outer[_TEMPORARY_FOLDER] = _outer_folder[0]
-    return {**outer, **env.env_vars}
+    """Return the environment variables of measured processes.
+
+    Their temporary files go to the outer folder, because compilers keep caches there; those of
+    what installs packages go to the folder of the run.
+    """
+    others = {name: value for name, value in os.environ.items() if name != TEMPORARY_FOLDER}
+    return {**others, **_OUTER_FOLDER, **env.env_vars}
 
 
 def run_script(env: Any, arguments: list[str], folder: str, timeout: float) -> tuple[str, int]:
