@@ -17,7 +17,6 @@ from typing import Any
 
 import asv.util
 
-from asv_watch.asv.declared import SCRIPTS
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
@@ -306,9 +305,7 @@ def discover(
         "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
         "env_dir": str(checkout / settings.get("env_dir", "env")),
         "results_dir": str(results),
-        "html_dir": str(folder / "html"),
     }
-    settings |= {key: str(checkout / settings[key]) for key in SCRIPTS if settings.get(key)}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
     for name in dict.fromkeys(environment.name for environment in environments):

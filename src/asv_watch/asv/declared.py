@@ -13,9 +13,6 @@ from asv_watch.errors import WatchError
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.releases import release_order
 
-SCRIPTS = ("facts_script", "profiler")
-"""Keys that name a script."""
-
 
 class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a project declares of a suite; what it leaves out stays as the suite itself has it."""

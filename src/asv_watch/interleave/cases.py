@@ -27,7 +27,6 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.errors import WatchError
 from asv_watch.interleave.sides import Side
-from asv_watch.records.git import ask_git
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
@@ -105,8 +104,7 @@ def _listed(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     repository = place.configuration.repository
     folder = place.root / ".asv" / "interleaved" / "suites"
     commit = listing.version.commit if listing.version else "HEAD"
-    commit_hash = ask_git(repository, "rev-parse", commit)
-    results = discover(folder, place.root, repository, commit_hash, environments, place.machine)
+    results = discover(folder, place.root, repository, commit, environments, place.machine)
     return list(read_machine_list(results, place.machine).values())
 
 

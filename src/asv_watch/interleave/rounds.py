@@ -178,7 +178,10 @@ def measure_interleaved(
     """
     comparison = RoundsOfCases(cases, sampling, keep)
     started, measured = time.monotonic(), 0
-    with _folders() as folders, comparison.keeping():
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder, comparison.keeping():
+        folders = Path(folder, "a"), Path(folder, "b")  # names of one length
+        for path in folders:
+            path.mkdir()
         for number in itertools.count():
             count = len(comparison.open)
             with (
@@ -231,16 +234,6 @@ def _measure(
         )
         comparison.close(case, failed)
         return f"failed: {reason}"
-
-
-@contextlib.contextmanager
-def _folders() -> Iterator[tuple[Path, Path]]:
-    """Make the working folders of both sides, with names of one length."""
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        folders = Path(folder, "a"), Path(folder, "b")
-        for path in folders:
-            path.mkdir()
-        yield folders
 
 
 def _time_left(
