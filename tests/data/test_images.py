@@ -184,7 +184,7 @@ def test_folder_of_pictures(pictures: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("val", "validation", r"no folder .*val; .*--data-dir"),
+        ("val", "validation", r"val lacks pictures .*--data-dir"),
         ("val/dog", "val/wolf", "need the same folders"),
     ],
 )

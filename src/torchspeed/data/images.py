@@ -19,14 +19,12 @@ from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
 from torchspeed.errors import TorchspeedError
 
-IMAGE_SETS: dict[str, Any] = {
-    "mnist": datasets.MNIST,
-    "fashion_mnist": datasets.FashionMNIST,
-    "cifar10": datasets.CIFAR10,
+IMAGE_SETS: dict[str, tuple[Any, tuple[int, int, int]]] = {
+    "mnist": (datasets.MNIST, (1, 28, 28)),
+    "fashion_mnist": (datasets.FashionMNIST, (1, 28, 28)),
+    "cifar10": (datasets.CIFAR10, (3, 32, 32)),
 }
-
-NATURAL_SHAPE = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
-"""Shape of one image as published: channels, height, width."""
+"""torchvision's loader, and the shape of an image as published: channels, height, width."""
 
 CLASSES = 10
 """Of each set; labels count from 0."""
@@ -48,7 +46,7 @@ def load_images(name: str, options: DataOptions) -> Data:
         TorchspeedError: files are missing and not to be downloaded, damaged, or of another shape
             than the set's.
     """
-    loader, folder, natural = IMAGE_SETS[name], options.data_dir, NATURAL_SHAPE[name]
+    (loader, natural), folder = IMAGE_SETS[name], options.data_dir
     shape = options.shape or natural
     steps: list[Any] = []
     if shape[0] != natural[0]:
@@ -111,17 +109,13 @@ def load_pictures(options: DataOptions) -> Data:
 
 
 def _folder(folder: Path, transform: Any) -> Any:
-    if not folder.is_dir():
-        raise TorchspeedError(
-            f"no folder {folder}; ImageNet is not free to download: put a folder a class under "
-            "train and val, and pass --data-dir"
-        )
     try:
         return datasets.ImageFolder(str(folder), transform=transform, loader=_open_picture)
-    except FileNotFoundError as error:
-        reason = str(error).split(" Supported")[0].rstrip(".")
+    except OSError as error:
+        reason = (error.strerror or str(error).partition(" Supported")[0]).rstrip(".")
         raise TorchspeedError(
-            f"{folder}: {reason}; each class needs a folder with at least one picture"
+            f"{folder} lacks pictures ({reason}); ImageNet is not free to download: put a folder "
+            "of pictures for each class under train and val, and pass --data-dir"
         ) from None
 
 
