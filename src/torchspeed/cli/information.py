@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from functools import cache
 from importlib import metadata
 from typing import get_args
 
@@ -47,9 +46,8 @@ def info() -> None:
     standard_output().print(table)
 
 
-@cache
 def facts() -> dict[str, str]:
-    """Machine, versions and devices, as text by name; asking the CPU takes a second, once."""
+    """Machine, versions and devices, as text by name."""
     import cpuinfo
     import psutil
     import torch
