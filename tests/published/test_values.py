@@ -2,12 +2,7 @@ import ast
 import importlib
 from collections import Counter
 
-from torchspeed.published.values import (
-    SITE_VALUES,
-    published_values,
-    site_rows,
-    site_values,
-)
+from torchspeed.published.values import SITE_VALUES, published_values, site_rows, site_values
 
 
 def test_every_table_of_every_source_is_whole() -> None:

@@ -8,16 +8,7 @@ import pytest
 
 from asv_watch.site.declared_files import read_tables
 from tools import implementation_table
-from tools.implementation_table import (
-    BEGIN,
-    END,
-    Row,
-    Timed,
-    measure_all,
-    page_with,
-    read,
-    write,
-)
+from tools.implementation_table import BEGIN, END, Row, Timed, measure_all, page_with, read, write
 
 LENET = Row(
     model="lenet5",

@@ -30,22 +30,24 @@ CONFIG = RunConfig(optimiser="sgd", rate=0.1, epochs=2)
 AXES: dict[str, list[Any]] = {"workers": [0, 1], "batch_size": [32, 64, 128]}
 
 
-def result(seconds: float, batch: int = 64, accuracy: float = 0.9, **more: Any) -> dict[str, Any]:
-    """What is stored of a training, as far as sweeps read it."""
+def result(seconds: float, batch: int = 64) -> dict[str, Any]:
+    """What is stored of a training that reached its target, as far as sweeps read it."""
     columns = {
         "training_function_s": seconds,
         "data_loading_s": seconds / 4,
         "epoch_training_s": seconds / 2,
         "average_training_loss": 0.5,
-        "best_training_accuracy": accuracy,
-        "best_test_accuracy": accuracy,
+        "best_training_accuracy": 0.9,
+        "best_test_accuracy": 0.9,
         "target_accuracy": 0.9,
-        "seconds_to_target": seconds if accuracy >= 0.9 else None,
+        "seconds_to_target": seconds,
     }
-    config = {"model": "lenet5", "data": "digits", "batch_size": batch}
-    values = {"config": config, "epochs": [{"wall_s": seconds}] * 2, "items_per_s": 64 / seconds,
-              "device_name": "cpu"}  # fmt: skip
-    return values | more | {"time_to_accuracy": columns}
+    return {
+        "config": {"model": "lenet5", "data": "digits", "batch_size": batch},
+        "epochs": [{"wall_s": seconds}] * 2,
+        "items_per_s": 64 / seconds,
+        "time_to_accuracy": columns,
+    }
 
 
 Measured = Callable[[RunConfig], Outcome]
