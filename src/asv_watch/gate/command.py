@@ -24,7 +24,6 @@ from asv_watch.gate.result import (
     ExactValues,
     GateCase,
     GateResult,
-    HeadAgainstBase,
     parse_share,
     verdict_of,
 )
@@ -305,7 +304,7 @@ def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
         if isinstance(result, Unmeasured):
             skipped = (result.failed if result.failed_before else result.skipped)[:2000]
             failed = "" if result.failed_before else result.failed[:2000]
-    return GateCase(name, tuple(map(HeadAgainstBase.of, ratios)), exact, skipped, failed)
+    return GateCase(name, tuple(ratios), exact, skipped, failed)
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

@@ -111,8 +111,7 @@ def _change(case: GateCase) -> str:
     if case.exact is not None:
         return quantities.change(case.exact.ratio, "count")
     change = case.changes[-1]
-    kind = "time" if change.unit == "seconds" else "memory"
-    return quantities.measured(change.ratio, change.interval, kind)
+    return quantities.measured(change.ratio, change.interval, change.kind)
 
 
 def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:
@@ -174,7 +173,7 @@ def _last_line(text: str) -> str:
 def _state(stored: Stored) -> str:
     """Return the result inside an HTML comment, which is empty if it would be too long."""
     packed = base64.b64encode(zlib.compress(msgspec.json.encode(stored), 9)).decode()
-    return f"<!-- asv-watch-gate {packed if len(packed) < LONGEST // 2 else ''} -->"
+    return f"<!-- asv-watch-gate {packed if len(packed) < LONGEST * 2 // 3 else ''} -->"
 
 
 def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:

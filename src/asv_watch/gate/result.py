@@ -27,11 +27,9 @@ MEASUREMENTS = 2
 slower by chance in half of what its interval leaves out, which is 0.5 %; so of 400 harmless cases
 0.01 are expected to be slower in both."""
 
-_Positive = Annotated[float, msgspec.Meta(gt=0, lt=1e18)]
 _Value = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
 _Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
-_Count = Annotated[int, msgspec.Meta(ge=1, lt=10**9)]
 
 
 class CaseState(Enum):
@@ -46,50 +44,6 @@ class CaseState(Enum):
     SAME = "same"
     SKIPPED = "skipped"
     NOT_MEASURED = "not measured"
-
-
-class HeadAgainstBase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One measurement of a case, head against base."""
-
-    ratio: _Positive
-    interval: tuple[_Positive, _Positive]
-    before: _Positive
-    """Median of the samples before, in ``unit``: seconds a call."""
-    after: _Positive
-    rounds: _Count
-    unit: _Text = "seconds"
-
-    def __post_init__(self) -> None:
-        """Refuse an interval that does not hold the ratio.
-
-        Raises:
-            ValueError: its ends are in the wrong order.
-        """
-        if not self.interval[0] <= self.ratio <= self.interval[1]:
-            raise ValueError("the interval does not hold the ratio")
-
-    @property
-    def factors(self) -> tuple[float, float, float]:
-        """How many times as bad the head is: lower end of the interval, ratio, upper end."""
-        low, high = self.interval
-        if more_is_better(self.unit):
-            return 1 / high, 1 / self.ratio, 1 / low
-        return low, self.ratio, high
-
-    @classmethod
-    def of(cls, ratio: CaseRatio) -> HeadAgainstBase:
-        """Take over what is reported of a measured ratio, in five digits."""
-        low, middle, high, before, after = (
-            float(f"{number:.5g}")
-            for number in (
-                ratio.interval[0],
-                ratio.ratio,
-                ratio.interval[1],
-                ratio.before,
-                ratio.after,
-            )
-        )
-        return cls(middle, (low, high), before, after, len(ratio.ratios), ratio.unit)
 
 
 class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,9 +67,14 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return judged(answer, self.unit)
 
 
-def verdict_of(change: HeadAgainstBase | CaseRatio) -> Verdict:
+def verdict_of(change: CaseRatio) -> Verdict:
     """Tell whether a head is worse: slower or larger, or smaller where more is better."""
     return judged(verdict(change), change.unit)
+
+
+def _times_as_bad(ratio: float, unit: str) -> float:
+    """Return how many times as bad a head is: how much slower or larger, or smaller."""
+    return 1 / ratio if more_is_better(unit) else ratio
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -123,8 +82,8 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     case: _Text
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
-    changes: Annotated[tuple[HeadAgainstBase, ...], msgspec.Meta(max_length=9)] = ()
-    """Its measurements, the first one first; none of an exact value."""
+    changes: Annotated[tuple[CaseRatio, ...], msgspec.Meta(max_length=9)] = ()
+    """Its measurements, head against base, the first one first; none of an exact value."""
     exact: ExactValues | None = None
     skipped: _Text = ""
     """Why it cannot run here."""
@@ -143,11 +102,11 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         It is infinite if an exact value got worse from or to zero or below.
         """
         if self.exact is None:
-            return self.changes[-1].factors[1] if self.changes else 0.0
-        without = {Verdict.WORSE: math.inf, Verdict.SAME: 1.0, Verdict.BETTER: 0.0}
-        ratio = self.exact.ratio or without[self.exact.verdict]
-        is_turned = self.exact.ratio is not None and more_is_better(self.exact.unit)
-        return 1 / ratio if is_turned else ratio
+            change = self.changes[-1] if self.changes else None
+            return _times_as_bad(change.ratio, change.unit) if change else 0.0
+        if self.exact.ratio is not None:
+            return _times_as_bad(self.exact.ratio, self.exact.unit)
+        return math.inf if self.exact.verdict is Verdict.WORSE else 0.0
 
 
 class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -171,7 +130,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     cases: tuple[GateCase, ...]
     is_prepared: bool = True
     """Whether both commits were built and the cases chosen within the limit."""
-    format: Literal[3] = 3
+    format: Literal[4] = 4
 
     @property
     def is_timed(self) -> bool:
@@ -208,9 +167,11 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     def uncertain(self, threshold: float) -> list[GateCase]:
         """List the cases not called slower whose interval reaches the threshold."""
-        same = self.of_state(CaseState.SAME)
         return [
-            case for case in same if case.changes and case.changes[-1].factors[2] >= 1 + threshold
+            case
+            for case in self.of_state(CaseState.SAME)
+            for change in case.changes[-1:]
+            if max(_times_as_bad(end, change.unit) for end in change.interval) >= 1 + threshold
         ]
 
     def is_undecided(self, threshold: float) -> bool:

@@ -6,12 +6,22 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.gate.result import GateCase, GateResult, HeadAgainstBase
+from asv_watch.gate.result import GateCase, GateResult
+from asv_watch.records.comparisons import CaseRatio
 
 
-def change(percent: float, half: float = 0.8) -> HeadAgainstBase:
-    low, middle, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
-    return HeadAgainstBase(middle, (low, high), 0.01, 0.01 * middle, 6)
+def change(percent: float, half: float = 0.8, unit: str = "seconds") -> CaseRatio:
+    low, ratio, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
+    return CaseRatio(
+        case="s.time_z",
+        at=1_790_000_000,
+        ratios=(ratio,) * 6,
+        ratio=ratio,
+        interval=(low, high),
+        before=0.01,
+        after=0.01 * ratio,
+        unit=unit,
+    )
 
 
 def result(*cases: GateCase, **changes: Any) -> GateResult:

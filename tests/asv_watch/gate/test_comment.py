@@ -17,7 +17,6 @@ from asv_watch.gate.result import (
     CaseState,
     ExactValues,
     GateCase,
-    HeadAgainstBase,
     parse_share,
     read_result,
 )
@@ -79,8 +78,8 @@ def test_less_is_worse_where_more_is_better() -> None:
         GateCase("s.track_a", exact=ExactValues(0.9, 0.8, "accuracy")),
         GateCase("s.track_b", exact=ExactValues(0.8, 0.9, "accuracy")),
         GateCase("s.track_c", exact=ExactValues(100, 115, "lines")),
-        GateCase("s.track_d", (HeadAgainstBase(0.9, (0.89, 0.91), 10, 9, 9, "lines/s"),) * 2),
-        GateCase("s.track_e", (HeadAgainstBase(1.1, (1.0, 1.2), 10, 11, 9, "lines/s"),)),
+        GateCase("s.track_d", (change(-10, unit="lines/s"),) * 2),
+        GateCase("s.track_e", (change(10, 10, "lines/s"),)),
     )
     worse = [case.case for case in measured.failing(0.1)]
     assert worse == ["s.track_c", "s.track_a", "s.track_d"]
