@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ import typer
 from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
+from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import list_cases
@@ -24,9 +24,8 @@ from asv_watch.judge.precision import RepeatedComparisons, summarise_repeats
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
-from asv_watch.records.comparisons import StoredComparison, read_comparison
+from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.git import ask_git
-from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import open_workplace
 
 
@@ -61,37 +60,21 @@ def calibrate(
         version = side(place, commit, place.environments[0].version)
         slowed = dataclasses.replace(version, planted=planted / 100)
         timed = list_cases(place, [version], selection, "time")
-        stored = []
+        paths = []
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-            path = compare(place, (version, slowed), timed).path
-            comparison = read_comparison(path)[0] if path else None
-            if comparison is not None:
-                stored.append(comparison)
-        repeated = summarise_repeats(stored)
+            compared = compare(place, (version, slowed), timed)
+            paths.append(compared.path)
+            if planted:
+                after = f"{slowed.name}, slowed down by {planted} %"
+                print(f"\n{compare_report.report(compared, version.name, after)}")
+        if planted:
+            return
+        stored, _ = read_comparisons(place.configuration.results, place.machine)
+        repeated = summarise_repeats([each for each in stored if each.path in paths])
         if repeated is None:
             raise WatchError("no case has a ratio in every comparison; `asv run` says why")
-        seconds = time.monotonic() - started
-        print(f"\n{planted_report(stored, planted) if planted else report(repeated, seconds)}")
-
-
-def planted_report(comparisons: Sequence[StoredComparison], planted: int) -> str:
-    """Return how much slower each case was measured to be, and how often that was found."""
-    ratios = [ratio for comparison in comparisons for ratio in comparison.times]
-    rows = [
-        (
-            f"`{ratio.case}`",
-            str(len(ratio.ratios)),
-            quantities.change(ratio.ratio),
-            quantities.interval(ratio.interval),
-        )
-        for ratio in sorted(ratios, key=lambda ratio: ratio.case)
-    ]
-    found = [verdict(ratio) for ratio in ratios].count(Verdict.WORSE)
-    return (
-        f"{table(('case', 'rounds', 'change', 'interval'), rows)}\n\n"
-        f"{planted} % planted, found in {found} of {len(ratios)} ratios."
-    )
+        print(f"\n{report(repeated, time.monotonic() - started)}")
 
 
 def report(repeated: RepeatedComparisons, seconds: float) -> str:

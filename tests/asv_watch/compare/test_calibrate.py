@@ -88,4 +88,5 @@ def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
     [ratio] = stored.times
     assert 1.4 < ratio.ratio < 1.6
     assert newest_repeats([stored]) is None
-    assert output.rstrip().endswith("50 % planted, found in 1 of 1 ratios.")
+    assert "slowed down by 50 %** against **" in output
+    assert "Of 1 case 1 slower, 0 faster, 0 same" in output
