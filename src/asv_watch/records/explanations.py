@@ -6,14 +6,12 @@ with another, operator by operator (``asv-watch explain``).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
 from asv_watch.records.comparisons import Version
-from asv_watch.records.json_lines import read_stored
-from asv_watch.records.records import Problem, Time
+from asv_watch.records.records import Time
 
 FILE_NAME = "explanations.jsonl"
 
@@ -75,8 +73,3 @@ class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
     after: Version
     explanation: Explanation
     format: Literal[2] = 2
-
-
-def read_explanations(path: Path) -> tuple[tuple[StoredExplanation, ...], tuple[Problem, ...]]:
-    """Read a machine's file, oldest first, and a problem for each line that is damaged."""
-    return read_stored(path, StoredExplanation, "explanation")

@@ -12,8 +12,9 @@ import io
 import os
 import subprocess
 import tarfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
@@ -191,50 +192,35 @@ def _run(repository: Path, arguments: tuple[str, ...]) -> subprocess.CompletedPr
         raise WatchError("git was not found: install git and put it on PATH") from error
 
 
-@dataclass(frozen=True, slots=True)
-class BranchCommit:
-    """A commit that reached the branch, directly or with a merge."""
-
-    hash: str
-    date: int
-    """Committer date, seconds since the epoch."""
-    subject: str
-    """First line of the message: hostile input, to be escaped where shown."""
-    touches: bool
-    """Whether it changes a file below the paths that were asked about."""
-
-
 class Ancestry:
     """The commits of a branch, each with what a merge brought."""
 
     def __init__(
         self,
-        line: Sequence[Commit],
-        brought: Mapping[str, tuple[BranchCommit, ...]] | None = None,
+        commits: Sequence[Commit],
+        touching: Collection[str] = (),
         paths: tuple[str, ...] = (),
     ) -> None:
         """Keep what git lists.
 
         Args:
-            line: The branch along the first parents, oldest first.
-            brought: Hash of a commit of the branch to itself and what it merged, newest first.
-            paths: What `BranchCommit.touches` refers to; empty for all files.
+            commits: Those of the branch, oldest first, each after what it merged, which has its
+                position.
+            touching: Hashes of those that change a file below the paths.
+            paths: What was asked about; empty for all files.
         """
+        self.touching = touching
         self.paths = paths
-        self._line = line
-        self._brought = brought or {}
-        self._position = {commit.hash: position for position, commit in enumerate(line)}
+        self._commits = commits
+        self._positions = {commit.hash: commit.position for commit in commits}
 
-    def between(self, before: str, after: str) -> tuple[BranchCommit, ...]:
+    def between(self, before: str, after: str) -> Sequence[Commit]:
         """List the commits after one of the branch up to and including another, newest first."""
-        span = self._line[self._position[before] + 1 : self._position[after] + 1]
-        return tuple(
-            inner
-            for commit in reversed(span)
-            for inner in self._brought.get(
-                commit.hash, (BranchCommit(commit.hash, commit.date, commit.subject, False),)
-            )
+        first, last = (
+            bisect_right(self._commits, self._positions[end], key=attrgetter("position"))
+            for end in (before, after)
         )
+        return self._commits[first:last][::-1]
 
 
 def read_ancestry(
@@ -248,33 +234,28 @@ def read_ancestry(
         since: Full hash of one of its commits: what came after it is read.
         paths: Files and folders, of which those that the newest commit lacks are ignored.
     """
-    first = next(position for position, commit in enumerate(line) if commit.hash == since)
-    commits = line[first + 1 :]
-    if not commits:
+    first = next(index for index, commit in enumerate(line) if commit.hash == since)
+    newer = line[first + 1 :]
+    if not newer:
         return Ancestry(line)
-    reach = [commits[-1].hash, f"^{since}"]
+    reach = [newer[-1].hash, f"^{since}"]
     tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines())
     known = tuple(path for path in paths if path in tree)
     arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
-    touching = set(run_git(repository, *arguments).split())
-    parents: dict[str, list[str]] = {}
-    listed: dict[str, BranchCommit] = {}
+    touching = frozenset(run_git(repository, *arguments).split())
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
-    for commit, its_parents, date, subject in log:
-        parents[commit] = its_parents.split()
-        listed[commit] = BranchCommit(commit, int(date), subject, commit in touching)
-    order = {commit: index for index, commit in enumerate(listed)}
-    brought: dict[str, tuple[BranchCommit, ...]] = {}
-    seen: set[str] = set()
-    for merge in commits:
-        new: list[str] = []
+    left = {entry[0]: (index, *entry[1:]) for index, entry in enumerate(log)}
+    commits = list(line[: first + 1])
+    for merge in newer:
+        brought: list[tuple[int, Commit]] = []
         waiting = [merge.hash]
         while waiting:
             candidate = waiting.pop()
-            if candidate in listed and candidate not in seen:
-                seen.add(candidate)
-                new.append(candidate)
-                waiting += parents[candidate]
-        new.sort(key=order.__getitem__)
-        brought[merge.hash] = tuple(listed[commit] for commit in new)
-    return Ancestry(line, brought, known)
+            if candidate in left:
+                index, parents, date, subject = left.pop(candidate)
+                commit = Commit(candidate, int(date), subject, position=merge.position)
+                brought.append((index, commit))
+                waiting += parents.split()
+        brought.sort(key=itemgetter(0), reverse=True)
+        commits += [commit for _, commit in brought]
+    return Ancestry(commits, touching, known)

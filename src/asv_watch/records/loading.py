@@ -17,13 +17,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from asv_watch.files import read_regular
-from asv_watch.records import (
-    explanations,
-    suite_lists,
-)
+from asv_watch.records import explanations, suite_lists
 from asv_watch.records.comparisons import StoredComparison, read_comparisons
-from asv_watch.records.explanations import StoredExplanation, read_explanations
+from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, RunColumns, Series
+from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
@@ -39,10 +37,10 @@ from asv_watch.records.records import (
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
+    lasting_sampling,
     read_json,
     read_result_file,
 )
-from asv_watch.records.sampling import lasting_sampling, sampling_facts
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
@@ -81,14 +79,6 @@ def load_history(
     if benchmarks is None:
         benchmarks, problems = read_benchmarks(results_dir)
     return _Loader(results_dir, commits, machine, benchmarks, problems, layout).load()
-
-
-def hidden_machines(results_dir: Path) -> list[Problem]:
-    """Find results of machines whose names begin with a dot, which nothing reads."""
-    return [
-        Problem(str(path.parent), "its name begins with a dot, so it is left out; rename it")
-        for path in sorted(results_dir.glob(".*/machine.json"))
-    ]
 
 
 @dataclass(slots=True)
@@ -157,7 +147,9 @@ class _Loader:
                 self._load_machine(folder)
             elif not folder.exists():
                 self._problem(folder, "it is a link that leads nowhere; it was left out")
-        self._problems += hidden_machines(self._results_dir)
+        for path in sorted(self._results_dir.glob(".*/machine.json")):
+            message = "its name begins with a dot, so it is left out; rename it"
+            self._problem(path.parent, message)
         setups = self._setups.items()
         measured = {commit for setup in self._setups.values() for commit in setup.files}
         measured |= {
@@ -233,7 +225,9 @@ class _Loader:
         if folder / suite_lists.FILE_NAME in files:
             self._check_list(folder / suite_lists.FILE_NAME)
         path = folder / explanations.FILE_NAME
-        self._explanations[machine.name], damage = read_explanations(path)
+        self._explanations[machine.name], damage = read_stored(
+            path, StoredExplanation, "explanation"
+        )
         self._problems += damage
         releases, damage = read_releases(self._results_dir, folder.name)
         self._problems += damage
@@ -290,7 +284,7 @@ class _Loader:
         of_newest = self._environments.get(environment)
         if of_newest is None or of_newest[0] < self._order[commit]:
             self._environments[environment] = self._order[commit], content.environment(environment)
-        setup.facts[commit] = content.facts | sampling_facts(content)
+        setup.facts[commit] = content.facts | content.sampling
         if records:
             setup.records[commit] = records
         setup.runs[commit] = self._runs.read(path, content, reports or {})

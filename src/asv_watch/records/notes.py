@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -30,7 +30,6 @@ from asv_watch.files import read_regular
 from asv_watch.records.records import Commit, Problem
 
 FILE_NAME = "notes.toml"
-_ALL = ("*",)
 
 CommitStart = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{7,64}$")]
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -42,12 +41,13 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     commit: CommitStart
     kind: Literal["expected", "explained"]
     text: Text
-    cases: tuple[str, ...] = _ALL
+    cases: tuple[str, ...] = ("*",)
     machine: str = ""
 
     def is_about(self, machine: str, case: str) -> bool:
         """Tell whether it concerns a case (by its name) on a machine."""
-        return self.machine in {"", machine} and _matches(case, self.cases)
+        is_case = any(fnmatchcase(case, pattern) for pattern in self.cases)
+        return is_case and self.machine in {"", machine}
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,19 +55,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     change: tuple[ChangeNote, ...] = ()
 
 
-class Placed(NamedTuple):
-    """A note on a change, and the position of its commit along the branch."""
-
-    position: int
-    note: ChangeNote
-
-
 @dataclass(frozen=True, slots=True)
 class Notes:
     """The notes of a results folder, placed along a branch."""
 
-    changes: tuple[Placed, ...] = ()
-    """Remarks on changes."""
+    changes: tuple[tuple[int, ChangeNote], ...] = ()
+    """Remarks on changes, each after the position of its commit along the branch."""
     unplaced: tuple[str, ...] = ()
     """Commits named by notes that are not on the branch, or not just one of it."""
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -105,7 +98,7 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
     known = (note for note in stored.change if note.commit in placed)
     return Notes(
-        tuple(Placed(placed[note.commit], note) for note in known),
+        tuple((placed[note.commit], note) for note in known),
         tuple(sorted(named - placed.keys())),
         {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []
@@ -122,7 +115,3 @@ def commit_of_version(results: Path, name: str) -> str:
 
 def _positions(start: str, commits: Sequence[Commit]) -> list[int]:
     return [position for position, commit in enumerate(commits) if commit.hash.startswith(start)]
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

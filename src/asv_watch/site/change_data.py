@@ -91,13 +91,15 @@ def change_id(contents: Contents, change: Change) -> str:
 def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
     before, after = (contents.history.commits[place].hash for place in (previous, commit))
     inner = contents.ancestry.between(before, after)
-    chosen = set(sorted(inner, key=lambda commit: not commit.touches)[:RANGE_COMMITS])
-    listed = [commit for commit in inner if commit in chosen]
+    touching = contents.ancestry.touching
+    nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]
+    listed = [commit for commit in inner if commit in nearest]
     return {
         "p": previous,
         "c": commit,
         "commits": [
-            [within.hash, within.date, within.subject, within.touches] for within in listed
+            [within.hash, within.date, within.subject, within.hash in touching]
+            for within in listed
         ],
         "more": len(inner) - len(listed),
         "command": _log_command(contents, before, after),

@@ -16,7 +16,8 @@ from asv_watch.explain import compare_profiles, explain_case, report
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import Version
-from asv_watch.records.explanations import FILE_NAME, read_explanations
+from asv_watch.records.explanations import FILE_NAME, StoredExplanation
+from asv_watch.records.json_lines import read_stored
 from asv_watch.workplace import Workplace
 from torchspeed.probes import operators
 from torchspeed.probes.operators import parse_kernels
@@ -96,7 +97,8 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
     assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
     text = report(explanation, "A", "B")
     assert re.search(r"aten::cumsum accounts for \d+ % of the difference \(0 s → ", text)
-    [stored], problems = read_explanations(tmp_path / "results" / "desk" / FILE_NAME)
+    path = tmp_path / "results" / "desk" / FILE_NAME
+    [stored], problems = read_stored(path, StoredExplanation, "explanation")
     assert problems == ()
     assert (stored.case, stored.before, stored.after) == (
         CASE.name,

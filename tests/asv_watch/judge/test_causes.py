@@ -17,10 +17,9 @@ from asv_watch.records.explanations import (
     KernelChange,
     OperatorDifference,
     StoredExplanation,
-    read_explanations,
 )
 from asv_watch.records.history import History
-from asv_watch.records.json_lines import append_lines
+from asv_watch.records.json_lines import append_lines, read_stored
 from asv_watch.records.records import NEVER_RUN
 from tests.asv_watch.judge.test_findings import history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash, run_of
@@ -69,10 +68,11 @@ def test_a_stored_explanation_is_read_back_and_a_damaged_line_is_reported(tmp_pa
     with path.open("ab") as stream:
         stream.write(b'{"case": "x"}\n')
     append_lines(path, [stored])
-    explanations, [problem] = read_explanations(path)
+    explanations, [problem] = read_stored(path, StoredExplanation, "explanation")
     assert explanations == (stored, stored)
     assert problem.message.startswith("line 2 is not a valid explanation")
-    assert read_explanations(tmp_path / "other" / FILE_NAME) == ((), ())
+    missing = tmp_path / "other" / FILE_NAME
+    assert read_stored(missing, StoredExplanation, "explanation") == ((), ())
 
 
 def _operator(

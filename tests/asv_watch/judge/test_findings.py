@@ -15,7 +15,7 @@ from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import UNDECLARED
-from asv_watch.records.notes import ChangeNote, Notes, Placed
+from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run
 from tests.asv_watch.making import (
     ENVIRONMENT,
@@ -292,7 +292,7 @@ def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
     def note(commit: int, **changes: Any) -> ChangeNote | None:
         noted = ChangeNote(commit_hash(commit), "expected", "The batch was doubled", **changes)
         history = make_history([make_series(runs, model=MODELS[0])])
-        notes = Notes((Placed(commit, noted),))
+        notes = Notes(((commit, noted),))
         [change] = analyse(complete(history, notes=notes)).changes
         return change.note
 
