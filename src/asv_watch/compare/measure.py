@@ -126,33 +126,21 @@ def _writer(
     elif kind is None:
         kind = "null" if before == after else "compare"
         kind = "release" if before != after and before.commit == after.commit else kind
+    forks = all(side.environment.fork_safe for side in sides)
     header = Header(
         kind=kind,
         at=int(time.time()),
         machine=place.machine,
         before=before,
         after=after,
-        recipe=recipe(
-            sampling, forks=all(side.environment.fork_safe for side in sides), planted=planted
-        ),
+        recipe={
+            **dataclasses.asdict(sampling),
+            "fewest_samples": processes.FEWEST_SAMPLES,
+            "most_samples": processes.MOST_SAMPLES,
+            "round_s": processes.SECONDS,
+            "estimate": ESTIMATE,
+            **({} if forks else {"processes": "all cases one after the other in one"}),
+            **({"planted": planted} if planted else {}),
+        },
     )
     return ComparisonWriter(place.configuration.results, header)
-
-
-def recipe(sampling: Sampling, *, forks: bool, planted: float = 0.0) -> dict[str, float | str]:
-    """Return how ratios are taken; those taken in other ways have another noise.
-
-    Args:
-        sampling: how many rounds.
-        forks: each case has a forked process; otherwise all cases of a round share one.
-        planted: share by which the side after was slowed down on purpose.
-    """
-    return {
-        **dataclasses.asdict(sampling),
-        "fewest_samples": processes.FEWEST_SAMPLES,
-        "most_samples": processes.MOST_SAMPLES,
-        "round_s": processes.SECONDS,
-        "estimate": ESTIMATE,
-        **({} if forks else {"processes": "all cases one after the other in one"}),
-        **({"planted": planted} if planted else {}),
-    }

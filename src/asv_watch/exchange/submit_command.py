@@ -186,20 +186,15 @@ def submit(
     codespeed: Annotated[
         str, typer.Option(metavar="URL", help="Send this machine's times to a Codespeed server.")
     ] = "",
-    every_commit: Annotated[
-        bool, typer.Option("--every-commit", help="Send all commits to Codespeed, not the newest.")
-    ] = False,
     machine: Machine = "",
 ) -> ExitStatus:
     """Submit this machine's results to a results repository, or to a Codespeed server."""
     if bool(to) == bool(codespeed):
         raise typer.BadParameter("give --to or --codespeed")
-    if to and every_commit:
-        raise typer.BadParameter("--every-commit belongs to --codespeed, not to --to")
     root, name = Path.cwd(), machine or default_name()
     if to:
         return _submit_to_repository(root, to, name)
-    return _submit_to_codespeed(root, codespeed, name, every_commit=every_commit)
+    return _submit_to_codespeed(root, codespeed, name)
 
 
 def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
@@ -217,15 +212,14 @@ def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _submit_to_codespeed(root: Path, server: str, name: str, *, every_commit: bool) -> ExitStatus:
-    """Send a machine's times to a Codespeed server, and name what of the results is damaged."""
+def _submit_to_codespeed(root: Path, server: str, name: str) -> ExitStatus:
+    """Send a machine's newest times to Codespeed, and name what of the results is damaged."""
     settings = load_settings(root)
     history = load_results(root)
     own = [measured for measured in measurements(history) if measured.machine == name]
-    if not every_commit:
-        measured_at = {measured.commit_hash for measured in own if measured.value is not None}
-        newest = [commit.hash for commit in history.commits if commit.hash in measured_at][-1:]
-        own = [measured for measured in own if measured.commit_hash in newest]
+    measured_at = {measured.commit_hash for measured in own if measured.value is not None}
+    newest = [commit.hash for commit in history.commits if commit.hash in measured_at][-1:]
+    own = [measured for measured in own if measured.commit_hash in newest]
     branch = str(settings.branches[0])
     results = list(_codespeed_results(own, project=str(settings.project), branch=branch))
     if not results:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -249,6 +249,10 @@ def measure(
         Every case, in the order given.
     """
     results: dict[str, list[CaseResult]] = {case.name: [] for case in cases}
+
+    def gate_cases() -> list[GateCase]:
+        return [_gate_case(*of_case) for of_case in results.items()]
+
     waiting = list(cases)
     count, started = first, time.monotonic()
     try:
@@ -264,29 +268,21 @@ def measure(
                             lambda result: results[result.case].append(result),
                             PRECISE if number else DEFAULT,
                         )
-                if waiting and is_enough(_gate_cases(cases, results)):
+                if waiting and is_enough(gate_cases()):
                     print("the gate fails already: the other cases are not measured", flush=True)
                     break
                 mean_s = (time.monotonic() - started) / (len(cases) - len(waiting))
                 count = min(_MOST_TOGETHER, int(budget.left_s / mean_s))
     except BudgetSpentError:
         print("the time is over", flush=True)
-    return _gate_cases(cases, results)
-
-
-def _gate_cases(
-    cases: Sequence[MeasurableCase], results: Mapping[str, Sequence[CaseResult]]
-) -> list[GateCase]:
-    return [_gate_case(case.name, results[case.name]) for case in cases]
+    return gate_cases()
 
 
 def _is_open(results: Sequence[CaseResult], number: int) -> bool:
     """Tell whether a case was slower in each of so many measurements."""
-    return len(results) == number and all(map(_is_slower, results))
-
-
-def _is_slower(result: CaseResult) -> bool:
-    return isinstance(result, CaseRatio) and verdict_of(result) is Verdict.WORSE
+    return len(results) == number and all(
+        isinstance(result, CaseRatio) and verdict_of(result) is Verdict.WORSE for result in results
+    )
 
 
 def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:

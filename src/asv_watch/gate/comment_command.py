@@ -23,6 +23,8 @@ from asv_watch.options import Threshold, Undecided
 
 _CONTEXT = "torchspeed/gate"
 """Name of the status."""
+_AUTHOR = "github-actions[bot]"
+"""Account of the token of a workflow."""
 _TIMEOUT_S = 60
 _A_PAGE = 100
 _MOST_PAGES = 30
@@ -62,9 +64,6 @@ def gate_comment(
     ] = "",
     threshold: Threshold = "3%",
     undecided: Undecided = "fail",
-    author: Annotated[
-        str, typer.Option(metavar="LOGIN", help="Account that writes the comment.")
-    ] = "github-actions[bot]",
 ) -> None:
     """Write the comment of a pull request, or update it, and set the status of its head.
 
@@ -88,7 +87,7 @@ def gate_comment(
                 "measured; nothing was written"
             )
     pull = github.pull_request(result.pull_request if result else pull_request)
-    ours = [old for old in github.comments(pull.number, author) if is_ours(old[1])]
+    ours = [old for old in github.own_comments(pull.number) if is_ours(old[1])]
     stored = _read_last(ours)
     if result is None and stored is not None:
         result = stored.result
@@ -204,8 +203,8 @@ class GitHub:
         pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[PullRequest])
         return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
 
-    def comments(self, number: int, author: str) -> list[tuple[int, str]]:
-        """Read the comments of an author on a pull request: their identities and texts.
+    def own_comments(self, number: int) -> list[tuple[int, str]]:
+        """Read the comments of workflows on a pull request: their identities and texts.
 
         Raises:
             WatchError: GitHub does not answer.
@@ -217,7 +216,7 @@ class GitHub:
             comments += [
                 (comment.id, comment.body or "")
                 for comment in answer
-                if comment.user is not None and comment.user.login == author
+                if comment.user is not None and comment.user.login == _AUTHOR
             ]
             if len(answer) < _A_PAGE:
                 break

@@ -53,7 +53,6 @@ def test_what_cannot_be_submitted_is_one_line(
 ) -> None:
     for arguments, message in (
         ([], "give --to or --codespeed"),
-        (["--to", "x", "--every-commit"], "belongs to --codespeed"),
         (["--to", str(tmp_path / "nowhere"), "--machine", "m"], "cannot be cloned"),
         (["--to", str(checkout), "--machine", "other"], "holds no results; measure first"),
         (["--codespeed", "ftp://x", "--machine", "m"], "is not an http address"),
