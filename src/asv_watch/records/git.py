@@ -244,7 +244,10 @@ def read_ancestry(
     arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
     touching = frozenset(run_git(repository, *arguments).split())
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
-    left = {entry[0]: (index, *entry[1:]) for index, entry in enumerate(log)}
+    left = {
+        commit: (index, parents, date, subject)
+        for index, (commit, parents, date, subject) in enumerate(log)
+    }
     commits = list(line[: first + 1])
     for merge in newer:
         brought: list[tuple[int, Commit]] = []
@@ -253,8 +256,8 @@ def read_ancestry(
             candidate = waiting.pop()
             if candidate in left:
                 index, parents, date, subject = left.pop(candidate)
-                commit = Commit(candidate, int(date), subject, position=merge.position)
-                brought.append((index, commit))
+                found = Commit(candidate, int(date), subject, position=merge.position)
+                brought.append((index, found))
                 waiting += parents.split()
         brought.sort(key=itemgetter(0), reverse=True)
         commits += [commit for _, commit in brought]
