@@ -25,8 +25,10 @@ class Coverage:
         """Commits and environments with a case that is measured to the end."""
         self._lacking: set[tuple[str, str]] = set()
         """Commits and environments with results, and a case that is not measured to the end."""
-        wanted = selected_cases(results, machine, selection) if history is not None else set()
-        for series in history.series if history is not None else ():
+        if history is None:
+            return
+        wanted = selected_cases(results, machine, selection)
+        for series in history.series:
             if series.machine != machine or series.case.name not in wanted:
                 continue
             for commit, run in series.runs.items():

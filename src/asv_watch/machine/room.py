@@ -27,7 +27,7 @@ A `MemoryError` is none of them: the case wanted more than there is, and smaller
 
 
 def check_machine(reason: str, *folders: Path) -> None:
-    """Refuse to blame a case for a fault of the machine.
+    """Refuse to blame a case for a fault of the machine, such as a disk that is full.
 
     Args:
         reason: why the case failed: the last line of its error.
@@ -36,11 +36,6 @@ def check_machine(reason: str, *folders: Path) -> None:
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in REMEDIES:
         raise MachineError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
-    check_disk(*folders)
-
-
-def check_disk(*folders: Path) -> None:
-    """Refuse a disk that is full or cannot be written, so that no case is blamed for it."""
     for folder in folders:
         if folder.is_dir():
             free = shutil.disk_usage(folder).free
