@@ -22,7 +22,7 @@ import msgspec
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import environment_facts, pinned_asv_runner
-from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
@@ -49,7 +49,6 @@ _MOST_EXPLAINED = 3
 class ReleasePair:
     """Two releases of asv.conf.json, and what this machine has stored of them."""
 
-    requirement: str
     before: EnvironmentSpec
     """The older one."""
     after: EnvironmentSpec
@@ -102,7 +101,7 @@ def release_pairs(
             if release in {"", after.version}
         ]
     return tuple(
-        ReleasePair(requirement, before, after, stored.get(names) or ReleaseStep(*names))
+        ReleasePair(before, after, stored.get(names) or ReleaseStep(*names))
         for after, before in pairs
         for names in [(before.version, after.version)]
     )
@@ -162,7 +161,7 @@ def _compare(
     """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
     timed = [case for case in cases if case.is_timed]
-    imports = [_interleaved_imports(pair.requirement, *sides)] if timed else []
+    imports = [_interleaved_imports(*sides)] if timed else []
     compared = compare(place, sides, cases, extra=imports)
     if not pair.is_null and place.declared.profiler is not None:
         _explain(place, sides, compared.ratios, timed)
@@ -193,12 +192,23 @@ def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     """Make one side, and keep what is seen of its release.
 
     Raises:
+        MachineError: the machine is to blame, such as a full disk, and not the release.
         WatchError: the release cannot be installed or imported.
     """
-    tried = _try_release(release, place.configuration)
-    append_lines(place.results / FILE_NAME, [tried])
-    if tried.failed:
-        raise WatchError(tried.failed)
+    file = place.results / FILE_NAME
+    tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
+    try:
+        make_environment(release, place.configuration.python)
+        _import_seconds(release)  # compiles the package's Python files
+        facts = environment_facts(
+            lambda script, *arguments: _run_probe(release, script, *arguments),
+            release.requirements,
+            place.declared.facts_script,
+        )
+    except WatchError as error:
+        append_lines(file, [msgspec.structs.replace(tried, failed=str(error))])
+        raise
+    append_lines(file, [msgspec.structs.replace(tried, facts=facts["facts"])])
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(
         package.version.commit, dict(release.requirements), place.configuration.python
@@ -206,7 +216,7 @@ def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def _interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRatio:
+def _interleaved_imports(before: Side, after: Side) -> CaseRatio:
     """Compare what importing a requirement costs, in rounds of four processes: A B B A.
 
     Raises:
@@ -220,7 +230,7 @@ def _interleaved_imports(requirement: str, before: Side, after: Side) -> CaseRat
             side = (before, after)[turn]
             samples[turn].append(_import_seconds(side.environment))
         rounds.append((tuple(samples[0]), tuple(samples[1])))
-    return ratio_of_case(import_case(requirement), rounds)
+    return ratio_of_case(import_case(_requirement(after.environment)), rounds)
 
 
 def make_environment(release: EnvironmentSpec, python: str) -> None:
@@ -251,37 +261,17 @@ def remove_environment(release: EnvironmentSpec) -> None:
     shutil.rmtree(release.folder, ignore_errors=True)
 
 
-def _try_release(release: EnvironmentSpec, configuration: Configuration) -> TriedRelease:
-    """Install a release, import it, and ask its environment for facts.
-
-    Returns:
-        What the environment consists of, or why it failed.
-
-    Raises:
-        MachineError: the machine is to blame, such as a full disk, and not the release.
-    """
-    tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
-    try:
-        make_environment(release, configuration.python)
-        _import_seconds(release)  # compiles the package's Python files
-        facts = environment_facts(
-            lambda script, *arguments: _run_probe(release, script, *arguments),
-            release.requirements,
-            configuration.declared.facts_script,
-        )
-    except WatchError as error:
-        return msgspec.structs.replace(tried, failed=str(error))
-    return msgspec.structs.replace(tried, facts=facts["facts"])
-
-
 def _import_seconds(release: EnvironmentSpec) -> float:
     """Import the main requirement in a process of its own and return the CPU seconds of that.
 
     Raises:
         WatchError: it failed.
     """
-    requirement = release.release.partition(" ")[0]
-    return float(_run_probe(release, probes.IMPORTING, requirement))
+    return float(_run_probe(release, probes.IMPORTING, _requirement(release)))
+
+
+def _requirement(release: EnvironmentSpec) -> str:
+    return release.release.partition(" ")[0]
 
 
 def _run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
