@@ -11,18 +11,16 @@ from rich.table import Table
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.results import RankTimes, RunResult
 
-SECONDS, MILLI, MICRO = 1.0, 1e-3, 1e-6
-
 
 def seconds(value: float | None) -> str:
     """Return a time with three significant digits and its unit, or a dash."""
     if value is None:
         return "–"
-    if value >= SECONDS:
+    if value >= 1:
         return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
-    if value >= MILLI:
-        return f"{value / MILLI:.3g} ms"
-    return f"{value / MICRO:.3g} µs"
+    if value >= 1e-3:
+        return f"{value * 1e3:.3g} ms"
+    return f"{value * 1e6:.3g} µs"
 
 
 def percent(value: float | None) -> str:
