@@ -189,9 +189,15 @@ def _row(result: GateResult, case: GateCase) -> str:
     cells = ["", "", ""]
     if case.is_measured:
         sides = case.exact or case.changes[-1]
-        cells = [quantity(value, sides.unit) for value in (sides.before, sides.after)]
+        cells = [_value(value, sides.unit) for value in (sides.before, sides.after)]
         cells.append(_change(case))
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
+
+
+def _value(value: float, unit: str) -> str:
+    """Write a value in its unit, which is a text of the pull request too."""
+    text = quantity(value, unit)
+    return text if re.fullmatch(r"[\w ,./%+-]*", text) else code(text)
 
 
 def _how(result: GateResult) -> str:

@@ -142,12 +142,14 @@ def test_any_text_becomes_one_piece_of_code(text: str) -> None:
 
 @pytest.mark.fault(
     "hostile pull request",
-    tried="names and reasons hold HTML, mentions, links and invisible characters",
+    tried="names, units and reasons hold HTML, mentions, links and invisible characters",
     holds="the comment shows them as code",
 )
-def test_hostile_names_and_reasons_stay_code() -> None:
+def test_hostile_names_units_and_reasons_stay_code() -> None:
     hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
-    text = comment(result(GateCase(hostile, failed=hostile), machine=hostile), 0.03, hostile)
+    unit = GateCase("a", (change(9, unit="<img>@everyone"),))
+    measured = result(GateCase(hostile, failed=hostile), unit, machine=hostile)
+    text = comment(measured, 0.03, hostile)
     for line in text.splitlines():
         outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
         assert "<img" not in outside
