@@ -20,7 +20,6 @@ class Coverage:
     def __init__(
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
-        """Read what is stored."""
         self._begun: set[tuple[str, str]] = set()
         """Commits and environments with a case that is measured to the end."""
         self._lacking: set[tuple[str, str]] = set()
@@ -58,7 +57,6 @@ class ReferenceCoverage:
     def __init__(
         self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
     ) -> None:
-        """Gather the comparisons with the reference."""
         self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         """Commit and release to the cases that were measured or skipped."""

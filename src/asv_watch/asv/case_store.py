@@ -98,7 +98,6 @@ class CaseStore:
     """
 
     def __init__(self, results: Any, add_result: Any, record: dict[str, Any] | None) -> None:
-        """Store nothing yet."""
         self._results = results
         self._folder = results_files.folder_of(results)
         self._add_result = add_result

@@ -130,8 +130,10 @@ class AsvError(WatchError):
         """The cause alone, without the paths of this machine."""
 
 
-def find_cause(log: str) -> Cause:
-    """Say in one line why asv failed, from what it printed."""
+def find_cause(log: str, status: int = 1) -> Cause:
+    """Say in one line why asv failed, from what it printed and its exit status."""
+    if status < 0:
+        return Cause(exit_in_words(status))
     for causes in (_OF_THE_MACHINE, _OF_WHAT_IS_MEASURED):
         for pattern, remedy in causes:
             match = pattern.search(log)
@@ -167,9 +169,7 @@ def run_command(
     except subprocess.TimeoutExpired:
         raise late(f"no answer after {timeout_s:g} s; try again later") from None
     if process.returncode:
-        cause = find_cause(process.stderr)
-        if process.returncode < 0:
-            cause = Cause(exit_in_words(process.returncode))
+        cause = find_cause(process.stderr, process.returncode)
         raise (MachineError if cause.is_machine else WatchError)(cause.reason)
     return str(process.stdout)
 
@@ -270,9 +270,7 @@ def run_asv(
         printed = log.read_text(encoding="utf-8", errors="replace")
         if "No benchmarks selected" in printed:
             raise NoCaseError(f"no case matches {selection}; try a part of a name")
-        cause = find_cause(printed)
-        if status < 0:
-            cause = Cause(exit_in_words(status))
+        cause = find_cause(printed, status)
         if cause.is_machine:
             raise MachineError(f"{cause.reason} (full output: {log})")
         raise AsvError(arguments[0], cause.reason, log)

@@ -39,7 +39,6 @@ class MeasuredRun:
     def __init__(
         self, remaining: Remaining, env: Any, results: Any, options: Any, add_result: Any
     ) -> None:
-        """Begin."""
         self._remaining = remaining
         self._env = env
         self._results = results

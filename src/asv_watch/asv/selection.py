@@ -232,7 +232,6 @@ class Rounds:
     """
 
     def __init__(self, remaining: Remaining, options: dict[str, Any]) -> None:
-        """Begin before the first round."""
         self._remaining = remaining
         self._options = options
         self._calls: Counter[str] = Counter()

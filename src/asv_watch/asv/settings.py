@@ -103,7 +103,6 @@ class Configuration:
     """The first branch that asv.conf.json names, or the repository's own."""
     python: str
     suites: Path
-    """Folder of the suites."""
     results: Path
     site: Path
     environments_folder: Path
@@ -116,7 +115,6 @@ class Configuration:
     package: str = ""
     """Folder that is imported as it is (`_package`); empty where asv's commands build it."""
     declared: Declared = field(default_factory=Declared)
-    """What the project declares beside asv's entries."""
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
     """Requirement to those of its releases that are compared with their neighbours, the newest
     first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release

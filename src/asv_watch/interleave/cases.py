@@ -52,7 +52,6 @@ class MeasurableCase:
     measures: Measures = "time"
     unit: str = "seconds"
     short: bool = True
-    """Whether it belongs to the short set."""
     can_fork: bool = True
     """Whether a fork may measure it: a GPU needs a process that never forked."""
     process: str = ""

@@ -156,7 +156,6 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def _send(self, line: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
             self._requests.write(line.encode() + b"\n")
-            self._requests.flush()
 
     def _answer(self) -> dict[str, Any]:
         """Return the answer to a request.

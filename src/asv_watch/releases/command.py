@@ -82,10 +82,8 @@ def releases(
         )
     if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
-    root = Path.cwd()
     if action == "measure":
         return _measure(
-            root,
             requirement,
             release=release,
             against=against,
@@ -94,7 +92,7 @@ def releases(
             cases=cases,
             again=again,
         )
-    configuration = read_configuration(root)
+    configuration = read_configuration(Path.cwd())
     requirement = requirement or the_requirement(configuration)
     name = machine or default_name()
     if action == "list":
@@ -131,7 +129,6 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
 
 
 def _measure(
-    root: Path,
     requirement: str,
     *,
     release: str,
@@ -149,7 +146,8 @@ def _measure(
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
     """
     failed, compared = False, 0
-    with open_workplace(root, "releases measure", release=NEWEST, machine=machine) as place:
+    root, job = Path.cwd(), "releases measure"
+    with open_workplace(root, job, release=NEWEST, machine=machine) as place:
         configuration = place.configuration
         listed_cases = matching(place.declared.release_cases, otherwise=SHORT)
         selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
