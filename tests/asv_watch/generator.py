@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,9 @@ COLUMNS = [
 ]
 FIRST_COMMIT_AT = 1_760_000_000
 SECONDS_BETWEEN_COMMITS = 6 * 3600
+TORCH_RATIO = 0.96
+"""Figures of each torch pair over those of the one before it."""
+STEP_SIZES = (1.10, 0.85, 1.20, 0.92)
 HOSTILE = """</script><script>document.title='owned'</script>"'&<img src=x onerror=alert(1)>"""
 TIME_SERIES = ("darnn", "dsanet", "lstnet", "tpa_lstm")
 SMALL_CNNS = ("flux_cnn", "lenet5", "resnet18_mnist")
@@ -94,12 +97,8 @@ class Plan:
     machines: tuple[str, ...] = ("ci-2core", "gpu-lab")
     machines_with_cuda: tuple[str, ...] = ("gpu-lab",)
     torch_pairs: tuple[tuple[str, str], ...] = (("2.14.1", "0.29.1"), ("2.15.0", "0.29.2"))
-    torch_ratio: float = 0.96
-    """Figures of each torch pair over those of the one before it."""
-    variables: dict[str, str] = field(default_factory=lambda: {"OMP_NUM_THREADS": "1"})
     steps: int = 4
     """Planted steps of the code: each moves every series of one model, from one commit on."""
-    step_sizes: tuple[float, ...] = (1.10, 0.85, 1.20, 0.92)
     machine_steps: int = 0
     """Steps that every timing of the first machine shows, with an event of its facts."""
     noise: float = 0.01
@@ -120,7 +119,8 @@ class Plan:
 class PlantedStep:
     """The truth: where the values of a model (or of a machine) changed, and by what ratio."""
 
-    commit: str
+    commit: int
+    """Its number, from the oldest on."""
     ratio: float
     model: str = ""
     machine: str = ""
@@ -135,14 +135,13 @@ class Generated:
     hashes: tuple[str, ...]
     """Every commit of main, oldest first."""
     measured: tuple[str, ...]
-    steps: tuple[PlantedStep, ...]
 
 
-def plan_of_size(commits: int, series: int, **changes: Any) -> Plan:
+def plan_of_size(commits: int, series: int) -> Plan:
     """A plan with one machine, one torch pair and (to the next multiple of 8) so many series."""
     models = tuple(f"model_{number:03d}" for number in range(math.ceil(series / 8)))
     suite = Suite("scale.Scale", TIME_AND_MEMORY, {"model": models, "device": ("cpu", "cuda")})
-    plan = Plan(
+    return Plan(
         commits=commits,
         suites=(suite,),
         machines=("ci-2core",),
@@ -152,7 +151,6 @@ def plan_of_size(commits: int, series: int, **changes: Any) -> Plan:
         steps=max(1, len(models) // 5),
         tag_every=max(1, commits // 20),
     )
-    return replace(plan, **changes)
 
 
 def generate(root: Path, plan: Plan) -> Generated:
@@ -169,7 +167,7 @@ def generate(root: Path, plan: Plan) -> Generated:
     steps = _plant(plan, rng, measured)
     write_json(results / "benchmarks.json", _benchmarks(plan), indent=4)
     for machine, (number, pair) in itertools.product(plan.machines, enumerate(plan.torch_pairs)):
-        place = _Place(plan, machine, pair, plan.torch_ratio**number, hashes, steps)
+        place = _Place(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
         for name, content, outcomes in place.files(rng, measured):
             write_json(results / machine / name, content)
             if outcomes:
@@ -186,7 +184,6 @@ def generate(root: Path, plan: Plan) -> Generated:
         results,
         hashes,
         tuple(hashes[number] for number in measured),
-        tuple(replace(step, commit=hashes[int(step.commit)]) for step in steps),
     )
 
 
@@ -241,7 +238,7 @@ def _with_hostile_names(plan: Plan) -> Plan:
 
 
 def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[PlantedStep]:
-    """Choose the steps; their ``commit`` is the number of the commit for now."""
+    """Choose the steps."""
     models = [str(model) for suite in plan.suites for model in suite.params.get("model", ())]
     places = measured[5:-5]
     if not places:
@@ -249,11 +246,11 @@ def _plant(plan: Plan, rng: np.random.Generator, measured: list[int]) -> list[Pl
     steps = []
     for number in range(plan.steps):
         where = places[int(rng.integers(len(places)))]
-        ratio = plan.step_sizes[number % len(plan.step_sizes)]
-        steps.append(PlantedStep(str(where), ratio, model=models[number % len(models)]))
+        ratio = STEP_SIZES[number % len(STEP_SIZES)]
+        steps.append(PlantedStep(where, ratio, model=models[number % len(models)]))
     for _ in range(plan.machine_steps):
         where = places[int(rng.integers(len(places)))]
-        steps.append(PlantedStep(str(where), 1.08, machine=plan.machines[0]))
+        steps.append(PlantedStep(where, 1.08, machine=plan.machines[0]))
     return steps
 
 
@@ -325,13 +322,12 @@ class _Place:
     @property
     def environment(self) -> str:
         torch, torchvision = self.pair
-        variables = "".join(f"-{key}{value}" for key, value in sorted(self.plan.variables.items()))
-        return f"virtualenv-py3.11-torch{torch}-torchvision{torchvision}{variables}"
+        return f"virtualenv-py3.11-torch{torch}-torchvision{torchvision}-OMP_NUM_THREADS1"
 
     def facts(self, commit: int) -> dict[str, str]:
         """The machine's facts when a commit was measured; its kernel changes at its steps."""
         kernel = sum(
-            1 for step in self.steps if step.machine == self.machine and int(step.commit) <= commit
+            1 for step in self.steps if step.machine == self.machine and step.commit <= commit
         )
         return {
             "arch": "x86_64",
@@ -355,7 +351,7 @@ class _Place:
         """What a night compares at a planted step of the code: the commits on both sides."""
         devices = {"cpu", *(["cuda"] if self.machine in self.plan.machines_with_cuda else [])}
         for step in self.steps:
-            commit = int(step.commit)
+            commit = step.commit
             cases = tuple(
                 f"{suite.name}.{function}({', '.join(map(repr, case))})"
                 for suite in self.plan.suites
@@ -398,7 +394,7 @@ class _Place:
                 "params": {**facts, **requirements},
                 "python": "3.11",
                 "requirements": requirements,
-                "env_vars": self.plan.variables,
+                "env_vars": {"OMP_NUM_THREADS": "1"},
                 "result_columns": COLUMNS,
                 "results": rows,
                 "durations": {},
@@ -424,7 +420,7 @@ class _Place:
         matrix *= np.where(rng.random(shape) < plan.spikes, rng.uniform(1.3, 3.0, shape), 1.0)
         numbers = np.array(measured)
         for step in self.steps:
-            after = numbers >= int(step.commit)
+            after = numbers >= step.commit
             for row, case in enumerate(cases):
                 of_model = step.model and str(case[names.index("model")]) == step.model
                 of_machine = step.machine == self.machine and kind == "time"

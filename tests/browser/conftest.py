@@ -49,9 +49,7 @@ def publish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
-        return Site(
-            project.html, project.generated, f"http://127.0.0.1:{server.server_port}/index.html"
-        )
+        return Site(project.html, f"http://127.0.0.1:{server.server_port}/index.html")
 
     yield work
     for server in servers:

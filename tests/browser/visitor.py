@@ -14,8 +14,6 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Dialog, Page
 
-from tests.asv_watch.generator import Generated
-
 FLAGS = [
     "--no-sandbox",  # containers run as root
     "--disable-gpu",
@@ -50,20 +48,14 @@ def chromium() -> tuple[str, dict[str, str | float | bool]]:
 
 @dataclass
 class Site:
-    """A published site, what it was made from, and an address that serves it."""
+    """A published site, and an address that serves it."""
 
     folder: Path
-    generated: Generated
     url: str
 
     @functools.cached_property
     def index(self) -> dict[str, Any]:
         return dict(json.loads((self.folder / "index.json").read_text()))
-
-    def data(self, name: str) -> dict[str, Any]:
-        """The JSON that a data file registers."""
-        text = (self.folder / "data" / f"{name}.js").read_text()
-        return dict(json.loads(text[text.index(",") + 1 : text.rindex(")")]))
 
     @property
     def file_url(self) -> str:
@@ -121,14 +113,6 @@ class Visitor:
     def choose(self, name: str, value: str) -> Page:
         """Picks a value in the list of that name, of the view or of the whole page."""
         self.field(name).select_option(value)
-        return self.settled()
-
-    def type(self, name: str, value: str) -> Page:
-        """Writes into the field of that name, as a person does, and leaves it."""
-        place = self.field(name)
-        place.fill(value)
-        place.press("Enter")
-        self.page.wait_for_timeout(80)
         return self.settled()
 
     def field(self, name: str) -> Any:

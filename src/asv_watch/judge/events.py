@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,11 +17,8 @@ class Event:
     machine: str
     environment: str
     """Empty for a fact of the machine, which concerns all of its environments."""
-    previous: str
-    """Last measured commit with the old fact; empty for an environment's first commit. The same
-    as ``commit`` where it changed between two runs of one commit."""
     commit: str
-    """First measured commit with the new one."""
+    """First measured commit with the new fact."""
     fact: str
     """Name of the fact: ``kernel``, ``python``, ``variable OMP_NUM_THREADS``; ``environment`` for
     an environment that this machine had not measured with before; ``recipe rounds`` and the like
@@ -60,17 +57,17 @@ def find_events(history: History) -> tuple[Event, ...]:
         in_order = sorted(commits, key=order.__getitem__)
         events += _changes(machine, "", [(commit, commits[commit]) for commit in in_order])
         events += [
-            Event(machine, environment, "", commit, "environment", "", environment)
+            Event(machine, environment, commit, "environment", "", environment)
             for commit, environment in first_commits[machine]
             if commit != in_order[0]
         ]
-    events += _of_records(history, order)
-    events += _of_recipes(history, order)
-    # What asv stores of a machine is part of the record as well.
+    events += _of_records(history)
+    events += _of_recipes(history)
+    # Records repeat what asv stores of a machine, and many benchmarks change their recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
 
-def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
+def _of_records(history: History) -> Iterator[Event]:
     of_machine: dict[str, list[tuple[str, Record]]] = {}
     for (machine, environment), commits in history.recorded.items():
         runs = [(commit, record) for commit, records in commits.items() for record in records]
@@ -79,27 +76,21 @@ def _of_records(history: History, order: dict[str, int]) -> Iterator[Event]:
             machine, environment, [(commit, record.environment) for commit, record in runs]
         )
     for machine, runs in of_machine.items():
-        runs.sort(key=lambda run: (order[run[0]], run[1].at))
+        runs.sort(key=lambda run: (history.order[run[0]], run[1].at))
         yield from _changes(machine, "", [(commit, record.machine) for commit, record in runs])
 
 
-def _of_recipes(history: History, order: Mapping[str, int]) -> Iterator[Event]:
-    """Changes of the recipe: one event a fact, however many benchmarks it concerns."""
-    changes: dict[tuple[str, str, str, str, str, str], str] = {}
+def _of_recipes(history: History) -> Iterator[Event]:
     for series in history.series:
         if len({run.recipe for run in series.columns.rows} - {""}) < 2:
             continue
-        known, previous = "", ""
+        known = ""
         for commit, run in series.runs.items():
-            if run.point is None:
+            if run.point is None or run.recipe in {"", known}:
                 continue
-            differing = {} if run.recipe == known else differing_facts(known, run.recipe)
-            for fact, (old, new) in differing.items():
-                key = (series.machine, series.environment, commit, fact, old, new)
-                changes[key] = max(previous, changes.get(key, previous), key=order.__getitem__)
-            known, previous = run.recipe or known, commit
-    for (machine, environment, commit, fact, old, new), previous in changes.items():
-        yield Event(machine, environment, previous, commit, f"recipe {fact}", old, new)
+            for fact, (old, new) in differing_facts(known, run.recipe).items():
+                yield Event(series.machine, series.environment, commit, f"recipe {fact}", old, new)
+            known = run.recipe
 
 
 def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:
@@ -115,8 +106,8 @@ def _changes(
 ) -> list[Event]:
     """Return what differs between the facts of each commit, or run of one, and the next."""
     return [
-        Event(machine, environment, previous, commit, fact, old.get(fact, ""), new.get(fact, ""))
-        for (previous, old), (commit, new) in pairwise(runs)
+        Event(machine, environment, commit, fact, old.get(fact, ""), new.get(fact, ""))
+        for (_, old), (commit, new) in pairwise(runs)
         if old != new
         for fact in sorted(old.keys() | new.keys())
         if old.get(fact, "") != new.get(fact, "")

@@ -40,8 +40,6 @@ class MeasuredPair:
     values: tuple[float, float]
     """Of the earlier and of the later commit, in the same comparison; of a quotient each in its
     own."""
-    at: int
-    """When it was measured, seconds since the epoch."""
     comparisons: int = 1
     """How often exactly these two were compared; 0 for the quotient of two ratios to the
     reference."""
@@ -112,10 +110,8 @@ def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:
     low, high = measured.interval
     old, new = measured.before, measured.after
     if before < after:
-        return MeasuredPair(before, after, measured.ratio, (low, high), (old, new), measured.at)
-    return MeasuredPair(
-        after, before, 1 / measured.ratio, (1 / high, 1 / low), (new, old), measured.at
-    )
+        return MeasuredPair(before, after, measured.ratio, (low, high), (old, new))
+    return MeasuredPair(after, before, 1 / measured.ratio, (1 / high, 1 / low), (new, old))
 
 
 def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> MeasuredPair:
@@ -129,7 +125,6 @@ def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> Measu
         ratio,
         (ratio * math.exp(-down), ratio * math.exp(up)),
         (old.after, new.after),
-        max(old.at, new.at),
         comparisons=0,
     )
 

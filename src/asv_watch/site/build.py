@@ -117,14 +117,8 @@ def build_site(
     (folder / "site.js").write_text(script, encoding="utf-8")
     table, main = case_table(contents), main_groups(contents)
     overview = overview_data(contents, table, main)
-    index = index_data(
-        contents,
-        table,
-        generated=generated,
-        project=project,
-        published=published,
-    )
-    index |= {"overview": overview, "tables": tables}
+    index = index_data(contents, table, generated=generated, project=project)
+    index |= {"overview": overview, "published": published, "tables": tables}
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "about", about_data(contents))
     write_data_files(folder, contents, index)

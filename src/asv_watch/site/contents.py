@@ -129,9 +129,6 @@ class Contents:
     layout: Layout
     parameters: dict[str, list[str]]
     """The values of each parameter, in order."""
-    rows: tuple[str, ...]
-    """What rows stand for, as far as it has a value, in the order of the groups; the index of a
-    row gives its hue."""
 
     def by_benchmark(self) -> dict[str, list[SeriesSummary]]:
         """Return the series of each benchmark."""
@@ -182,8 +179,6 @@ def contents_of(
         for index, of_case in enumerate(history.series)
         for benchmark in [history.benchmarks[of_case.case.benchmark]]
     )
-    measured = (row for row in series if row.has_value)
-    by_group = sorted(measured, key=lambda row: layout.group_order(row.benchmark))
     return Contents(
         history=history,
         findings=findings,
@@ -193,7 +188,6 @@ def contents_of(
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
         parameters=parameter_values(history.benchmarks.values()),
-        rows=tuple(dict.fromkeys(row.row for row in by_group)),
     )
 
 

@@ -37,13 +37,11 @@ def index_data(
     *,
     generated: int,
     project: dict[str, str],
-    published: Sequence[Json],
 ) -> Json:
     """Everything about a history but the values themselves."""
     history = contents.history
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
-    index_of_commit = indices_of(commit.hash for commit in history.commits)
     machine_index = indices_of(sorted(history.machines))
     environment_index = indices_of(labels)
     histories = contents.findings.release_histories
@@ -60,7 +58,7 @@ def index_data(
         "environments": _environments(environments),
         "events": [
             {
-                "c": index_of_commit[event.commit],
+                "c": history.order[event.commit],
                 "m": machine_index[event.machine],
                 "e": environment_index.get(event.environment),
                 "text": names.event_text(event, labels),
@@ -77,7 +75,6 @@ def index_data(
             }
             for setup in contents.setups
         ],
-        "published": published,
         "releases": histories[0].releases if histories else [],
     }
     return (
@@ -128,7 +125,8 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
     index_of_metric = indices_of(contents.metrics)
     metric_of = {row.benchmark.name: index_of_metric[row.metric] for row in contents.series}
     index_of_benchmark = indices_of(benchmark.name for benchmark in benchmarks)
-    index_of_row = indices_of(contents.rows)
+    by_group = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
+    index_of_row = indices_of(dict.fromkeys(row.row for row in by_group if row.has_value))
     defaults = {name: values[""] for name, values in layout.labels.items() if "" in values}
     main = main_groups(contents)
     groups = dict.fromkeys(row.group for row in table.rows)

@@ -116,10 +116,9 @@ def _size(ratio: float | None) -> float:
 def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
     """Compare the newest release with the one before it, if that was measured anywhere."""
     for history in contents.findings.release_histories:
-        steps = history.steps[:1]
-        if not steps or steps[0].after != history.releases[-1]:
+        step = history.steps[0]
+        if step.after != history.releases[-1]:
             continue
-        step = steps[0]
         ratios = {
             case: ratio
             for case, ratio in step.times.items()

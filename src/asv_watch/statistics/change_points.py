@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -124,9 +124,9 @@ def find_steps(
     array = np.asarray(values, dtype=np.float64)
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
         return []
-    fit = _fit(array, find_block)
-    steps = _steps(fit, fit.likeliest)
-    confirmed = _confirmed(array, fit, find_block) if steps else []
+    steps_under, likeliest, heaviest = _fit(array, find_block)
+    steps = steps_under(likeliest)
+    confirmed = _confirmed(array, steps_under(heaviest), find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
@@ -165,48 +165,21 @@ def _key(y: Array, least_variance: float, length: int) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
-    """Steps that hold against the heaviest drift, and did so two and one values ago."""
-    steps = _steps(fit, fit.heaviest)
+def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> list[Step]:
+    """Return those steps under the heaviest drift that one and two values ago were there, too."""
     if not steps or steps[-1].position < len(values) - _SETTLED:
         return steps
     for left_out in range(1, CONFIRMING_RUNS):
         if len(values) - left_out < 2 * FEWEST_VALUES:
             return []
-        earlier_fit = _fit(values[:-left_out], find_block)
-        earlier = _steps(earlier_fit, earlier_fit.heaviest)
+        steps_under, _, heaviest = _fit(values[:-left_out], find_block)
+        earlier = steps_under(heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
 
 
 def _is_same(step: Step, other: Step) -> bool:
     return step.direction == other.direction and abs(step.position - other.position) <= _SHIFT
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """A series on the scale of the model, partitioned."""
-
-    y: Array
-    """Logarithms (or values over ``unit``) less ``centre``, over ``scale``."""
-    centre: float
-    scale: float
-    unit: float | None
-    """``None`` for logarithms."""
-    smallest: float
-    """The minimum effect on the scale of y."""
-    boundaries: list[int]
-    likeliest: int
-    """Index of the drift ratio that explains the series best."""
-    heaviest: int
-    """Index of the largest drift ratio that does so nearly as well."""
-
-    def value(self, level: float) -> float:
-        """Bring a level back to the unit of the values."""
-        plain = level * self.scale + self.centre
-        if self.unit is None:
-            return math.exp(plain)
-        return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
 def _blocks_to_partition(values: Array) -> list[Block]:
@@ -236,28 +209,34 @@ def _least_variance(smallest: float) -> float:
     return 2 * (smallest / 15) ** 2
 
 
-def _fit(values: Array, find_block: BlockFinder) -> _Fit:
+def _fit(values: Array, find_block: BlockFinder) -> tuple[Callable[[int], list[Step]], int, int]:
+    """Partition a series on the scale of the model.
+
+    Returns:
+        What gives the steps under a drift ratio, by the ratio's index; the index of the ratio that
+        explains the series best, and that of the largest one that does so nearly as well.
+    """
     plain, unit, smallest = _on_scale(values)
     centre = median_of(plain)
     least = _least_variance(smallest)
     scale = scale_of(plain, least)
-    return _Fit(
-        (plain - centre) / scale,
-        centre,
-        scale,
-        unit,
-        smallest / scale,
-        *partition(plain, least, find_block),
-    )
+    boundaries, likeliest, heaviest = partition(plain, least, find_block)
+    y = (plain - centre) / scale
 
+    def value(level: float) -> float:
+        plain_level = level * scale + centre
+        if unit is None:
+            return math.exp(plain_level)
+        return plain_level * unit if abs(plain_level) > _ROUNDING else 0.0
 
-def _steps(fit: _Fit, choice: int) -> list[Step]:
-    """Return the boundaries of a fit that are steps under one of the drift ratios."""
-    side = _LevelEstimator(len(fit.y), choice)
-    return [
-        replace(step, before=fit.value(step.before), after=fit.value(step.after))
-        for step in _prune(fit.y, fit.boundaries, side, fit.smallest)
-    ]
+    def steps_under(choice: int) -> list[Step]:
+        side = _LevelEstimator(len(y), choice)
+        return [
+            replace(step, before=value(step.before), after=value(step.after))
+            for step in _prune(y, boundaries, side, smallest / scale)
+        ]
+
+    return steps_under, likeliest, heaviest
 
 
 class _LevelEstimator:
@@ -265,7 +244,7 @@ class _LevelEstimator:
 
     def __init__(self, length: int, choice: int) -> None:
         """Prepare for one ratio of drift to noise."""
-        tables = filters(BLOCK)
+        tables = filters()
         noise = float(tables.noise[choice])
         self.drift = float(DRIFT_RATIOS[choice]) * noise
         steady_gain = float(tables.gain[0, choice]) if self.drift else 0.0

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -54,14 +54,14 @@ class Filters:
     """Variance of the noise of each ratio."""
 
 
-@lru_cache(maxsize=8)
-def filters(length: int) -> Filters:
-    """Tabulate the filters for segments up to a length."""
+@cache
+def filters() -> Filters:
+    """Tabulate the filters for segments of up to `BLOCK` values."""
     noise = 1 / (2 + DRIFT_RATIOS)
     drift = DRIFT_RATIOS * noise
     level = noise
     gains, variances, levels = [], [], []
-    for _ in range(length):
+    for _ in range(BLOCK):
         levels.append(level)
         variance = level + drift + noise
         gain = (level + drift) / variance
@@ -171,7 +171,7 @@ def _partition_blocks(
     for index, y in enumerate(blocks):
         values[: len(y), index] = y
     cap = SPIKE**2
-    tables = filters(BLOCK)
+    tables = filters()
     gains, precisions, log_variances = (
         table[:, :, np.newaxis].astype(_SMALL)
         for table in (tables.gain, tables.precision, tables.log_variance)

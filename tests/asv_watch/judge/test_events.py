@@ -32,9 +32,9 @@ def test_a_change_an_addition_and_a_removal() -> None:
     facts = {0: {"os": "6.1", "gpu": "none"}, 2: {"os": "6.2", "gpu": "none"}, 3: {"os": "6.2"}}
     facts[5] = {"os": "6.2", "driver": "600"}
     assert events_of({("m", "e"): facts}) == [
-        ("m", "", commit_hash(0), commit_hash(2), "os", "6.1", "6.2"),
-        ("m", "", commit_hash(2), commit_hash(3), "gpu", "none", ""),
-        ("m", "", commit_hash(3), commit_hash(5), "driver", "", "600"),
+        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(3), "gpu", "none", ""),
+        ("m", "", commit_hash(5), "driver", "", "600"),
     ]
 
 
@@ -43,8 +43,8 @@ def test_a_change_of_the_machine_is_one_event_for_all_environments() -> None:
     assert events_of(
         {("m", "a"): {0: old, 2: new, 4: old}, ("m", "b"): {0: old, 1: old, 3: new, 4: old}}
     ) == [
-        ("m", "", commit_hash(1), commit_hash(2), "os", "6.1", "6.2"),
-        ("m", "", commit_hash(3), commit_hash(4), "os", "6.2", "6.1"),
+        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(4), "os", "6.2", "6.1"),
     ]
 
 
@@ -54,8 +54,8 @@ def test_facts_of_an_environment_are_its_own() -> None:
         ("m", "b"): {0: {"python": "3.11"}, 1: {"python": "3.11"}},
     }
     assert events_of(facts) == [
-        ("m", "a", commit_hash(0), commit_hash(1), "python", "3.11", "3.12"),
-        ("m", "a", commit_hash(0), commit_hash(1), "variable X", "1", ""),
+        ("m", "a", commit_hash(1), "python", "3.11", "3.12"),
+        ("m", "a", commit_hash(1), "variable X", "1", ""),
     ]
 
 
@@ -65,4 +65,4 @@ def test_an_environment_measured_for_the_first_time_later_on() -> None:
         ("m", "b"): {1: {}, 2: {}},
         ("other", "b"): {2: {}},
     }
-    assert events_of(facts) == [("m", "b", "", commit_hash(1), "environment", "", "b")]
+    assert events_of(facts) == [("m", "b", commit_hash(1), "environment", "", "b")]

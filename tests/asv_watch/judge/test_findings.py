@@ -47,12 +47,11 @@ def history_of(*values: Sequence[float | Run], **changes: Any) -> History:
 
 
 def complete(history: History, **changes: Any) -> History:
-    """The history with positions and a torch release, as the loader gives it."""
-    positions = {commit.hash: commit.position for commit in history.commits}
+    """The history with a torch release, as the loader gives it."""
     environments = {
         name: Environment(name, "3.11", {"torch": "2.15.0"}) for name in history.environments
     }
-    added: dict[str, Any] = {"positions": positions, "environments": environments}
+    added: dict[str, Any] = {"environments": environments}
     return replace(history, **(added | changes))
 
 

@@ -13,7 +13,7 @@ from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs, joined_r
 
 def pair(before: int, after: int, ratio: float, half: float = 0.01) -> MeasuredPair:
     interval = (ratio * math.exp(-half), ratio * math.exp(half))
-    return MeasuredPair(before, after, ratio, interval, (1.0, ratio), at=0)
+    return MeasuredPair(before, after, ratio, interval, (1.0, ratio))
 
 
 @given(
