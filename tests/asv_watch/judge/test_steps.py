@@ -1,16 +1,20 @@
-"""Suspicions that are not the code's: steps of most series together, and two levels."""
+"""Suspicions: jumps of the newest runs, steps of most series together, and two levels."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.suspicions import newest_jump
 from asv_watch.records.history import Series
 from asv_watch.records.records import NEVER_RUN, Outcome, Run
 from tests.asv_watch.making import MACHINE, make_history, make_series
@@ -155,3 +159,28 @@ def test_three_steps_between_the_same_levels_are_an_alternation(
     changes = alternating(levels).changes
     assert {change.cause for change in changes} == causes
     assert {change.commit for change in changes if change.may_be_code} <= {12, 24, 36, 48}
+
+
+LEVEL = 7.0
+
+
+@given(st.floats(0.3, 3.0), st.floats(0.0, 0.2))
+def test_a_jump_exceeds_the_least_effect_and_three_times_the_noise(
+    ratio: float, noise: float
+) -> None:
+    size = abs(math.log(ratio))
+    limits = math.log(1.015), 3 * noise * math.sqrt(1 + math.pi / 2 / 10)
+    assume(all(abs(size - limit) > 1e-9 for limit in limits))
+    jump = newest_jump([LEVEL] * 10 + [LEVEL * ratio], noise, 1)
+    assert (jump is not None) == (size > max(limits))
+    if jump is not None:
+        assert jump.before == LEVEL
+        assert jump.after == pytest.approx(LEVEL * ratio)
+
+
+def test_runs_in_both_directions_are_no_jump_and_values_of_zero_have_no_ratio() -> None:
+    assert newest_jump([LEVEL] * 10 + [1.2 * LEVEL, 0.8 * LEVEL], 0.5, 2) is None
+    assert newest_jump([LEVEL] * 10 + [0.0], 0.01, 1) is None
+    both = newest_jump([LEVEL] * 10 + [1.2 * LEVEL, 1.3 * LEVEL], 0.01, 2)
+    assert both is not None
+    assert both.end - both.position == 2

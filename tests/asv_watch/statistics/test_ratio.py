@@ -14,7 +14,8 @@ from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import estimate_ratio, margin_of_error, ratio_of_round
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
+from tests.asv_watch.planted_releases import case_values
 
 SAMPLES = st.floats(1e-6, 1e3)
 TURNS = st.lists(st.tuples(SAMPLES, SAMPLES, SAMPLES, SAMPLES), min_size=1, max_size=9)
@@ -146,3 +147,28 @@ def test_null_comparisons_raise_no_more_false_alarms_than_the_confidence_allows(
         _verdict(rng.lognormal(0.0, 0.03, 5).tolist()) is not Verdict.SAME for _ in range(4000)
     )
     assert alarms <= 4000 * 0.015
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "exact", "expected"),
+    [
+        (1000, 1001, True, Verdict.WORSE),
+        (1000, 999, True, Verdict.BETTER),
+        (1000, 1000, True, Verdict.SAME),
+        (0, 3, True, Verdict.WORSE),
+        (0, 0, True, Verdict.SAME),
+        (1000, 2000, False, Verdict.SAME),
+        (None, 1000, True, None),
+        ("failed", 1000, True, None),
+    ],
+)
+def test_any_other_count_differs_and_memory_is_not_judged(
+    before: float | str | None, after: float, exact: bool, expected: Verdict | None
+) -> None:
+    before = float(before) if isinstance(before, int) else before
+    values = case_values("a", before, float(after), exact=exact)
+    assert value_verdict(values) is expected
+    ratio = value_ratio(values)
+    assert ratio == (None if not before or isinstance(before, str) else after / before) or (
+        before == after and ratio == 1.0
+    )
