@@ -86,7 +86,11 @@ def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.needs("g++")
-def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(tmp_path: Path) -> None:
+def test_compiled_passes_compute_what_eager_ones_do_and_the_code_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Otherwise torch compiles a program for each set of instructions to see whether it runs.
+    monkeypatch.setattr(torch._inductor.config.cpp, "vec_isa_ok", True)
     name = "lenet5"
     keep_code_in(tmp_path)
     ours, eager = Passes(name, "cpu", 4, compiled=True), Passes(name, "cpu", 4)
