@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import statistics
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,9 +72,12 @@ def explain_case(
     if not case.is_timed or not case.can_fork:
         raise WatchError(f"{case.name} is not a time on the CPU; only such cases are explained")
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
-    for number in range(rounds):
-        for turn in (number % 2, 1 - number % 2):
-            profiles[turn].append(_profile(profiler, sides[turn], case))
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        for number in range(rounds):
+            for turn in (number % 2, 1 - number % 2):
+                cached = Path(folder, str(turn))  # what `setup_cache` of a side keeps
+                cached.mkdir(exist_ok=True)
+                profiles[turn].append(_profile(profiler, sides[turn], case, cached))
     explanation = compare_profiles(*profiles)
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
@@ -148,11 +152,10 @@ def _kernel_changes(before: Profile, after: Profile) -> tuple[KernelChange, ...]
     )
 
 
-def _profile(profiler: Path, side: Side, case: MeasurableCase) -> Profile:
+def _profile(profiler: Path, side: Side, case: MeasurableCase, folder: Path) -> Profile:
+    command = side.command(profiler, case.identity)
     try:
-        printed = run_command(
-            side.command(profiler, case.identity), case.timeout, env=side.variables
-        )
+        printed = run_command(command, case.timeout, cwd=folder, env=side.variables)
     except WatchError as error:
         raise WatchError(f"{case.name} on {side.name} was not profiled: {error}") from error
     try:

@@ -24,6 +24,7 @@ from torchspeed.probes.operators import parse_kernels
 
 SUITE = """
 import os
+from pathlib import Path
 import torch
 from package import extra
 
@@ -33,6 +34,9 @@ os.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))
 
 class Suite:
     params = ["plain", "absent", "ends"]
+
+    def setup_cache(self):
+        Path("kept").touch()
 
     def setup(self, how):
         print("what a suite prints is not a profile")
@@ -76,12 +80,14 @@ def place(tmp_path: Path) -> Workplace:
 
 
 def test_a_planted_slow_operator_comes_first_and_is_stored(
-    place: Workplace, tmp_path: Path
+    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     planted = "[x.flatten().cumsum(0) for _ in range(20)]"
     sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
     explanation = explain_case(place, sides, CASE, rounds=2)
     first = explanation.operators[0]
+    assert not Path("kept").exists(), "a suite's cache is not left in the checkout"
     assert first.name == "aten::cumsum"
     assert first.shapes.startswith("[[28800]")
     assert first.calls == (0.0, 20.0)
