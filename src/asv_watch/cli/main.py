@@ -1,9 +1,4 @@
-"""Runs the command; every error ends as one line with an `ExitStatus`.
-
-To add a subcommand, write a function whose parameters are its options, in a module that bears its
-name or in the ``command`` of a room, and add an entry to `_COMMANDS`. The module is imported when
-the subcommand is called, because ``asv-watch --help`` should not wait for asv and numpy.
-"""
+"""Runs the command; every error ends as one line with an `ExitStatus`."""
 
 from __future__ import annotations
 
@@ -12,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module, metadata
 from types import FrameType
 from typing import Annotated, Any
@@ -21,106 +15,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
+from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.room import REMEDIES
 from asv_watch.signals import handling_the_end
-
-_CONTINUES = "the same command continues where it stopped"
-_STORED = "the finished cases are stored"
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """One subcommand."""
-
-    function: str
-    """Its module and name, ``asv_watch.bench:bench``. It returns the exit status, or
-    ``None`` for 0."""
-    help: str
-    interrupted: str = ""
-    """What Ctrl-C leaves behind, for the message after it."""
-    examples: str = ""
-
-
-_COMMANDS = {
-    "bench": _Command(
-        "asv_watch.bench:bench",
-        "Measure what is missing of HEAD, and publish the site.",
-        _CONTINUES,
-    ),
-    "nightly": _Command(
-        "asv_watch.night.command:nightly",
-        "Measure every commit that is not measured yet, most urgent first, and publish the site.",
-        _CONTINUES,
-    ),
-    "compare": _Command(
-        "asv_watch.compare.command:compare",
-        "Compare two commits or releases, with interleaved rounds.",
-        _STORED,
-    ),
-    "gate": _Command(
-        "asv_watch.gate.command:gate",
-        "Decide if a pull request is slower than its merge base in the cases that it touches.",
-        "nothing was written",
-        "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
-        "--comment gate.md",
-    ),
-    "gate-comment": _Command(
-        "asv_watch.gate.comment_command:gate_comment",
-        "Write a gate's result to its pull request on GitHub, in a workflow that may write.",
-    ),
-    "reference": _Command(
-        "asv_watch.compare.reference:reference",
-        "Measure a commit interleaved with the reference that asv.conf.json names.",
-        _STORED,
-    ),
-    "confirm": _Command(
-        "asv_watch.compare.confirm:confirm",
-        "Compare the two commits of each change that is suspected or was compared only once.",
-        _STORED,
-    ),
-    "bisect": _Command(
-        "asv_watch.bisect:bisect",
-        "Find the commit, or the release of a requirement, that changed a case.",
-        "the comparisons so far are stored",
-    ),
-    "explain": _Command(
-        "asv_watch.explain:explain",
-        "Name the operators that account for a difference, from profiles of both sides.",
-        "nothing was printed",
-    ),
-    "calibrate": _Command(
-        "asv_watch.compare.calibrate:calibrate",
-        "Compare HEAD with itself: how noisy this machine is.",
-        _STORED,
-    ),
-    "releases": _Command(
-        "asv_watch.releases.command:releases",
-        "Track what releases of a requirement change.",
-        _CONTINUES,
-    ),
-    "report": _Command(
-        "asv_watch.publish:report",
-        "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
-    ),
-    "results": _Command(
-        "asv_watch.exchange.results_command:results",
-        "Check, merge or export the stored results.",
-        examples="Examples: asv-watch results merge ../other-clone origin/results; "
-        "asv-watch results export measurements.csv",
-    ),
-    "submit": _Command(
-        "asv_watch.exchange.submit_command:submit",
-        "Submit this machine's results to a results repository, or to a Codespeed server.",
-        examples="Examples: asv-watch submit --to git@example.org:me/results.git; "
-        "asv-watch submit --codespeed https://speed.example.org",
-    ),
-    "publish": _Command(
-        "asv_watch.publish:publish",
-        "Write the site from the stored results.",
-        "the site is as it was before",
-    ),
-}
 
 _REMEDIES = {
     **REMEDIES,
@@ -160,7 +58,7 @@ def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
     how = "interrupted"
     if number != signal.SIGINT:
         how = f"ended by {signal.Signals(number).name}"
-    command = _COMMANDS.get(arguments[0]) if arguments else None
+    command = COMMANDS.get(arguments[0]) if arguments else None
     return f"{how}; {command.interrupted}" if command and command.interrupted else how
 
 
@@ -187,7 +85,7 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 class _Subcommand(TyperCommand):
     """A subcommand whose function is imported when it is called."""
 
-    def __init__(self, name: str, command: _Command) -> None:
+    def __init__(self, name: str, command: Command) -> None:
         super().__init__(name, help=command.help)
         self._command = command
 
@@ -205,7 +103,7 @@ class _AllCommands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        for name, command in _COMMANDS.items():
+        for name, command in COMMANDS.items():
             self.add_command(_Subcommand(name, command))
 
 

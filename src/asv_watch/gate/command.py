@@ -16,14 +16,9 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
+from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.ranking import (
-    measured_files,
-    one_of_each_first,
-    profile,
-    rank,
-    read_changes,
-)
+from asv_watch.gate.ranking import one_of_each_first, profile, rank
 from asv_watch.gate.result import (
     MEASUREMENTS,
     ExactValues,

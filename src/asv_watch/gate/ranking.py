@@ -1,4 +1,4 @@
-"""Orders the cases of a gate: those first that spend their time in what its diff changed.
+"""Orders the cases of a gate: those first that spend their time in what it changed.
 
 Every case is called once under a profile (`asv_watch.probes.executed`), the first parameters of
 each benchmark before further ones, for a part of the gate's time. Cases come in the order of the
@@ -9,127 +9,22 @@ first whose text or parameters name what the diff changed.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Mapping, Sequence
 
 from asv_watch import probes
-from asv_watch.asv.settings import Configuration
+from asv_watch.gate.changes import Changed, words
 from asv_watch.interleave.cases import MeasurableCase
 from asv_watch.interleave.sides import Side
-from asv_watch.records.git import ask_git, run_git
 
-_NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
-"""Documentation and tests, of projects that do not list what is measured."""
-_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
-_LAST_LINE = 10**9
 _SECONDS_A_CASE = 10
 _SHORTEST_PART = 5
 """Letters that a name has at least where it counts as a part of another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What a diff changed."""
-
-    functions: tuple[tuple[str, int, int], ...]
-    """Path, first and last line; the whole file where a change lies outside functions."""
-    names: frozenset[str]
-    """Names of the functions, in any language, of the files, and of the folders of those that are
-    not Python."""
-    is_traceable: bool
-    """Whether a profile of Python functions sees every change."""
-
-
-def measured_files(root: Path, configuration: Configuration, before: str, after: str) -> list[str]:
-    """List the files that differ between two commits and can change a measured value.
-
-    These are the files below ``"measured_paths"`` of asv.conf.json. In a project without that
-    list, or with its suites in a repository of their own, they are all files but documentation
-    and tests. A file that was renamed is listed with both names.
-
-    Raises:
-        WatchError: git fails, such as where an object is missing.
-    """
-    repository = configuration.repository
-    listed = run_git(repository, "diff", "--name-only", "--no-renames", "-z", before, after)
-    changed = [path for path in listed.split("\0") if path]
-    measured_paths = configuration.declared.measured_paths
-    if not measured_paths or repository != root:
-        return [path for path in changed if not _NEVER_MEASURED.search(path)]
-    top = Path(run_git(root, "rev-parse", "--show-toplevel").rstrip("\n")).resolve()
-    measured = [root.resolve().relative_to(top) / path for path in measured_paths]
-    return [path for path in changed if any(map(PurePosixPath(path).is_relative_to, measured))]
-
-
-def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]) -> Changed:
-    """Read which functions of some files differ between two commits."""
-    functions: dict[tuple[str, int, int], None] = {}
-    names = {PurePosixPath(path).stem for path in paths}
-    is_traceable = True
-    for path in paths:
-        where = f":(top,literal){path}"
-        diff = run_git(
-            repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", where
-        )
-        file = f"{after}:{path}"
-        text = (
-            run_git(repository, "show", file)
-            if ask_git(repository, "cat-file", "-t", file)
-            else ""
-        )
-        known = _functions(text) if path.endswith(".py") else None
-        if known is None:
-            names.update(PurePosixPath(path).parts[:-1])
-        for first, count, context in _HUNK.findall(diff):
-            if known is None:
-                names.update(_WORD.findall(context))
-                is_traceable = False
-                continue
-            for line in _lines(text, int(first), int(count or 1)):
-                inside = [function for function in known if function[1] <= line <= function[2]]
-                name, start, end = max(
-                    inside, key=lambda function: function[1], default=("", 1, _LAST_LINE)
-                )
-                functions[path, start, end] = None
-                names.update(filter(None, [name]))
-                is_traceable &= bool(name)
-    return Changed(tuple(functions), frozenset(names), is_traceable)
-
-
-def _functions(text: str) -> list[tuple[str, int, int]]:
-    """List the functions of a file: name, first and last line, decorators included."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return []
-    return [
-        (
-            node.name,
-            min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]),
-            node.end_lineno or node.lineno,
-        )
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-
-
-def _lines(text: str, first: int, count: int) -> Iterator[int]:
-    """Yield the lines of a hunk that hold code; where lines were removed, the one before them."""
-    if not count:
-        yield max(first, 1)
-    for number, line in enumerate(text.splitlines()[first - 1 : first - 1 + count], start=first):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield number
 
 
 def rank(
@@ -170,7 +65,7 @@ def _named_in(text: str, names: Collection[str]) -> set[str]:
     A function of Python may have other names in C: ``all_distinct``, ``PyIU_AllDistinct`` and
     ``alldistinct.c`` are alike.
     """
-    in_text = {_letters(word) for word in _WORD.findall(text)}
+    in_text = {_letters(word) for word in words(text)}
     return {name for name in names if any(_are_alike(_letters(name), word) for word in in_text)}
 
 

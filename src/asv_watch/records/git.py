@@ -131,7 +131,9 @@ def ask_git(repository: Path, *arguments: str) -> str:
 def uncommitted(repository: Path, *arguments: str) -> list[str]:
     """Return what differs from HEAD, one path each, but for Python's bytecode.
 
-    The arguments are options of `git status`, ``--`` and paths; no path is every path.
+    Args:
+        repository: a checkout.
+        arguments: options of `git status`, ``--`` and paths; no path is every path.
     """
     status = ask_git(repository, "status", "--porcelain", *arguments, ":(top,exclude)*.pyc")
     return [line.split(maxsplit=1)[1] for line in status.splitlines()]

@@ -65,5 +65,9 @@ def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tu
 
 
 def append_lines(path: Path, entries: Iterable[Any]) -> None:
-    """Add a line for each entry (a struct or plain data), and wait until they are stored."""
+    """Add a line for each entry (a msgspec struct or plain data), and wait until they are stored.
+
+    Raises:
+        OSError: The disk is full, or the file cannot be written.
+    """
     append_durably(path, msgspec.json.Encoder().encode_lines(list(entries)))

@@ -76,7 +76,12 @@ class Notes:
 
 
 def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Problem]]:
-    """Read the notes of a results folder; none is used where one of them is wrong."""
+    """Read the notes of a results folder.
+
+    Returns:
+        The notes, and a problem for a file that cannot be read or has another shape; none of
+        its notes is used then.
+    """
     path = results / FILE_NAME
     try:
         stored = msgspec.toml.decode(read_regular(path), type=_File)

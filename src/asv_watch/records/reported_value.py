@@ -37,7 +37,11 @@ class ReportedValue:
 
 
 def report_value(samples: Sequence[float]) -> ReportedValue:
-    """Give the value that a run reports, with the spread of its samples."""
+    """Give the value that a run reports, with the spread of its samples.
+
+    Raises:
+        ValueError: There are none, or one is not finite.
+    """
     if not samples or not all(map(math.isfinite, samples)):
         raise ValueError("samples must be finite numbers, one at least")
     least = min(samples)

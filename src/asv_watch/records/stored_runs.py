@@ -152,7 +152,15 @@ class RunReader:
 def _run(
     value: Any, spread: list[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
-    """Return the run of a case; ``None`` if what is stored is neither a value nor its absence."""
+    """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
+
+    Args:
+        value: Its entry in the column ``result``.
+        spread: Its entries in `_SPREAD_COLUMNS`.
+        started_at: When its benchmark started, seconds since the epoch.
+        report: Its outcome, if there is one.
+        recipe: How its benchmark was sampled.
+    """
     if value is None and report is None:
         return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
     if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN

@@ -10,7 +10,7 @@ import pytest
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration
 from asv_watch.errors import WatchError
-from asv_watch.gate.ranking import measured_files
+from asv_watch.gate.changes import measured_files
 from tests.conftest import commit, git
 
 

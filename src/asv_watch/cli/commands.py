@@ -1,0 +1,107 @@
+"""Every subcommand of ``asv-watch``: where its function is, and what ``--help`` says of it.
+
+To add a subcommand, write a function whose parameters are its options, in a module that bears its
+name or in the ``command`` of a room, and add an entry here. The module is imported when the
+subcommand is called, because ``asv-watch --help`` should not wait for asv and numpy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CONTINUES = "the same command continues where it stopped"
+STORED = "the finished cases are stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One subcommand."""
+
+    function: str
+    """Its module and name, ``asv_watch.bench:bench``. It returns the exit status, or
+    ``None`` for 0."""
+    help: str
+    interrupted: str = ""
+    """What Ctrl-C leaves behind, for the message after it."""
+    examples: str = ""
+
+
+COMMANDS = {
+    "bench": Command(
+        "asv_watch.bench:bench",
+        "Measure what is missing of HEAD, and publish the site.",
+        CONTINUES,
+    ),
+    "nightly": Command(
+        "asv_watch.night.command:nightly",
+        "Measure every commit that is not measured yet, most urgent first, and publish the site.",
+        CONTINUES,
+    ),
+    "compare": Command(
+        "asv_watch.compare.command:compare",
+        "Compare two commits or releases, with interleaved rounds.",
+        STORED,
+    ),
+    "gate": Command(
+        "asv_watch.gate.command:gate",
+        "Decide if a pull request is slower than its merge base in the cases that it touches.",
+        "nothing was written",
+        "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
+        "--comment gate.md",
+    ),
+    "gate-comment": Command(
+        "asv_watch.gate.comment_command:gate_comment",
+        "Write a gate's result to its pull request on GitHub, in a workflow that may write.",
+    ),
+    "reference": Command(
+        "asv_watch.compare.reference:reference",
+        "Measure a commit interleaved with the reference that asv.conf.json names.",
+        STORED,
+    ),
+    "confirm": Command(
+        "asv_watch.compare.confirm:confirm",
+        "Compare the two commits of each change that is suspected or was compared only once.",
+        STORED,
+    ),
+    "bisect": Command(
+        "asv_watch.bisect:bisect",
+        "Find the commit, or the release of a requirement, that changed a case.",
+        "the comparisons so far are stored",
+    ),
+    "explain": Command(
+        "asv_watch.explain:explain",
+        "Name the operators that account for a difference, from profiles of both sides.",
+        "nothing was printed",
+    ),
+    "calibrate": Command(
+        "asv_watch.compare.calibrate:calibrate",
+        "Compare HEAD with itself: how noisy this machine is.",
+        STORED,
+    ),
+    "releases": Command(
+        "asv_watch.releases.command:releases",
+        "Track what releases of a requirement change.",
+        CONTINUES,
+    ),
+    "report": Command(
+        "asv_watch.publish:report",
+        "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
+    ),
+    "results": Command(
+        "asv_watch.exchange.results_command:results",
+        "Check, merge or export the stored results.",
+        examples="Examples: asv-watch results merge ../other-clone origin/results; "
+        "asv-watch results export measurements.csv",
+    ),
+    "submit": Command(
+        "asv_watch.exchange.submit_command:submit",
+        "Submit this machine's results to a results repository, or to a Codespeed server.",
+        examples="Examples: asv-watch submit --to git@example.org:me/results.git; "
+        "asv-watch submit --codespeed https://speed.example.org",
+    ),
+    "publish": Command(
+        "asv_watch.publish:publish",
+        "Write the site from the stored results.",
+        "the site is as it was before",
+    ),
+}

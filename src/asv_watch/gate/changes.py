@@ -1,0 +1,118 @@
+"""What the diff of a pull request changed: files, functions and names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from asv_watch.asv.settings import Configuration
+from asv_watch.records.git import ask_git, run_git
+
+_NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
+"""Documentation and tests, of projects that do not list what is measured."""
+_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_LAST_LINE = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a diff changed."""
+
+    functions: tuple[tuple[str, int, int], ...]
+    """Path, first and last line; the whole file where a change lies outside functions."""
+    names: frozenset[str]
+    """Names of the functions, in any language, of the files, and of the folders of those that are
+    not Python."""
+    is_traceable: bool
+    """Whether a profile of Python functions sees every change."""
+
+
+def measured_files(root: Path, configuration: Configuration, before: str, after: str) -> list[str]:
+    """List the files that differ between two commits and can change a measured value.
+
+    These are the files below ``"measured_paths"`` of asv.conf.json. In a project without that
+    list, or with its suites in a repository of their own, they are all files but documentation
+    and tests. A file that was renamed is listed with both names.
+
+    Raises:
+        WatchError: git fails, such as where an object is missing.
+    """
+    repository = configuration.repository
+    listed = run_git(repository, "diff", "--name-only", "--no-renames", "-z", before, after)
+    changed = [path for path in listed.split("\0") if path]
+    measured_paths = configuration.declared.measured_paths
+    if not measured_paths or repository != root:
+        return [path for path in changed if not _NEVER_MEASURED.search(path)]
+    top = Path(run_git(root, "rev-parse", "--show-toplevel").rstrip("\n")).resolve()
+    measured = [root.resolve().relative_to(top) / path for path in measured_paths]
+    return [path for path in changed if any(map(PurePosixPath(path).is_relative_to, measured))]
+
+
+def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]) -> Changed:
+    """Read which functions of some files differ between two commits."""
+    functions: dict[tuple[str, int, int], None] = {}
+    names = {PurePosixPath(path).stem for path in paths}
+    is_traceable = True
+    for path in paths:
+        where = f":(top,literal){path}"
+        diff = run_git(
+            repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", where
+        )
+        file = f"{after}:{path}"
+        text = (
+            run_git(repository, "show", file)
+            if ask_git(repository, "cat-file", "-t", file)
+            else ""
+        )
+        known = _functions(text) if path.endswith(".py") else None
+        if known is None:
+            names.update(PurePosixPath(path).parts[:-1])
+        for first, count, context in _HUNK.findall(diff):
+            if known is None:
+                names.update(_WORD.findall(context))
+                is_traceable = False
+                continue
+            for line in _lines(text, int(first), int(count or 1)):
+                inside = [function for function in known if function[1] <= line <= function[2]]
+                name, start, end = max(
+                    inside, key=lambda function: function[1], default=("", 1, _LAST_LINE)
+                )
+                functions[path, start, end] = None
+                names.update(filter(None, [name]))
+                is_traceable &= bool(name)
+    return Changed(tuple(functions), frozenset(names), is_traceable)
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a source that may be the name of something changed."""
+    return set(_WORD.findall(text))
+
+
+def _functions(text: str) -> list[tuple[str, int, int]]:
+    """List the functions of a file: name, first and last line, decorators included."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    return [
+        (
+            node.name,
+            min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]),
+            node.end_lineno or node.lineno,
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def _lines(text: str, first: int, count: int) -> Iterator[int]:
+    """Yield the lines of a hunk that hold code; where lines were removed, the one before them."""
+    if not count:
+        yield max(first, 1)
+    for number, line in enumerate(text.splitlines()[first - 1 : first - 1 + count], start=first):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number
