@@ -17,7 +17,8 @@ from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
-from asv_watch.night.queue import ATTEMPTS, NIGHTS, Attempts, Situation, next_task, since
+from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
+from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import INCOMPLETE, SOURCES, UNMEASURED, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
@@ -210,5 +211,5 @@ class _Night:
         for name, reason in set_aside.items():
             print(f"set aside after {NIGHTS} nights: {name}: {reason}")
         if set_aside:
-            path = (self._place.results / ATTEMPTS).relative_to(self._place.root)
+            path = (self._place.results / FILE_NAME).relative_to(self._place.root)
             print(f"to have these tried again, remove their lines from {path}")

@@ -2,23 +2,18 @@
 
 A source is a function from `Situation` to tasks; `asv_watch.night.tasks` lists the
 kinds of tasks and the sources. `next_task` leaves out what is done, was tried tonight, or is set
-aside because it failed on too many nights: ``results/<machine>/attempts.jsonl`` has a line
-``{"task": ..., "at": <seconds>, "suites": <hash>, "failed": <reason>}`` for each failure, which
-counts while the suites are the same.
+aside because it failed on too many nights.
 """
 
 from __future__ import annotations
 
 import datetime
 import itertools
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import msgspec
 
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
@@ -29,75 +24,16 @@ from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import choose_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
+from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.records.history import History
-from asv_watch.records.json_lines import append_lines, read_stored
 from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
 _ALIKE = 2
 """Commits that fail for the same reason, after which older ones are not tried."""
-ATTEMPTS = "attempts.jsonl"
-NIGHTS = 3
-"""Nights on which a task may fail before it is set aside."""
-_SAME_NIGHT_S = 12 * 3600.0
-"""A failure so soon after one that counted belongs to the same night."""
-
-
-class _Attempt(msgspec.Struct):
-    """A line of the file."""
-
-    task: str
-    at: float
-    suites: str
-    failed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """The nights on which one task failed."""
-
-    nights: int
-    counted_at: float
-    """When the last failure that counted happened, seconds since the epoch."""
-    reason: str
-    """Reason of the last failure."""
-
-    @property
-    def set_aside(self) -> bool:
-        """Whether the task is not tried again."""
-        return self.nights >= NIGHTS
-
-
-class Attempts:
-    """The nights of one machine."""
-
-    def __init__(self, machine_results: Path, suites: str, clock: Callable[[], float]) -> None:
-        """Read the failures of today's suites, of which these are git's hashes."""
-        self._path = machine_results / ATTEMPTS
-        self._suites = suites
-        self._clock = clock
-        self.failures: dict[str, Failures] = {}
-        # A line that was cut off by a crash is left out: one night more for one task.
-        for attempt in read_stored(self._path, _Attempt, "attempt")[0]:
-            if attempt.suites == suites:
-                self._count(attempt)
-
-    def add_failure(self, task: str, reason: str) -> None:
-        """Store that a task failed."""
-        attempt = _Attempt(task, int(self._clock()), self._suites, reason)
-        append_lines(self._path, [attempt])
-        self._count(attempt)
-
-    def _count(self, attempt: _Attempt) -> None:
-        nights, counted_at = 0, -math.inf
-        if before := self.failures.get(attempt.task):
-            nights, counted_at = before.nights, before.counted_at
-        if abs(attempt.at - counted_at) >= _SAME_NIGHT_S:
-            nights, counted_at = nights + 1, attempt.at
-        self.failures[attempt.task] = Failures(nights, counted_at, attempt.failed)
 
 
 @dataclass(frozen=True)

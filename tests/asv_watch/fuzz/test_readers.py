@@ -23,7 +23,7 @@ from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.table import write_table
 from asv_watch.judge.findings import analyse
-from asv_watch.night.queue import Attempts
+from asv_watch.night.attempts import Attempts
 from asv_watch.records.comparisons import (
     CaseRatio,
     ComparisonWriter,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from asv_watch.asv.commands import find_cause
 from asv_watch.errors import ExitStatus, MachineError
 from asv_watch.machine.room import check_machine
-from asv_watch.night.queue import NIGHTS, Attempts
+from asv_watch.night.attempts import NIGHTS, Attempts
 from tests.asv_watch.night.test_nights import INSTALL_FILE, Nights, nights
 from tests.conftest import commit
 

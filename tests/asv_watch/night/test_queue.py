@@ -18,7 +18,8 @@ from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
-from asv_watch.night.queue import Attempts, Situation, next_task, since
+from asv_watch.night.attempts import Attempts
+from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import (
     SOURCES,
     all_commits,
