@@ -47,6 +47,9 @@ def calibrate(
     """Compare HEAD with itself, and print how far the ratios are from 1.
 
     Each comparison is stored; the site's view *About the data* shows the noise of all of them.
+
+    Raises:
+        WatchError: more than one release was chosen, or no case has a ratio in every comparison.
     """
     selection = matching(cases, otherwise=SHORT)
     if release == ALL:

@@ -45,7 +45,11 @@ def compare(
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Compare two sides in interleaved rounds and print the table; store the result."""
+    """Compare two sides in interleaved rounds and print the table; store the result.
+
+    Raises:
+        WatchError: a side does not exist, or no case ran on both.
+    """
     root = Path.cwd()
     if stored:
         print(compare_stored(root, before=before, after=after, cases=cases))

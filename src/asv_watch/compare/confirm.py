@@ -50,6 +50,9 @@ def confirm(*, machine: Machine = "") -> ExitStatus:
 
     A comparison in which no case runs is reported and left out, so that it does not stop the
     others.
+
+    Raises:
+        WatchError: the results cannot be read, or none of the changes can be measured.
     """
     compared, errors = [], []
     with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as place:
@@ -74,6 +77,9 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
     """Compare the two commits of changes, store the result, and print the answer for each.
 
     An interrupt keeps the finished cases.
+
+    Raises:
+        WatchError: a commit, the release or all of the cases cannot be measured now.
     """
     release = suspects.release or NEWEST
     sides = side(place, suspects.before, release), side(place, suspects.after, release)

@@ -33,7 +33,11 @@ def reference(
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Measure what is missing of a commit, interleaved with the reference."""
+    """Measure what is missing of a commit, interleaved with the reference.
+
+    Raises:
+        WatchError: there is no reference, or nothing could be measured.
+    """
     root = Path.cwd()
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     compared: list[Compared] = []
@@ -59,7 +63,11 @@ def reference(
 
 
 def reference_side(place: Workplace) -> Side:
-    """Return the side that everything is measured against."""
+    """Return the side that everything is measured against.
+
+    Raises:
+        WatchError: asv.conf.json names none, or none that exists.
+    """
     name = place.declared.reference
     if not name:
         raise WatchError(

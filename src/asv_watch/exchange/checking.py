@@ -45,6 +45,12 @@ def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Proble
         results: Folder that holds ``benchmarks.json`` and a folder for each machine.
         machines: Names of the machines that may be there, each result with a record of where it
             was measured; empty where any machine may.
+
+    Returns:
+        The faults, each with its file; none if the folder is sound.
+
+    Raises:
+        WatchError: There is no such folder.
     """
     if not results.is_dir():
         raise WatchError(f"{results} is not a folder: give asv's results folder")

@@ -65,10 +65,14 @@ def _check(root: Path, folder: str = "") -> ExitStatus:
 
 
 def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
-    """Add the results of folders and branches to those of the checkout."""
+    """Add the results of folders and branches to those of the checkout.
+
+    Raises:
+        WatchError: a source is missing or damaged; those before it are merged. Or something
+            is measuring in the checkout: it would write what it knew before over what was merged.
+    """
     conf = load_settings(root)
     target, machines = Path(conf.results_dir), conf.declared.machines
-    # What is measuring would write what it knew before over what was merged.
     with exclusive_run(Path(conf.env_dir), "results merge"):
         for source in sources:
             with results_in(source, root) as folder:

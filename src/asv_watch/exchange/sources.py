@@ -80,6 +80,9 @@ def list_results(folder: Path) -> tuple[list[Path], list[Path]]:
 
     Returns:
         Files of results, and other files, such as a README.
+
+    Raises:
+        WatchError: It holds a symbolic link, or more than can be merged.
     """
     results: list[Path] = []
     others: list[Path] = []

@@ -94,14 +94,27 @@ def measurements(history: History) -> Iterator[TableRow]:
 
 
 def to_frame(history: History) -> pd.DataFrame:
-    """Return the measurements as a DataFrame, times and dates as seconds since the epoch."""
+    """Return the measurements as a DataFrame, times and dates as seconds since the epoch.
+
+    Raises:
+        ImportError: pandas is not installed.
+    """
     import pandas as pd  # noqa: PLC0415 - of an extra that only this needs
 
     return pd.DataFrame(map(astuple, measurements(history)), columns=list(COLUMNS))
 
 
 def write_table(history: History, path: Path) -> int:
-    """Write the measurements to a file in the format of its suffix; return their number."""
+    """Write the measurements to a file in the format of its suffix; replace a file that exists.
+
+    Returns:
+        Number of measurements.
+
+    Raises:
+        WatchError: The ending is neither ``.csv`` nor ``.parquet``.
+        ImportError: What Parquet needs is not installed.
+        OSError: The file cannot be written.
+    """
     if path.suffix not in {".csv", ".parquet"}:
         raise WatchError(f"{path.name} does not say which format: end it in .csv or .parquet")
     rows = list(measurements(history))

@@ -100,7 +100,12 @@ def gate(
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Compare a head commit with its merge base, and say whether it may be merged."""
+    """Compare a head commit with its merge base, and say whether it may be merged.
+
+    Raises:
+        WatchError: a commit does not exist, the commits have no common ancestor, or no case
+            matches the pattern.
+    """
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
     started = time.monotonic()
     budget = Budget(limit_s, time.monotonic)
@@ -173,7 +178,11 @@ def gate(
 def _list_cases(
     benchmarks: Benchmarks, selection: Selection, declared: Declared
 ) -> Sequence[MeasurableCase]:
-    """List the selected cases that time something, or else those of memory and tracked values."""
+    """List the selected cases that time something, or else those of memory and tracked values.
+
+    Raises:
+        WatchError: there is none.
+    """
     chosen = choose_cases(benchmarks, selection, declared)
     timed = [case for case in chosen if case.is_timed]
     others = len(chosen) - len(timed)
@@ -295,7 +304,11 @@ def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:
-    """Find the newest commit that both sides have, and the head."""
+    """Find the newest commit that both sides have, and the head.
+
+    Raises:
+        WatchError: a side is not a commit, or they have none in common.
+    """
     commits = []
     for name in (base, head):
         commit = find_commit(repository, name)

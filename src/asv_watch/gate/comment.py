@@ -115,7 +115,14 @@ def _change(case: GateCase) -> str:
 
 
 def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:
-    """Write the whole comment; its last line holds the result for `read_stored`."""
+    """Write the whole comment; its last line holds the result for `read_stored`.
+
+    Args:
+        result: what was measured.
+        threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
+        accepted: why a slowdown is accepted; empty if it is not.
+        remedy: what to do so that it is.
+    """
     parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted)]
     parts += [remedy] if remedy else []
     first, rest = (result.of_state(*states) for states in (_FIRST, _REST))

@@ -72,6 +72,9 @@ def gate_comment(
     set, if that was measured by then, and no other. It takes a line ``LABEL: reason`` in the
     description. Without a file, such as after a label was set, the result in the comment that is
     there counts; the head is then the commit that the label was set for.
+
+    Raises:
+        WatchError: the file is no result, it is of another commit, or GitHub refuses a call.
     """
     share, github = parse_share(threshold), GitHub()
     result = read_result(Path(result_file)) if result_file else None
@@ -166,7 +169,11 @@ class GitHub:
     """One repository, by the token of a workflow."""
 
     def __init__(self) -> None:
-        """Take the repository whose workflow runs this."""
+        """Take the repository whose workflow runs this.
+
+        Raises:
+            WatchError: no workflow does, or one of its variables cannot be meant.
+        """
         names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
         api, repository, token = (os.environ.get(name, "") for name in names)
         if not api.startswith(("https://", "http://127.0.0.1:")):
@@ -180,16 +187,28 @@ class GitHub:
         self._token = token
 
     def pull_request(self, number: int) -> PullRequest:
-        """Read a pull request to this repository."""
+        """Read a pull request to this repository.
+
+        Raises:
+            WatchError: there is none of that number, or GitHub does not answer.
+        """
         return self._ask("GET", f"pulls/{number}", PullRequest)
 
     def open_pull_requests(self, head: str) -> set[int]:
-        """Return the numbers of the open pull requests that have this head commit."""
+        """Return the numbers of the open pull requests that have this head commit.
+
+        Raises:
+            WatchError: GitHub does not answer.
+        """
         pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[PullRequest])
         return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
 
     def own_comments(self, number: int) -> list[tuple[int, str]]:
-        """Read the comments of workflows on a pull request: their identities and texts."""
+        """Read the comments of workflows on a pull request: their identities and texts.
+
+        Raises:
+            WatchError: GitHub does not answer.
+        """
         comments: list[tuple[int, str]] = []
         for page in range(1, _MOST_PAGES + 1):
             path = f"issues/{number}/comments?per_page={_A_PAGE}&page={page}"

@@ -93,7 +93,13 @@ def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
 def profile(
     side: Side, cases: Sequence[MeasurableCase], changed: Changed, limit_s: float
 ) -> dict[str, float | None]:
-    """Call every case once, as far as the time suffices; those of CUDA cannot run in a fork.
+    """Call every case once, as far as the time suffices.
+
+    Args:
+        side: what they run, in the version after the change.
+        cases: in this order; those of CUDA, which cannot run in a fork, are left out.
+        changed: what was changed.
+        limit_s: seconds for all of them.
 
     Returns:
         The share of its time that a case spends in changed functions, by its identity.

@@ -199,7 +199,11 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 def parse_share(text: str) -> float:
-    """Read a threshold such as ``3%`` or ``2.5 %``; return the share."""
+    """Read a threshold such as ``3%`` or ``2.5 %``; return the share.
+
+    Raises:
+        WatchError: it is not a percentage from 0 to 900 %.
+    """
     match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
     if match is None or float(match[1]) > 900:
         raise WatchError(f"threshold {text[:100]!r} is not a percentage; give one such as 3%")
@@ -207,7 +211,11 @@ def parse_share(text: str) -> float:
 
 
 def read_result(path: Path) -> GateResult:
-    """Read a file from an untrusted source."""
+    """Read a file from an untrusted source.
+
+    Raises:
+        WatchError: it cannot be read, is too large, or is not a result of the gate.
+    """
     try:
         size = path.stat().st_size
         content = read_regular(path) if size <= LARGEST_BYTES else b""
@@ -225,7 +233,11 @@ T = TypeVar("T")
 
 
 def parse_as(kind: type[T], content: bytes, name: str) -> T:
-    """Read a result, or what holds one."""
+    """Read a result, or what holds one.
+
+    Raises:
+        WatchError: it is no such thing.
+    """
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -51,7 +51,13 @@ class Attempts:
     """The nights of one machine."""
 
     def __init__(self, machine_results: Path, suites: str, clock: Callable[[], float]) -> None:
-        """Read the failures of today's suites, of which these are git's hashes."""
+        """Read the file, if there is one.
+
+        Args:
+            machine_results: folder of the machine's results.
+            suites: git's hashes of today's suites and configuration.
+            clock: seconds since the epoch.
+        """
         self._path = machine_results / FILE_NAME
         self._suites = suites
         self._clock = clock

@@ -42,6 +42,12 @@ def nightly(
     A commit or a release that fails does not stop the rest. It is tried again on the next nights,
     and set aside after `NIGHTS`. What the machine is to blame for, such as a full disk, counts for
     none of them; twice running, it ends the night.
+
+    Returns:
+        `ExitStatus.SOME_CASES_FAILED` where a case, a commit or a release failed tonight.
+
+    Raises:
+        WatchError: the checkout is unfit, or the site could not be written.
     """
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)

@@ -226,6 +226,9 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
 
     That is given by a number of commits, a date such as ``2025-01-31``, or a commit, tag or
     branch of the repository; empty for all of them.
+
+    Raises:
+        WatchError: it is none of these.
     """
     if oldest.isdecimal() and int(oldest) > 0 and len(oldest) <= _LONGEST_NUMBER:
         return tuple(commits[-int(oldest) :])
