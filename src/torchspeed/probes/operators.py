@@ -4,8 +4,7 @@ asv-watch runs it in the measured environment (``profiler`` of asv.conf.json), `
 operators.py <folder of suites> <benchmark>-<place of the case>``; it needs nothing of this
 package. The case is made by its own suite and called until it is warm. Then torch's profiler
 records its calls, and oneDNN is asked which kernels one call runs. It prints one
-line of JSON: a profile as ``asv_watch/explain.py`` describes it. An operator's seconds are
-self time: without the operators that it calls.
+line of JSON: a `Profile`, or ``{"skipped": "..."}``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 _BATCHES = 5
 """The least time of an operator in so many batches counts, because interference only adds time."""
@@ -29,7 +28,52 @@ _SECONDS = 10.0
 """After which no new batch begins: old releases of torch take long to add up small operators."""
 
 
-def parse_kernels(text: str) -> list[dict[str, str]]:
+class Operator(TypedDict):
+    """One operator with one set of input shapes."""
+
+    name: str
+    """Such as ``aten::convolution``."""
+    shapes: str
+    """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
+    calls: float
+    """In one call of the case."""
+    seconds: float
+    """Self time in one call of the case: without the operators that it calls."""
+
+
+class Kernel(TypedDict):
+    """One oneDNN kernel with one problem."""
+
+    primitive: str
+    """Such as ``convolution``."""
+    implementation: str
+    """Such as ``brg_conv_fwd:avx512_core``, or ``ref:any`` for the slow fallback."""
+    problem: str
+    """Its sizes, as oneDNN writes them."""
+
+
+class Counts(TypedDict):
+    """How much one call of the case does."""
+
+    dispatches: int
+    """Calls of operators, those that other operators make included."""
+    flops: int
+    """FLOPs of products, convolutions, additions and multiplications (torch.profiler)."""
+    allocations: int
+    """Blocks that torch's allocator gave out."""
+    allocated_bytes: int
+    """Size of those blocks together."""
+
+
+class Profile(TypedDict):
+    """Where the time of a case goes."""
+
+    operators: list[Operator]
+    kernels: list[Kernel]
+    counts: Counts
+
+
+def parse_kernels(text: str) -> list[Kernel]:
     """Read what oneDNN prints of each primitive that it executes; other lines are left out."""
     kernels = []
     for line in text.splitlines():
@@ -39,17 +83,15 @@ def parse_kernels(text: str) -> list[dict[str, str]]:
         at = fields.index("exec")
         if len(fields) < at + 6:
             continue
-        kernel = {
-            "primitive": fields[at + 2],
-            "implementation": fields[at + 3],
-            "problem": fields[-2],
-        }
+        kernel = Kernel(
+            primitive=fields[at + 2], implementation=fields[at + 3], problem=fields[-2]
+        )
         if kernel not in kernels:
             kernels.append(kernel)
     return kernels
 
 
-def _profile_operators(call: Callable[[], object], calls: int) -> list[dict[str, Any]]:
+def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]:
     import torch  # noqa: PLC0415 - of the environment
 
     batches = []
@@ -64,22 +106,18 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[dict[str,
         batches.append(list(profiler.key_averages(group_by_input_shape=True)))
     # Profilers of old releases now and then give an operator less time than those that it calls.
     sound = [batch for batch in batches if min(e.self_cpu_time_total for e in batch) >= 0]
-    operators: dict[tuple[str, str], dict[str, Any]] = {}
+    operators: dict[tuple[str, str], Operator] = {}
     for batch in sound or batches:
         for event in batch:
             key = event.key, str(event.input_shapes)
             seconds = max(0.0, event.self_cpu_time_total) / 1e6 / calls
             if key not in operators or seconds < operators[key]["seconds"]:
-                operators[key] = {
-                    "name": key[0],
-                    "shapes": key[1],
-                    "calls": event.count / calls,
-                    "seconds": seconds,
-                }
+                count = event.count / calls
+                operators[key] = Operator(name=key[0], shapes=key[1], calls=count, seconds=seconds)
     return list(operators.values())
 
 
-def _count(call: Callable[[], object]) -> dict[str, int]:
+def _count(call: Callable[[], object]) -> Counts:
     """Count in one call, apart from those that are timed, because counting takes time itself."""
     import torch  # noqa: PLC0415 - of the environment
 
@@ -102,12 +140,12 @@ def _count(call: Callable[[], object]) -> dict[str, int]:
         for event in recorded.kineto_results.events()
         if event.name() == "[memory]" and event.nbytes() > 0
     ]
-    return {
-        "dispatches": sum(event.count for event in operators),
-        "flops": round(sum(event.flops for event in operators)),
-        "allocations": len(blocks),
-        "allocated_bytes": sum(blocks),
-    }
+    return Counts(
+        dispatches=sum(event.count for event in operators),
+        flops=round(sum(event.flops for event in operators)),
+        allocations=len(blocks),
+        allocated_bytes=sum(blocks),
+    )
 
 
 def _run_with_kernels(call: Callable[[], object]) -> str:
@@ -142,7 +180,7 @@ def _warm_up(call: Callable[[], object]) -> int:
 
 
 def main(suites: str, case: str) -> None:
-    """Make the case and print its profile."""
+    """Make the case and print its `Profile`."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
@@ -159,11 +197,11 @@ def main(suites: str, case: str) -> None:
         return benchmark.func(*parameters)
 
     calls = _warm_up(call)
-    profile = {
-        "operators": _profile_operators(call, calls),
-        "kernels": parse_kernels(_run_with_kernels(call)),
-        "counts": _count(call),
-    }
+    profile = Profile(
+        operators=_profile_operators(call, calls),
+        kernels=parse_kernels(_run_with_kernels(call)),
+        counts=_count(call),
+    )
     print(json.dumps(profile), file=answers, flush=True)
 
 
