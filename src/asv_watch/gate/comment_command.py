@@ -5,36 +5,19 @@ What may be believed is in docs/pull-requests.md.
 
 from __future__ import annotations
 
-import http.client
-import json
-import os
-import re
-import urllib.request
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-import msgspec
 import typer
 
 from asv_watch.errors import WatchError
 from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence
+from asv_watch.gate.github import GitHub
 from asv_watch.gate.result import parse_share, read_result
 from asv_watch.options import Threshold, Undecided
 
-_CONTEXT = "torchspeed/gate"
+CONTEXT = "torchspeed/gate"
 """Name of the status."""
-_AUTHOR = "github-actions[bot]"
-"""Account of the token of a workflow."""
-_TIMEOUT_S = 60
-_A_PAGE = 100
-_MOST_PAGES = 30
-_LARGEST_ANSWER = 50_000_000
-"""Bytes; a hundred comments of 65,536 characters have fewer."""
-
-_NO_ANSWER = (msgspec.MsgspecError, ValueError, RecursionError)
-"""Exceptions that reading an answer raises if it is not what GitHub documents."""
-
-T = TypeVar("T")
 
 
 def gate_comment(
@@ -115,7 +98,7 @@ def gate_comment(
         description = f"{numbers} have one head commit, and so one status: close all but one"
     is_decided = undecided == "pass" or not result.is_undecided(share)
     passes = result.passes(share, accepted) and is_decided and not others
-    github.set_status(result.head, passes=passes, description=description)
+    github.set_status(result.head, CONTEXT, passes=passes, description=description)
     print(f"pull request {pull.number}: {description}")
 
 
@@ -134,133 +117,3 @@ def _read_last(comments: list[tuple[int, str]]) -> Stored | None:
         return read_stored(comments[-1][1]) if comments else None
     except WatchError:
         return None
-
-
-class _Sha(msgspec.Struct):
-    sha: str
-
-
-class _Label(msgspec.Struct):
-    name: str
-
-
-class PullRequest(msgspec.Struct):
-    """What the gate needs of a pull request, as GitHub answers it."""
-
-    number: int
-    head: _Sha
-    """Its newest commit."""
-    body: str | None = None
-    labels: list[_Label] = []
-    state: str = "open"
-
-
-class _User(msgspec.Struct):
-    login: str
-
-
-class _Comment(msgspec.Struct):
-    id: int
-    body: str | None = None
-    user: _User | None = None
-
-
-class GitHub:
-    """One repository, by the token of a workflow."""
-
-    def __init__(self) -> None:
-        """Take the repository whose workflow runs this.
-
-        Raises:
-            WatchError: no workflow does, or one of its variables cannot be meant.
-        """
-        names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
-        api, repository, token = (os.environ.get(name, "") for name in names)
-        if not api.startswith(("https://", "http://127.0.0.1:")):
-            raise WatchError(f"GITHUB_API_URL {api!r} is not an https address")
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
-            raise WatchError(f"GITHUB_REPOSITORY {repository!r} is not owner/name")
-        if not token:
-            raise WatchError("GITHUB_TOKEN is not set; give the step the workflow's token")
-        self._address = f"{api}/repos/{repository}"
-        self._repository = repository
-        self._token = token
-
-    def pull_request(self, number: int) -> PullRequest:
-        """Read a pull request to this repository.
-
-        Raises:
-            WatchError: there is none of that number, or GitHub does not answer.
-        """
-        return self._ask("GET", f"pulls/{number}", PullRequest)
-
-    def open_pull_requests(self, head: str) -> set[int]:
-        """Return the numbers of the open pull requests that have this head commit.
-
-        Raises:
-            WatchError: GitHub does not answer.
-        """
-        pulls = self._ask("GET", f"commits/{head}/pulls?per_page={_A_PAGE}", list[PullRequest])
-        return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
-
-    def own_comments(self, number: int) -> list[tuple[int, str]]:
-        """Read the comments of workflows on a pull request: their identities and texts.
-
-        Raises:
-            WatchError: GitHub does not answer.
-        """
-        comments: list[tuple[int, str]] = []
-        for page in range(1, _MOST_PAGES + 1):
-            path = f"issues/{number}/comments?per_page={_A_PAGE}&page={page}"
-            answer = self._ask("GET", path, list[_Comment])
-            comments += [
-                (comment.id, comment.body or "")
-                for comment in answer
-                if comment.user is not None and comment.user.login == _AUTHOR
-            ]
-            if len(answer) < _A_PAGE:
-                break
-        return comments
-
-    def write_comment(self, number: int, text: str, identity: int | None) -> None:
-        """Write a comment on a pull request, or the new text of one that is there."""
-        if identity is None:
-            self._ask("POST", f"issues/{number}/comments", object, {"body": text})
-        else:
-            self._ask("PATCH", f"issues/comments/{identity}", object, {"body": text})
-
-    def set_status(self, commit: str, *, passes: bool, description: str) -> None:
-        """Set the status of a commit."""
-        state = {"state": "success" if passes else "failure", "context": _CONTEXT}
-        state["description"] = description[:140]
-        run, server = os.environ.get("GITHUB_RUN_ID"), os.environ.get("GITHUB_SERVER_URL")
-        if run and server:
-            state["target_url"] = f"{server}/{self._repository}/actions/runs/{run}"
-        self._ask("POST", f"statuses/{commit}", object, state)
-
-    def _ask(self, method: str, path: str, kind: type[T], content: object = None) -> T:
-        """Send a request; return GitHub's answer.
-
-        Raises:
-            WatchError: GitHub refuses it, does not answer, or answers something else.
-        """
-        request = urllib.request.Request(  # noqa: S310 - __init__ allows https alone
-            f"{self._address}/{path}",
-            method=method,
-            data=None if content is None else json.dumps(content).encode(),
-            headers={
-                "Accept": "application/vnd.github+json",
-                "Content-Type": "application/json",
-                "User-Agent": "asv-watch",
-            },
-        )
-        # Not sent on to where GitHub may redirect.
-        request.add_unredirected_header("Authorization", f"Bearer {self._token}")
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
-                return msgspec.json.decode(answer.read(_LARGEST_ANSWER), type=kind)
-        except (OSError, http.client.HTTPException, *_NO_ANSWER) as error:
-            raise WatchError(
-                f"GitHub did not do {method} {path} ({error}); check the workflow's "
-                "`permissions`, and run the job again"
-            ) from error
