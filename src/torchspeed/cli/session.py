@@ -4,83 +4,33 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from tqdm import tqdm
 
 from torchspeed.cli.information import facts
 from torchspeed.cli.options import configure, read
 from torchspeed.cli.outputs import Outputs, check_writable, standard_output
+from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig, complete
-from torchspeed.training.context import ALONE, Observer
+from torchspeed.training.context import ALONE
 from torchspeed.training.group import Group, launch, launched_group, work_as_rank
-from torchspeed.training.phases import StepTimes
-from torchspeed.training.results import EpochRecord, RunResult
+from torchspeed.training.results import RunResult
 
 SCHEMA = 2
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
 
-REDRAW_S = 0.5
-"""A drawing takes milliseconds between two steps: this keeps it near 1 % of the run."""
-
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
-
-
-class RunProgress(Observer):
-    """Shows a bar with steps a second and time left on a terminal, and writes one line an epoch.
-
-    Drawing happens between steps, so that no phase pays for it.
-    """
-
-    def __init__(self) -> None:
-        tqdm.set_lock(RLock())  # its own is a semaphore, which a rank that is killed leaves behind
-        self._bar = tqdm(disable=True)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        self._bar.close()
-
-    def prepared(self, summary: str) -> None:
-        """Print a line that stays."""
-        tqdm.write(summary, file=sys.stderr)
-
-    def begin(self, title: str, steps: int) -> None:
-        """Begin a new bar for a loop; None is for terminals alone."""
-        self._bar.close()
-        self._bar = tqdm(total=steps, desc=title, unit="step", leave=False, disable=None,
-                         mininterval=REDRAW_S, dynamic_ncols=True)  # fmt: skip
-
-    def step(self, items: int, times: StepTimes) -> None:
-        """Redraw, but not for every step."""
-        self._bar.update()
-
-    def epoch(self, record: EpochRecord) -> None:
-        """Print a line that stays."""
-        held_out = ""
-        if record.validation_loss is not None:
-            held_out = f"; validation loss {record.validation_loss:.4f}"
-        if record.test_loss is not None:
-            held_out = f"; test loss {record.test_loss:.4f}"
-        if record.test_accuracy is not None:
-            held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
-        tqdm.write(
-            f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
-            f"{record.train_loss:.4f}{held_out}",
-            file=sys.stderr,
-        )
 
 
 def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
