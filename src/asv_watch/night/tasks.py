@@ -25,12 +25,8 @@ from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.records.records import Commit
 from asv_watch.records.releases import import_case
-from asv_watch.releases.measure import (
-    ReleasePair,
-    measure_releases,
-    release_pairs,
-    remove_environment,
-)
+from asv_watch.releases import environments
+from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 
 UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"
@@ -148,7 +144,7 @@ def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
                     tally.add_unmeasured(result.unmeasured, f"with {description}")
         finally:
             for release in both:
-                remove_environment(release)
+                environments.remove_environment(release)
         return ""
 
     return Task(name, description, "release without comparison", both, is_done, run)

@@ -28,12 +28,8 @@ from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.records.releases import TriedRelease, read_releases
-from asv_watch.releases.measure import (
-    ReleasePair,
-    make_environment,
-    measure_releases,
-    release_pairs,
-)
+from asv_watch.releases import environments
+from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _ACTIONS = ("list", "measure", "findings")
@@ -183,7 +179,7 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
     """List benchmarks by an environment of asv's, or else by that of a release to be measured."""
     if not place.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
-            make_environment(release, place.configuration.python)
+            environments.make_environment(release, place.configuration.python)
             in_release = dataclasses.replace(package, environment=release)
             return list_benchmarks_in(in_release, place.declared)
     return list_benchmarks(place, [package])

@@ -1,27 +1,17 @@
-"""Compares releases of a requirement at one commit, and resumes where it stopped.
-
-Their environments are made when they are compared. asv does not manage them: an environment may
-take 5 GB, and the releases of several years do not fit on one disk together.
-"""
+"""Compares releases of a requirement at one commit, and resumes where it stopped."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import math
-import os
-import shutil
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
-from asv_watch import probes
-from asv_watch.asv.commands import run_command
-from asv_watch.asv.environments import environment_facts, pinned_asv_runner
+from asv_watch.asv.environments import environment_facts
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
@@ -34,12 +24,10 @@ from asv_watch.judge.release_history import ReleaseStep, release_steps
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.releases import FILE_NAME, TriedRelease, import_case
+from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace
 
-_COMPLETE = "complete"
-_INSTALL_TIMEOUT = 3600  # s
-_PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
 _IMPORT_ROUNDS = 5
 _MOST_EXPLAINED = 3
 """Cases of two releases whose operators and kernels are compared: those that changed most."""
@@ -141,14 +129,14 @@ def measure_releases(
                 yield pair, _compare(place, pair, package, chosen)
             except MachineError:
                 for release in (pair.before, pair.after):
-                    remove_environment(release)
+                    environments.remove_environment(release)
                 raise
             except WatchError as error:
                 yield pair, error
         needed = [release for later in pairs[number:] for release in (later.before, later.after)]
         for release in (pair.before, pair.after):
             if release not in needed:
-                remove_environment(release)
+                environments.remove_environment(release)
 
 
 def _compare(
@@ -198,10 +186,10 @@ def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
     file = place.results / FILE_NAME
     tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
     try:
-        make_environment(release, place.configuration.python)
-        _import_seconds(release)  # compiles the package's Python files
+        environments.make_environment(release, place.configuration.python)
+        environments.import_seconds(release)  # compiles the package's Python files
         facts = environment_facts(
-            lambda script, *arguments: _run_probe(release, script, *arguments),
+            lambda script, *arguments: environments.run_probe(release, script, *arguments),
             release.requirements,
             place.declared.facts_script,
         )
@@ -228,73 +216,6 @@ def _interleaved_imports(before: Side, after: Side) -> CaseRatio:
         first = number % 2
         for turn in (first, 1 - first, 1 - first, first):
             side = (before, after)[turn]
-            samples[turn].append(_import_seconds(side.environment))
+            samples[turn].append(environments.import_seconds(side.environment))
         rounds.append((tuple(samples[0]), tuple(samples[1])))
-    return ratio_of_case(import_case(_requirement(after.environment)), rounds)
-
-
-def make_environment(release: EnvironmentSpec, python: str) -> None:
-    """Install a release, unless that is done already; a half-made environment is made anew.
-
-    Raises:
-        MachineError: the machine is to blame, or the package index takes too long.
-        WatchError: it cannot be installed.
-    """
-    if (release.folder / _COMPLETE).exists():
-        return
-    remove_environment(release)
-    requirements = [
-        *(_exactly(name, version) for name, version in release.requirements.items()),
-        f"asv_runner=={pinned_asv_runner()}",
-    ]
-    interpreter = str(release.folder / "bin" / "python")
-    for command in (
-        [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(release.folder)],
-        [interpreter, "-m", "pip", "install", "--quiet", *requirements],
-    ):
-        _run(command, release, _INSTALL_TIMEOUT, late=MachineError)
-    (release.folder / _COMPLETE).touch()
-
-
-def remove_environment(release: EnvironmentSpec) -> None:
-    """Remove a release's environment, if there is any."""
-    shutil.rmtree(release.folder, ignore_errors=True)
-
-
-def _import_seconds(release: EnvironmentSpec) -> float:
-    """Import the main requirement in a process of its own and return the CPU seconds of that.
-
-    Raises:
-        WatchError: it failed.
-    """
-    return float(_run_probe(release, probes.IMPORTING, _requirement(release)))
-
-
-def _requirement(release: EnvironmentSpec) -> str:
-    return release.release.partition(" ")[0]
-
-
-def _run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
-    interpreter = str(release.folder / "bin" / "python")
-    return _run([interpreter, "-P", str(script), *arguments], release, _PROBE_TIMEOUT)
-
-
-def _run(
-    command: Sequence[str],
-    release: EnvironmentSpec,
-    timeout_s: float,
-    late: type[WatchError | MachineError] = WatchError,
-) -> str:
-    """Run a command as `run_command` does, with the release in the message of its error."""
-    folder = release.folder.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    variables = os.environ | dict(release.variables)
-    try:
-        return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
-    except WatchError as error:
-        raise WatchError(f"{release.release}: {error}") from error
-
-
-def _exactly(name: str, release: str) -> str:
-    """Return how pip is asked for the published wheel of a release, and for no local build."""
-    return f"{name.removeprefix('pip+')}==={release}" if release else name.removeprefix("pip+")
+    return ratio_of_case(import_case(environments.requirement(after.environment)), rounds)
