@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of
 from asv_watch.judge.events import Event, find_events
+from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_causes
-from asv_watch.judge.measured_pairs import JoinedRatio, MeasuredPair, joined_ratios, measured_pairs
+from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
 from asv_watch.judge.precision import Detectable, detectable_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, known_noise, split

@@ -4,21 +4,15 @@ Two ways lead to the ratio of two commits: a comparison of exactly these two, or
 with the same reference, whose quotient is the ratio of two neighbours among the commits that were
 compared with it. The half-widths of both intervals, as logarithms, then add in quadrature. A
 direct comparison counts before a quotient, and a newer one before an older one.
-
-The measured pairs of a case are the lines of a graph whose points are commits. A tree of the most
-precise lines leads from one commit, the root, to all others: the *joined ratio* of a commit is the
-product of the ratios along its way. Pairs that show a change always belong to the tree, so that
-the joined ratios on both sides of a change differ by its size. Another machine's pairs go on where
-those of the machine end, from any commit that both compared, such as the reference.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
 from asv_watch.statistics.rule import Verdict, verdict
@@ -98,7 +92,7 @@ def measured_pairs(
                 with_reference[(*key, header.before)][after] = ratio
     for (case, release, reference), ratios in with_reference.items():
         pairs, own = direct[case, release], positions.get(reference.commit)
-        for before, after in itertools.pairwise(sorted(ratios)):
+        for before, after in pairwise(sorted(ratios)):
             is_between = own is not None and before < own < after
             if not is_between and (before, after) not in pairs:
                 pairs[before, after] = _quotient(before, after, ratios)
@@ -159,105 +153,3 @@ def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, 
         if first < pair.before < last <= pair.after:
             last = pair.before
     return first, last
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedRatio:
-    """The ratio of a commit to the root of its part."""
-
-    position: int
-    """Position of the commit along the branch."""
-    part: int
-    """No comparison leads from one part to another; the largest part is 0."""
-    ratio: float
-    """1 at the root."""
-    interval: tuple[float, float]
-    """The half-widths of all comparisons on the way, as logarithms, add in quadrature."""
-    machine: str = ""
-    """Another machine, where that alone compared the commit."""
-
-
-def joined_ratios(
-    pairs: Sequence[MeasuredPair], elsewhere: Mapping[str, Sequence[MeasuredPair]] = {}
-) -> tuple[JoinedRatio, ...]:
-    """Join the measured pairs of a case, in the order of the branch.
-
-    The root of a part is the commit that was compared most often, such as the reference; the
-    earliest of several.
-
-    Args:
-        pairs: those of one machine.
-        elsewhere: other machines to their pairs of the same case and release.
-    """
-    lines = _tree(pairs, elsewhere)
-    machines = {
-        end: machine
-        for machine, of_machine in elsewhere.items()
-        for pair in of_machine
-        for end in (pair.before, pair.after)
-    }
-    compared = Counter(end for pair in pairs for end in (pair.before, pair.after))
-    parts: list[dict[int, tuple[float, float, float]]] = []
-    for root in sorted(compared, key=lambda position: (-compared[position], position)):
-        if not any(root in part for part in parts):
-            parts.append(_walk(root, lines))
-    parts.sort(key=len, reverse=True)
-    return tuple(
-        JoinedRatio(
-            position,
-            number,
-            math.exp(size),
-            (math.exp(size - down), math.exp(size + up)),
-            "" if position in compared else machines[position],
-        )
-        for number, part in enumerate(parts)
-        for position, (size, down, up) in sorted(part.items())
-    )
-
-
-def _tree(
-    pairs: Sequence[MeasuredPair], elsewhere: Mapping[str, Sequence[MeasuredPair]]
-) -> dict[int, list[tuple[int, MeasuredPair]]]:
-    """Choose the lines that connect all commits once: changes first, then the most precise."""
-    part_of: dict[int, int] = {}
-    lines: dict[int, list[tuple[int, MeasuredPair]]] = defaultdict(list)
-    for pair in itertools.chain(*map(_best_first, (pairs, *elsewhere.values()))):
-        ends = [part_of.setdefault(end, end) for end in (pair.before, pair.after)]
-        if ends[0] == ends[1]:
-            continue
-        for position, part in part_of.items():
-            if part == ends[1]:
-                part_of[position] = ends[0]
-        lines[pair.before].append((pair.after, pair))
-        lines[pair.after].append((pair.before, pair))
-    return lines
-
-
-def _best_first(pairs: Sequence[MeasuredPair]) -> list[MeasuredPair]:
-    changed = set(changed_pairs(pairs))
-    return sorted(
-        pairs, key=lambda pair: (pair not in changed, pair.interval[1] / pair.interval[0])
-    )
-
-
-def _walk(
-    root: int, lines: dict[int, list[tuple[int, MeasuredPair]]]
-) -> dict[int, tuple[float, float, float]]:
-    """Return the logarithm of the ratio and both half-widths of all commits of a part."""
-    reached = {root: (0.0, 0.0, 0.0)}
-    waiting = [root]
-    while waiting:
-        here = waiting.pop()
-        size, down, up = reached[here]
-        for there, pair in lines[here]:
-            if there in reached:
-                continue
-            low, middle, high = (
-                math.log(x) for x in (pair.interval[0], pair.ratio, pair.interval[1])
-            )
-            below, above = middle - low, high - middle
-            if there == pair.before:
-                middle, below, above = -middle, above, below
-            reached[there] = (size + middle, math.hypot(down, below), math.hypot(up, above))
-            waiting.append(there)
-    return reached

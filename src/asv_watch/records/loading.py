@@ -37,10 +37,10 @@ from asv_watch.records.records import (
 from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
-    lasting_sampling,
     read_json,
     read_result_file,
 )
+from asv_watch.records.sampling import lasting_sampling, sampling_facts
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
@@ -284,7 +284,7 @@ class _Loader:
         of_newest = self._environments.get(environment)
         if of_newest is None or of_newest[0] < self._order[commit]:
             self._environments[environment] = self._order[commit], content.environment(environment)
-        setup.facts[commit] = content.facts | content.sampling
+        setup.facts[commit] = content.facts | sampling_facts(content)
         if records:
             setup.records[commit] = records
         setup.runs[commit] = self._runs.read(path, content, reports or {})

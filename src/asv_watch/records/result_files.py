@@ -18,7 +18,6 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -26,19 +25,13 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from asv_watch.files import read_regular
-from asv_watch.records.records import Environment, recipe_of
+from asv_watch.records.records import Environment
 from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.suite_lists import MOST_CASES
 
 NAN_MARK = "\x00NaN"
 """What a literal ``NaN`` is read as where `read_json` had no need of the slow reader."""
 _MARK_AS_TEXT = rb"\u0000NaN"
-
-_SAMPLING = "calls in a sample"
-_SHORT_S = 0.005
-"""Half the time that asv gives a sample by default: it times shorter calls several at a time."""
-_FEWEST_SHORT = 5
-"""Short cases of a file from which it can be told how all of its samples were taken."""
 
 T = TypeVar("T")
 
@@ -142,32 +135,6 @@ class ResultFile(msgspec.Struct):
             raise DamagedError(f"its params make {count} cases")
         version = cells.get("version")
         return Row(params, version if isinstance(version, str) else "", cells, count)
-
-    @property
-    def sampling(self) -> dict[str, str]:
-        """Whether short calls were timed one by one, or several in a sample.
-
-        A lone call pays for cold caches and for reading the clock, so that the two are not
-        comparable. Rows with a recipe in their version are left out, and nothing is known of a few
-        short cases.
-        """
-        numbers = []
-        for name in self.results:
-            try:
-                row = self.row(name)
-                if "stats_number" not in row.cells or recipe_of(row.version):
-                    continue
-                cells = zip(row.column("result"), row.column("stats_number"), strict=True)
-            except DamagedError:
-                continue  # reading its values names the damage
-            numbers += [
-                number
-                for value, number in cells
-                if number and is_finite_number(value) and 0 < value < _SHORT_S
-            ]
-        if len(numbers) < _FEWEST_SHORT:
-            return {}
-        return {_SAMPLING: "one" if set(numbers) == {1} else "several"}
 
 
 def texts(stored: dict[str, Any] | None) -> dict[str, str]:
@@ -303,14 +270,3 @@ def _merge_cases(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]
     if reported.interval is not None:
         merged["stats_ci_99_a"], merged["stats_ci_99_b"] = reported.interval
     return merged
-
-
-def lasting_sampling(of_commits: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Correct the `ResultFile.sampling` of one commit alone, so that no series is split there."""
-    told = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
-    corrected = dict(of_commits)
-    for before, commit, after in zip(told, told[1:], told[2:], strict=False):
-        around = {of_commits[before][_SAMPLING], of_commits[after][_SAMPLING]}
-        if len(around) == 1:
-            corrected[commit] = {**of_commits[commit], _SAMPLING: around.pop()}
-    return corrected

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs, joined_ratios
+from asv_watch.judge.joined_ratios import joined_ratios
+from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs
 
 
 def pair(before: int, after: int, ratio: float, half: float = 0.01) -> MeasuredPair:

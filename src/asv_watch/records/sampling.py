@@ -1,0 +1,51 @@
+"""Tells from a result file how asv took its samples: one call in each, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from asv_watch.records.records import recipe_of
+from asv_watch.records.reported_value import is_finite_number
+from asv_watch.records.result_files import DamagedError, ResultFile
+
+_SAMPLING = "calls in a sample"
+_SHORT_S = 0.005
+"""Half the time that asv gives a sample by default: it times shorter calls several at a time."""
+_FEWEST_SHORT = 5
+"""Short cases of a file from which it can be told how all of its samples were taken."""
+
+
+def sampling_facts(content: ResultFile) -> dict[str, str]:
+    """Tell whether short calls were timed one by one, or several in a sample.
+
+    A lone call pays for cold caches and for reading the clock, so that the two are not comparable.
+    Rows with a recipe in their version are left out, and nothing is known of a few short cases.
+    """
+    numbers = []
+    for name in content.results:
+        try:
+            row = content.row(name)
+            if "stats_number" not in row.cells or recipe_of(row.version):
+                continue
+            cells = zip(row.column("result"), row.column("stats_number"), strict=True)
+        except DamagedError:
+            continue  # reading its values names the damage
+        numbers += [
+            number
+            for value, number in cells
+            if number and is_finite_number(value) and 0 < value < _SHORT_S
+        ]
+    if len(numbers) < _FEWEST_SHORT:
+        return {}
+    return {_SAMPLING: "one" if set(numbers) == {1} else "several"}
+
+
+def lasting_sampling(of_commits: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Correct what `sampling_facts` says of one commit alone, so that no series is split there."""
+    told = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
+    corrected = dict(of_commits)
+    for before, commit, after in zip(told, told[1:], told[2:], strict=False):
+        around = {of_commits[before][_SAMPLING], of_commits[after][_SAMPLING]}
+        if len(around) == 1:
+            corrected[commit] = {**of_commits[commit], _SAMPLING: around.pop()}
+    return corrected
