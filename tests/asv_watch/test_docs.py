@@ -10,7 +10,7 @@ import pytest
 from asv_watch import quantities
 from asv_watch.judge import machine_steps, suspicions
 from asv_watch.judge.suspicions import newest_jump
-from asv_watch.statistics import change_points, noise, rule
+from asv_watch.statistics import change_points, noise, pruning, rule
 from asv_watch.statistics.change_points import find_steps
 from asv_watch.statistics.noise import own_noise
 from asv_watch.statistics.ratio import estimate_ratio, quantile, spread_of_rounds
@@ -63,9 +63,9 @@ def test_the_newest_run() -> None:
 
 def test_the_rules_are_those_of_the_code() -> None:
     for output in (
-        f"At least {change_points.FEWEST_VALUES} values lie on each side",
+        f"At least {pruning.FEWEST_VALUES} values lie on each side",
         f"differ by at least {rule.MINIMUM_EFFECT:.1%}".replace("%", " %"),
-        f"at least {change_points.MINIMUM_Z} standard errors",
+        f"at least {pruning.MINIMUM_Z} standard errors",
         f"log {1 + rule.MINIMUM_EFFECT}",
         f"more than {suspicions.NOISE_FACTOR:g} √(noise₁² + noise₂²)",
         f"{suspicions.RECENT_Z} standard errors",

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from asv_watch.judge.segments import Segment
-from asv_watch.statistics.change_points import CONFIRMING_RUNS, FEWEST_VALUES, Step
+from asv_watch.statistics.change_points import Step, values_to_confirm
 from asv_watch.statistics.noise import caution
+from asv_watch.statistics.pruning import FEWEST_VALUES
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
-MOST_NEW_RUNS = FEWEST_VALUES + CONFIRMING_RUNS - 1
+MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
 """Newest runs of a series among which a change point need not be confirmed."""
 RECENT_Z = 4.5
 """Standard errors, times the caution for few values (`noise.caution`), by which the levels differ
@@ -78,15 +79,13 @@ def _suspected(
     suspected = [
         step
         for step in steps
-        if step.confirmed or (step.end - step.position <= most_new and step.z >= least_z)
+        if step.confirmed or (step.values_after <= most_new and step.z >= least_z)
     ]
     start = suspected[-1].position if suspected else 0
     if noise is not None:
         jump = newest_jump(values[start:], noise, most_new)
         if jump is not None:
-            suspected.append(
-                replace(jump, start=start, position=start + jump.position, end=len(values))
-            )
+            suspected.append(replace(jump, position=start + jump.position))
     return suspected
 
 
@@ -120,5 +119,5 @@ def newest_jump(values: Sequence[float], noise: float, most: int) -> Step | None
         of_ratio = noise * math.sqrt(1 + MEDIAN_VARIANCE / len(earlier))
         if min(changes) >= math.log1p(MINIMUM_EFFECT) and min(changes) > NOISE_FACTOR * of_ratio:
             z = changes[-1] / of_ratio if of_ratio else math.inf
-            return Step(0, cut, len(values), level, median(newest), z)
+            return Step(cut, level, median(newest), z, cut, runs, confirmed=False)
     return None

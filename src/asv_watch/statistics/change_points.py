@@ -32,7 +32,8 @@ explains the series nearly as well (within a cost of 1.5), and, while one of the
 among the 30 newest values, when the series without its last and without its last two
 values shows it too. That takes two commits longer; alarms are raised from nothing less.
 
-Stage 2 is in `asv_watch.statistics.partition`. 300 values take 4 ms of CPU.
+Stage 2 is in `asv_watch.statistics.partition`, stage 3 in `asv_watch.statistics.pruning`. 300
+values take 4 ms of CPU.
 
 Optimal partitioning: Jackson et al. (2005), doi:10.1109/LSP.2001.838216. The capped cost:
 Fearnhead and Rigaill (2019), doi:10.1080/01621459.2017.1385466. Drift and steps:
@@ -43,7 +44,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,25 +52,23 @@ import numpy as np
 from asv_watch.statistics.noise import median_of
 from asv_watch.statistics.partition import (
     BLOCK,
-    DRIFT_RATIOS,
-    SPIKE,
     Array,
     Block,
     BlockFinder,
     BlockPartition,
     blocks_of,
-    filters,
     partition,
     partition_block,
     partition_blocks,
     scale_of,
 )
+from asv_watch.statistics.pruning import (
+    FEWEST_VALUES,
+    LevelEstimator,
+    prune,
+)
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
-MINIMUM_Z = 3.7
-"""Standard errors by which the levels on the two sides of a step differ at least."""
-FEWEST_VALUES = 3
-"""Values that a step needs before and after it: it is confirmed by the third run."""
 CONFIRMING_RUNS = 3
 """Runs in succession that must show a recent step before it is confirmed."""
 
@@ -84,19 +83,19 @@ _AT_ONCE = 64  # blocks partitioned together: more at once are no quicker
 class Step:
     """A lasting change of level between two neighbouring values of a series."""
 
-    start: int
-    """Index of the first value after the step before it, or of the series."""
     position: int
     """Index of the first value after it."""
-    end: int
-    """Index of the first value after the next step, or the length of the series."""
     before: float
-    """Level just before it: in the unit of the values, while it is tested on the model's scale."""
+    """Level just before it, in the unit of the values."""
     after: float
     """Level just after it."""
     z: float
     """Difference of the two levels in standard errors, drift allowed for."""
-    confirmed: bool = False
+    values_before: int
+    """Values between the step before (or the start) and this one."""
+    values_after: int
+    """Values between this step and the next (or the end)."""
+    confirmed: bool
     """Whether to raise an alarm about it: it holds even against the heaviest drift that
     explains the series nearly as well, and if it is recent, three runs in succession
     have shown it."""
@@ -105,6 +104,11 @@ class Step:
     def direction(self) -> str:
         """``up`` or ``down``: what happened to the value, good or bad."""
         return "up" if self.after > self.before else "down"
+
+
+def values_to_confirm() -> int:
+    """Return the values that a series needs before a step in it can be confirmed at all."""
+    return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
 
 
 def find_steps(
@@ -124,9 +128,9 @@ def find_steps(
     array = np.asarray(values, dtype=np.float64)
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
         return []
-    steps_under, likeliest, heaviest = _fit(array, find_block)
-    steps = steps_under(likeliest)
-    confirmed = _confirmed(array, steps_under(heaviest), find_block) if steps else []
+    fit = _fit(array, find_block)
+    steps = _steps(fit, fit.likeliest)
+    confirmed = _confirmed(array, fit, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
@@ -165,21 +169,48 @@ def _key(y: Array, least_variance: float, length: int) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> list[Step]:
-    """Return those steps under the heaviest drift that one and two values ago were there, too."""
+def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
+    """Steps that hold against the heaviest drift, and did so two and one values ago."""
+    steps = _steps(fit, fit.heaviest)
     if not steps or steps[-1].position < len(values) - _SETTLED:
         return steps
     for left_out in range(1, CONFIRMING_RUNS):
         if len(values) - left_out < 2 * FEWEST_VALUES:
             return []
-        steps_under, _, heaviest = _fit(values[:-left_out], find_block)
-        earlier = steps_under(heaviest)
+        earlier_fit = _fit(values[:-left_out], find_block)
+        earlier = _steps(earlier_fit, earlier_fit.heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
 
 
 def _is_same(step: Step, other: Step) -> bool:
     return step.direction == other.direction and abs(step.position - other.position) <= _SHIFT
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A series on the scale of the model, partitioned."""
+
+    y: Array
+    """Logarithms (or values over ``unit``) less ``centre``, over ``scale``."""
+    centre: float
+    scale: float
+    unit: float | None
+    """``None`` for logarithms."""
+    smallest: float
+    """The minimum effect on the scale of y."""
+    boundaries: list[int]
+    likeliest: int
+    """Index of the drift ratio that explains the series best."""
+    heaviest: int
+    """Index of the largest drift ratio that does so nearly as well."""
+
+    def value(self, level: float) -> float:
+        """Bring a level back to the unit of the values."""
+        plain = level * self.scale + self.centre
+        if self.unit is None:
+            return math.exp(plain)
+        return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
 def _blocks_to_partition(values: Array) -> list[Block]:
@@ -209,118 +240,36 @@ def _least_variance(smallest: float) -> float:
     return 2 * (smallest / 15) ** 2
 
 
-def _fit(values: Array, find_block: BlockFinder) -> tuple[Callable[[int], list[Step]], int, int]:
-    """Partition a series on the scale of the model.
-
-    Returns:
-        What gives the steps under a drift ratio, by the ratio's index; the index of the ratio that
-        explains the series best, and that of the largest one that does so nearly as well.
-    """
+def _fit(values: Array, find_block: BlockFinder) -> _Fit:
     plain, unit, smallest = _on_scale(values)
     centre = median_of(plain)
     least = _least_variance(smallest)
     scale = scale_of(plain, least)
     boundaries, likeliest, heaviest = partition(plain, least, find_block)
-    y = (plain - centre) / scale
-
-    def value(level: float) -> float:
-        plain_level = level * scale + centre
-        if unit is None:
-            return math.exp(plain_level)
-        return plain_level * unit if abs(plain_level) > _ROUNDING else 0.0
-
-    def steps_under(choice: int) -> list[Step]:
-        side = _LevelEstimator(len(y), choice)
-        return [
-            replace(step, before=value(step.before), after=value(step.after))
-            for step in _prune(y, boundaries, side, smallest / scale)
-        ]
-
-    return steps_under, likeliest, heaviest
+    return _Fit(
+        (plain - centre) / scale,
+        centre,
+        scale,
+        unit,
+        smallest / scale,
+        boundaries,
+        likeliest,
+        heaviest,
+    )
 
 
-class _LevelEstimator:
-    """The level on one side of a boundary, from the values nearest to it."""
-
-    def __init__(self, length: int, choice: int) -> None:
-        """Prepare for one ratio of drift to noise."""
-        tables = filters()
-        noise = float(tables.noise[choice])
-        self.drift = float(DRIFT_RATIOS[choice]) * noise
-        steady_gain = float(tables.gain[0, choice]) if self.drift else 0.0
-        self._weights = (1 - steady_gain) ** np.arange(length)
-        self._spread = SPIKE * np.sqrt(noise + self.drift * np.arange(length))
-        self._nearby = max(FEWEST_VALUES, math.ceil(2 / steady_gain)) if steady_gain else length
-        self._variance = tables.level_variance[:, choice]
-        self._noise = noise
-
-    def level(self, nearest_first: Array) -> tuple[float, float]:
-        """Estimate the level at the first value, and the variance of the estimate.
-
-        Values far from the median of those nearby are spikes and do not count;
-        the others weigh less the further away they are, if there is drift.
-
-        Args:
-            nearest_first: The values on this side, the one at the boundary first.
-        """
-        length = len(nearest_first)
-        centre = median_of(nearest_first[: self._nearby])
-        near = np.abs(nearest_first - centre) < self._spread[:length]
-        counted = int(near.sum())
-        if 2 * counted < length:
-            near[:] = True
-            counted = length
-        weights = self._weights[:length] * near
-        level = float((weights * nearest_first).sum() / weights.sum())
-        if counted <= len(self._variance):
-            return level, float(self._variance[counted - 1])
-        steady_variance = float(self._variance[-1])
-        return level, steady_variance if self.drift else self._noise / counted
-
-
-def _prune(
-    y: Array,
-    boundaries: list[int],
-    side: _LevelEstimator,
-    smallest: float,
-) -> list[Step]:
-    """Take out boundaries that are too weak, the weakest first, until none is.
-
-    Args:
-        y: The series, as it was partitioned.
-        boundaries: Positions of the first values after the boundaries.
-        side: Estimator of the levels.
-        smallest: Smallest difference of levels to keep.
-    """
-
-    def test(start: int, position: int, end: int) -> Step:
-        towards = slice(position - 1, start - 1 if start else None, -1)
-        before, before_variance = side.level(y[towards])
-        onwards = slice(position, end)
-        after, after_variance = side.level(y[onwards])
-        error = math.sqrt(before_variance + after_variance + side.drift)
-        return Step(start, position, end, before, after, abs(after - before) / error)
-
-    def misses(tested: Step) -> bool:
-        return (
-            tested.z < MINIMUM_Z
-            or abs(tested.after - tested.before) < smallest
-            or min(tested.position - tested.start, tested.end - tested.position) < FEWEST_VALUES
+def _steps(fit: _Fit, choice: int) -> list[Step]:
+    """Test the boundaries of a fit under one of the drift ratios."""
+    side = LevelEstimator(len(fit.y), choice)
+    return [
+        Step(
+            position=tested.position,
+            before=fit.value(tested.before),
+            after=fit.value(tested.after),
+            z=tested.z,
+            values_before=tested.position - tested.start,
+            values_after=tested.end - tested.position,
+            confirmed=False,
         )
-
-    edges = [0, *boundaries, len(y)]
-    tested = [test(*edges[index : index + 3]) for index in range(len(boundaries))]
-    while True:
-        weak = [
-            (candidate.z, index) for index, candidate in enumerate(tested) if misses(candidate)
-        ]
-        if not weak:
-            return tested
-        _, index = min(weak)
-        removed = tested.pop(index)
-        if index > 0:
-            left = tested[index - 1]
-            tested[index - 1] = test(left.start, left.position, removed.end)
-        if index < len(tested):
-            right = tested[index]
-            tested[index] = test(removed.start, right.position, right.end)
+        for tested in prune(fit.y, fit.boundaries, side, fit.smallest)
+    ]

@@ -183,4 +183,4 @@ def test_runs_in_both_directions_are_no_jump_and_values_of_zero_have_no_ratio() 
     assert newest_jump([LEVEL] * 10 + [0.0], 0.01, 1) is None
     both = newest_jump([LEVEL] * 10 + [1.2 * LEVEL, 1.3 * LEVEL], 0.01, 2)
     assert both is not None
-    assert both.end - both.position == 2
+    assert both.values_after == 2

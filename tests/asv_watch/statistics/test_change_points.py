@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.statistics.change_points import FEWEST_VALUES, find_all_steps, find_steps
+from asv_watch.statistics.change_points import find_all_steps, find_steps
+from asv_watch.statistics.pruning import FEWEST_VALUES
 from tests.asv_watch.evaluate_change_points import (
     asv_steps,
     evaluate_online,
@@ -38,7 +39,7 @@ def test_a_step_is_found_in_either_direction(level: float, direction: str) -> No
     assert step.direction == direction
     assert step.before == pytest.approx(1.0, rel=0.01)
     assert step.after == pytest.approx(level, rel=0.02)
-    assert (step.start, step.end) == (0, 60)
+    assert step.values_before + step.values_after == 60
     assert step.z > 4
     assert step.confirmed
 
@@ -113,8 +114,8 @@ def test_steps_keep_their_distance_and_reach_their_size(values: list[float]) -> 
     steps = find_steps(values)
     edges = [0, *(step.position for step in steps), len(values)]
     for step, start, end in zip(steps, edges, edges[2:], strict=False):
-        assert (step.start, step.end) == (start, end)
-        assert min(step.position - start, end - step.position) >= FEWEST_VALUES
+        assert step.position - start == step.values_before >= FEWEST_VALUES
+        assert end - step.position == step.values_after >= FEWEST_VALUES
         assert abs(math.log(step.after / step.before)) >= math.log(1.015) * (1 - 1e-9)
         assert step.z >= 3
 
