@@ -11,17 +11,17 @@ from typing import Any
 
 
 def setup() -> None:
-    """Load the plugin; asv calls this when it has imported the package.
+    """Load both plugins; asv calls this when it has imported the package.
 
     Raises:
         asv.util.UserError: The installed asv is not one that this can work with.
     """
     sys.excepthook = _print_exception  # first: what follows takes most of a second
     # The package itself is imported by everything below it, which must not import asv.
-    from asv_watch.asv import hooks  # noqa: PLC0415
+    from asv_watch.asv import hooks, publish_hook  # noqa: PLC0415
 
     hooks.setup()
-    hooks.replace_publish(_publish)
+    publish_hook.setup(_publish)
 
 
 def _publish(request: Any, log: Any) -> int:

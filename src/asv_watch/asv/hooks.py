@@ -1,4 +1,4 @@
-"""The asv plugin: stores each case with its outcome, skips cases that need not run, and publishes.
+"""The asv plugin: stores each case with its outcome, and skips cases that need not run.
 
 asv loads it for every command, by the ``plugins`` entry of asv.conf.json. The modules next
 to it replace functions of asv and read its private attributes, as the one release of asv has them
@@ -6,21 +6,14 @@ that this package requires; another one is refused.
 
 With ``ASV_WATCH_PROGRESS=<file>`` JSON lines tell a watching process the plan (case to number
 of rounds) and each case that ran.
-
-`asv publish` builds this site by another ``Publish.run``. An ``OutputPublisher``, asv's own way to
-add a page, would not do: asv deletes the published site before it reads its first input, and stops
-with a traceback at many of them. See ``docs/site.md``.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -37,7 +30,6 @@ from asv.commands.asv_profiling import Profile
 from asv.commands.check import Check
 from asv.commands.continuous import Continuous
 from asv.commands.find import Find
-from asv.commands.publish import Publish
 from asv.commands.rm import Rm
 from asv.commands.run import Run
 from asv.commands.setup import Setup
@@ -46,13 +38,11 @@ from asv.console import log
 from packaging.requirements import Requirement
 
 from asv_watch.asv import environments, processes, results_files, selection
-from asv_watch.asv.declared import Declared, declare, declared, read_declared
+from asv_watch.asv.declared import declare, declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.measured_run import MeasuredRun
-from asv_watch.asv.settings import find_repository
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.records.git import ask_git
 from asv_watch.records.side_files import OUTCOMES, read_outcomes
 
 _LOCKED_COMMANDS = (Check, Continuous, Find, Profile, Rm, Run, Setup, Update)
@@ -178,78 +168,3 @@ def setup() -> None:
         original = command.run_from_conf_args.__func__
         name = command.__name__.lower()
         command.run_from_conf_args = classmethod(_locked(original, name))
-
-
-@dataclass(frozen=True, slots=True)
-class PublishRequest:
-    """What asv.conf.json and the command line say about a site to publish."""
-
-    results: Path
-    site: Path
-    repository: Path
-    branch: str
-    hashes: frozenset[str] | None
-    """The commits to show; every commit of the branch if None."""
-    declared: Declared
-    environments: Path
-    """Folder of asv's environments, which this machine has if it measures."""
-    project: dict[str, str]
-    """Name and addresses of the project, for the pages."""
-
-
-def replace_publish(publish: Callable[[PublishRequest, Any], int]) -> None:
-    """Replace what `asv publish` does.
-
-    Args:
-        publish: builds the site; is given the request and asv's log, and returns the exit status.
-    """
-
-    def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
-        try:
-            return publish(_read_request(conf, range_spec, pull), log)
-        except WatchError as error:
-            # asv prints a UserError as one line and exits with status 1.
-            raise asv.util.UserError(str(error)) from error
-        except MemoryError as error:
-            message = "the memory is full; end other programs, or add some"
-            raise asv.util.UserError(message) from error
-
-    Publish.run = classmethod(run)
-
-
-def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishRequest:
-    root = Path.cwd()
-    declared = read_declared(conf, root)
-    project = _project(conf, declared.site_url)
-    repository, branch = find_repository(root, conf, fetch=pull)
-    hashes = None
-    if range_spec is not None:
-        commits = ask_git(repository, "rev-list", "--first-parent", *shlex.split(range_spec), "--")
-        if not commits:
-            raise WatchError(f"{range_spec!r} names no commit; give a range such as v0.1..main")
-        hashes = frozenset(commits.split())
-    return PublishRequest(
-        results=Path(conf.results_dir),
-        site=Path(conf.html_dir),
-        repository=repository,
-        branch=branch,
-        hashes=hashes,
-        declared=declared,
-        environments=Path(conf.env_dir),
-        project=project,
-    )
-
-
-def _project(conf: Any, site_url: str) -> dict[str, str]:
-    """Return what the pages say of the project; asv's ``#`` means that there is no address."""
-
-    def address(text: str) -> str:
-        return text if text.startswith(("https://", "http://")) else ""
-
-    site = address(site_url)
-    return {
-        "name": str(conf.project),
-        "url": address(str(conf.project_url)),
-        "commit_url": address(str(conf.show_commit_url)),
-        "site": f"{site.rstrip('/')}/" if site else "",
-    }

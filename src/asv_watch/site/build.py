@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from asv_watch.asv.hooks import PublishRequest
+from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.kept_partitions import kept_partitions
 from asv_watch.records.git import Ancestry, read_ancestry, read_commits

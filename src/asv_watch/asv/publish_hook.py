@@ -1,0 +1,97 @@
+"""Makes `asv publish` build this site instead of asv's pages.
+
+It replaces ``Publish.run``. An ``OutputPublisher``, asv's own way to add a page, would not do: asv
+deletes the published site before it reads its first input, and stops with a traceback at many of
+them. See ``docs/site.md``.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asv.commands.publish import Publish
+from asv.console import log
+from asv.util import UserError
+
+from asv_watch.asv.declared import Declared, read_declared
+from asv_watch.asv.settings import find_repository
+from asv_watch.errors import WatchError
+from asv_watch.records.git import ask_git
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRequest:
+    """What asv.conf.json and the command line say about a site to publish."""
+
+    results: Path
+    site: Path
+    repository: Path
+    branch: str
+    hashes: frozenset[str] | None
+    """The commits to show; every commit of the branch if None."""
+    declared: Declared
+    environments: Path
+    """Folder of asv's environments, which this machine has if it measures."""
+    project: dict[str, str]
+    """Name and addresses of the project, for the pages."""
+
+
+def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
+    """Replace what `asv publish` does; called when asv loads the plugin.
+
+    Args:
+        publish: builds the site; is given the request and asv's log, and returns the exit status.
+    """
+
+    def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
+        try:
+            return publish(_read_request(conf, range_spec, pull), log)
+        except WatchError as error:
+            # asv prints a UserError as one line and exits with status 1.
+            raise UserError(str(error)) from error
+        except MemoryError as error:
+            raise UserError("the memory is full; end other programs, or add some") from error
+
+    Publish.run = classmethod(run)
+
+
+def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishRequest:
+    root = Path.cwd()
+    declared = read_declared(conf, root)
+    project = _project(conf, declared.site_url)
+    repository, branch = find_repository(root, conf, fetch=pull)
+    hashes = None
+    if range_spec is not None:
+        commits = ask_git(repository, "rev-list", "--first-parent", *shlex.split(range_spec), "--")
+        if not commits:
+            raise WatchError(f"{range_spec!r} names no commit; give a range such as v0.1..main")
+        hashes = frozenset(commits.split())
+    return PublishRequest(
+        results=Path(conf.results_dir),
+        site=Path(conf.html_dir),
+        repository=repository,
+        branch=branch,
+        hashes=hashes,
+        declared=declared,
+        environments=Path(conf.env_dir),
+        project=project,
+    )
+
+
+def _project(conf: Any, site_url: str) -> dict[str, str]:
+    """Return what the pages say of the project; asv's ``#`` means that there is no address."""
+
+    def address(text: str) -> str:
+        return text if text.startswith(("https://", "http://")) else ""
+
+    site = address(site_url)
+    return {
+        "name": str(conf.project),
+        "url": address(str(conf.project_url)),
+        "commit_url": address(str(conf.show_commit_url)),
+        "site": f"{site.rstrip('/')}/" if site else "",
+    }
