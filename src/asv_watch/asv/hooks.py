@@ -37,7 +37,7 @@ from asv.commands.update import Update
 from asv.console import log
 from packaging.requirements import Requirement
 
-from asv_watch.asv import environments, processes, results_files, selection
+from asv_watch.asv import environments, processes, results_files, skipping
 from asv_watch.asv.declared import declare, declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.measured_run import MeasuredRun
@@ -63,7 +63,7 @@ def _running(original: Any) -> Any:
             path = results_files.side_file(results, folder, OUTCOMES)
             if path.exists():
                 reports, _ = read_outcomes(path)
-        remaining = selection.select(benchmarks, results, resume, reports)
+        remaining = skipping.select(benchmarks, results, resume, reports)
         if builds:
             options["record_samples"] = True
         run = MeasuredRun(remaining, env, results, options, _add_result)

@@ -1,6 +1,6 @@
 """One ``asv run`` of one commit in one environment, in the place of functions of asv.
 
-Whether a round of a case is measured is in `rounds`, and how it is stored in `case_store`.
+Whether a round of a case is measured is in `skipping`, and how it is stored in `case_store`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,8 @@ from asv_watch.asv.case_store import CaseStore, outcome_of_case, outcome_of_fail
 from asv_watch.asv.declared import declared
 from asv_watch.asv.environments import describe_run
 from asv_watch.asv.forking import ForkingSpawner, may_fork
-from asv_watch.asv.selection import (
-    Remaining,
-    Rounds,
-    cannot_run,
-    case_name,
-    cases_of,
-    selected_cases,
-)
+from asv_watch.asv.selection import cannot_run, case_name, cases_of
+from asv_watch.asv.skipping import Remaining, Rounds, selected_cases
 from asv_watch.errors import MachineError
 from asv_watch.machine.room import check_machine
 from asv_watch.records.side_files import PROCESSES

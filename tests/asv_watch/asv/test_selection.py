@@ -25,8 +25,8 @@ from asv_watch.asv.selection import (
     in_short_set,
     matching,
     parse_shard,
-    select,
 )
+from asv_watch.asv.skipping import select
 from asv_watch.errors import WatchError
 from asv_watch.interleave.cases import choose_cases
 
