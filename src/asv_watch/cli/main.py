@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
@@ -44,8 +45,8 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
         OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
     """
     if isinstance(error, TyperException):
-        message = error.format_message().replace("Value error, ", "").rstrip(".")
-        return ExitStatus.WRONG_REQUEST, f"{message}; see --help"
+        message = _explain_bad_value(error) or f"{error.format_message().rstrip('.')}; see --help"
+        return ExitStatus.WRONG_REQUEST, message
     if isinstance(error, ImportError):
         return ExitStatus.FAILED, _explain_missing_package(error, arguments[0])
     if isinstance(error, OSError):
@@ -60,6 +61,29 @@ def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
         how = f"ended by {signal.Signals(number).name}"
     command = COMMANDS.get(arguments[0]) if arguments else None
     return f"{how}; {command.interrupted}" if command and command.interrupted else how
+
+
+def _explain_bad_value(error: TyperException) -> str:
+    """Name an option, the value it was given, and one that it takes; empty for other errors.
+
+    typer checks values with pydantic, whose messages are about its own types.
+    """
+    option = getattr(error, "param", None)
+    if option is None or not isinstance(error.__cause__, ValidationError):
+        return ""
+    [problem] = error.__cause__.errors()
+    limits = problem.get("ctx", {})
+    remedies = {
+        "greater_than": f"a number above {limits.get('gt')}",
+        "greater_than_equal": f"a number of at least {limits.get('ge')}",
+        "less_than": f"a number below {limits.get('lt')}",
+        "less_than_equal": f"a number of at most {limits.get('le')}",
+        "int_parsing": "a whole number",
+        "float_parsing": "a number",
+        "value_error": f"one of {problem['msg'].partition(' is not one of ')[2].rstrip('.')}",
+    }
+    remedy = remedies.get(problem["type"], f"another value ({problem['msg']})")
+    return f"{option.opts[0]} {problem['input']!r}: give {remedy}"
 
 
 def _explain_missing_package(error: ImportError, name: str) -> str:

@@ -24,7 +24,7 @@ from asv_watch.judge.precision import RepeatedComparisons, summarise_repeats
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.progress import human_time
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.comparisons import read_comparison
 from asv_watch.records.git import ask_git
 from asv_watch.workplace import open_workplace
 
@@ -70,8 +70,8 @@ def calibrate(
                 print(f"\n{compare_report.report(compared, version.name, after)}")
         if planted:
             return
-        stored, _ = read_comparisons(place.configuration.results, place.machine)
-        repeated = summarise_repeats([each for each in stored if each.path in paths])
+        stored = [read_comparison(path)[0] for path in paths if path is not None]
+        repeated = summarise_repeats([each for each in stored if each is not None])
         if repeated is None:
             raise WatchError("no case has a ratio in every comparison; `asv run` says why")
         print(f"\n{report(repeated, time.monotonic() - started)}")

@@ -30,16 +30,9 @@ def test_without_asv_watching_says_what_to_install(name: str, tmp_path: Path) ->
             ["compare", "--comparisons", "1"],
             "No such option: --comparisons (Possible options: --cases); see --help",
         ),
-        (
-            ["calibrate", "--comparisons", "0"],
-            "Invalid value for '--comparisons': Input should be greater than or equal to 1; "
-            "see --help",
-        ),
-        (
-            ["results", "mend"],
-            "Invalid value for 'action': 'mend' is not one of 'check', 'merge', 'export'; "
-            "see --help",
-        ),
+        (["calibrate", "--comparisons", "0"], "--comparisons '0': give a number of at least 1"),
+        (["calibrate", "--comparisons", "1; x"], "--comparisons '1; x': give a whole number"),
+        (["results", "mend"], "action 'mend': give one of 'check', 'merge', 'export'"),
     ],
 )
 def test_an_option_of_another_command_is_an_error(
