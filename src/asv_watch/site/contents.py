@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
-import msgspec
 import numpy as np
 from packaging.version import Version
 
-from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
 from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History, Indices, Series
-from asv_watch.records.labels import Layout, plain_value
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import (
     Benchmark,
     Environment,
@@ -27,14 +23,10 @@ from asv_watch.records.records import (
 )
 from asv_watch.records.releases import release_order
 from asv_watch.site import names
+from asv_watch.site.layout import parameter_values, with_columns
 
 _LEAST_SHARE = 0.1
 """Series with a value, relative to the machine that has most, for a machine to be shown first."""
-_MOST_COLUMNS = 6
-"""Columns of a matrix at most, where they are not declared."""
-_MOST_PARAMETERS = 2
-_LEAST_SHARED = 1 / 3
-"""Share of the benchmarks that must have a parameter for its values to become columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,45 +259,3 @@ def _metric_order(metric: Metric) -> tuple[bool, bool, bool, bool, str]:
     unit, label = metric.unit, metric.label
     is_memory = label == "peak memory"
     return (label != "time", not is_memory, unit != "seconds", unit != "bytes", metric.id)
-
-
-def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
-    """Return the values of each parameter, in the order of the suite that lists most of them."""
-    lists: dict[str, list[list[str]]] = {}
-    for benchmark in benchmarks:
-        for name, values in zip(benchmark.param_names, benchmark.params, strict=True):
-            lists.setdefault(name, []).append([plain_value(value) for value in values])
-    for longest_first in lists.values():
-        longest_first.sort(key=len, reverse=True)
-    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
-
-
-def _check_names(declared: Layout, labels: set[str]) -> None:
-    rows = [declared.rows] if declared.rows else []
-    for key, chosen in (("rows", rows), ("columns", declared.columns)):
-        for name in chosen:
-            if name not in labels:
-                raise WatchError(
-                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is no parameter '
-                    f"of any suite and no other label; name one of {', '.join(sorted(labels))}"
-                )
-
-
-def with_columns(declared: Layout, benchmarks: Sequence[Benchmark]) -> Layout:
-    """Return a project's layout, with the parameters that most benchmarks share as columns.
-
-    Raises:
-        WatchError: rows or columns are declared to be a label that no case can have.
-    """
-    values = parameter_values(benchmarks)
-    _check_names(declared, {"metric", *values, *declared.words, *declared.labels})
-    if declared.columns:
-        return declared
-    owners = Counter(name for benchmark in benchmarks for name in benchmark.param_names)
-    chosen: list[str] = []
-    for name, count in sorted(owners.items(), key=lambda owner: (-owner[1], owner[0])):
-        columns = math.prod(len(values[other]) for other in (*chosen, name))
-        is_shared = count > 1 and count >= _LEAST_SHARED * len(benchmarks)
-        if is_shared and len(values[name]) > 1 and columns <= _MOST_COLUMNS:
-            chosen.append(name)
-    return msgspec.structs.replace(declared, columns=tuple(chosen[:_MOST_PARAMETERS]))
