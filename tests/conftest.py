@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 def _group(item: pytest.Item) -> str:
     path = item.path.relative_to(ROOT).as_posix()
     return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import the tests without garbage collection, which would take 4 of 10 s of CPU time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

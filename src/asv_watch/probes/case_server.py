@@ -20,6 +20,7 @@ It ends when the socket is closed.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -115,3 +116,4 @@ def main(address: str, modules: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2:])
+    gc.freeze()  # Python's end then looks for no cycles among all that was imported

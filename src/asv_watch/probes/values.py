@@ -13,6 +13,7 @@ from the process that started this one: ``ru_maxrss``, which asv reads, never fa
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -82,3 +83,4 @@ def main(suites: str, cases: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2:])
+    gc.freeze()  # Python's end then looks for no cycles among all that was imported
