@@ -8,7 +8,6 @@ commit.
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import json
 import os
@@ -39,4 +38,3 @@ if __name__ == "__main__":
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a suite prints
     print(json.dumps(taken_from_elsewhere(sys.argv[1], Path(sys.argv[2]).resolve())), file=answers)
-    gc.freeze()  # Python's end then looks for no cycles among all that was imported

@@ -6,8 +6,6 @@ so it imports nothing heavy (torch, numpy) at its top: the function imports what
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
 from importlib import metadata
@@ -60,7 +58,6 @@ def _torchspeed(
 def main(arguments: list[str] | None = None) -> int:
     """Run the command, by default with the process's arguments, and return its exit status."""
     keep_memory()
-    atexit.register(gc.freeze)  # Python's end looks for no cycles: 1.5 s
     status = 1
     try:
         done = app(args=arguments, prog_name="torchspeed", standalone_mode=False) or 0

@@ -7,7 +7,6 @@ torchvision were built for different devices.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import os
@@ -103,4 +102,3 @@ def _dotted(version: int | None) -> str:
 
 if __name__ == "__main__":
     print(json.dumps(answer()))
-    gc.freeze()  # Python's end then looks for no cycles among all that was imported

@@ -10,7 +10,6 @@ line of JSON: a `Profile`, or ``{"skipped": "..."}``.
 from __future__ import annotations
 
 import ctypes
-import gc
 import json
 import os
 import sys
@@ -208,4 +207,3 @@ def main(suites: str, case: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-    gc.freeze()  # Python's end then looks for no cycles among all that was imported
