@@ -46,12 +46,12 @@ planted-slowdown: setup ## compare HEAD with itself slowed by 3 %: is that found
 screenshots: setup-test node_modules/.installed ## take the README's pictures of the published site
 	@$(VENV)/bin/python -m tests.browser.screenshots html docs/images
 
-# Tests wait for processes, disks and the network, so five at a time keep two cores busy. Lint and types are one of them.
+# Tests wait for processes, disks and the network, so four at a time keep two cores busy. Lint and types are one of them.
 test: missing setup-test node_modules/.installed ## lint, types and all tests
-	@$(VENV)/bin/python -m pytest --numprocesses 5 --dist loadgroup --no-loadscope-reorder
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 test-unit: missing setup-test node_modules/.installed ## the tests without a browser, a fresh clone or lint
-	@$(VENV)/bin/python -m pytest --numprocesses 5 --dist loadgroup --no-loadscope-reorder \
+	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder \
 		--ignore=tests/end_to_end --ignore=tests/browser --ignore=tests/test_lint.py
 
 test-release: ## models and eager passes with TORCH, a release of asv.conf.json, on Python 3.11
