@@ -29,7 +29,7 @@ MEASURED = {
     "time_series.TimeSeries": ("time_forward",),
 }
 """Suite to the benchmarks of `CASES`."""
-OURS = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MACHINE", "TORCH", "CASES", "MODELS")
+OURS = re.compile("MAKEFLAGS|MAKELEVEL|MFLAGS|MACHINE|TORCH|CASES|MODELS|VIRTUALENV_.*")
 """What a `make test` above us has in its environment, and a new user has not."""
 
 
@@ -70,7 +70,7 @@ class NewUser:
         self.clone = clone
         # A new home, but not 5 GB of torch once more.
         cache = run(sys.executable, "-m", "pip", "cache", "dir", status=None).stdout.strip()
-        inherited = {name: value for name, value in os.environ.items() if name not in OURS}
+        inherited = {name: text for name, text in os.environ.items() if not OURS.fullmatch(name)}
         self._environment = inherited | {
             "HOME": str(home),
             "PIP_CACHE_DIR": cache,

@@ -115,4 +115,4 @@ def main(address: str, modules: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2:])
-    os._exit(0)  # Python would look for cycles among all that was imported, which takes a second
+    os._exit(0)  # or Python looks for cycles among all that was imported, for up to a second

@@ -281,4 +281,4 @@ def main(suites: str, planted: float, modules: Sequence[str]) -> None:
 if __name__ == "__main__":
     main(sys.argv[1], float(sys.argv[2]), sys.argv[3:])
     sys.stdout.flush()
-    os._exit(0)  # Python would look for cycles among all that was imported, which takes a second
+    os._exit(0)  # or Python looks for cycles among all that was imported, for up to a second
