@@ -8,6 +8,7 @@ is real. The comparison is stored with kind ``confirm``, and the newest one of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from asv_watch.records.history import History
 from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
-CONFIRMED = 2
+MOST_COMPARISONS = 2
 """Comparisons of its two commits after which a change is not compared again."""
 
 
@@ -103,24 +104,24 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspects]:
     """Return the changes of times and peak memory on a machine that are to be compared.
 
-    These are suspicions whose two commits were not compared yet, and changes that one comparison
-    shows. A change that is not the code's is none of them (`Change.may_be_code`). They come in the
-    order of ``changes``, those of the same two commits and release together.
+    These are changes whose two commits were compared once, and suspicions that were not compared,
+    or once without an answer. A change that is not the code's is none of them
+    (`Change.may_be_code`). They come in the order of ``changes``, those of the same two commits
+    and release together.
     """
-    compared = {
+    compared = Counter(
         (header.before.commit, header.after.commit, header.before.release, ratio.case)
         for comparison in history.comparisons.get(machine, ())
         for header in [comparison.header]
         for ratio in comparison.ratios
-    }
+    )
     together: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         series = history.series[change.series]
-        wanted = change.may_be_code and change.comparisons < CONFIRMED
-        if not wanted or series.machine != machine:
+        if not change.may_be_code or series.machine != machine:
             continue
         before, after = (history.commits[at].hash for at in (change.previous, change.commit))
         versions = before, after, history.environments[series.environment].release
-        if change.is_measured or (*versions, series.case.name) not in compared:
+        if compared[*versions, series.case.name] < MOST_COMPARISONS:
             together.setdefault(versions, []).append(series.case.name)
     return [Suspects(*versions, frozenset(cases)) for versions, cases in together.items()]

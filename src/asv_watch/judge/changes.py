@@ -54,8 +54,6 @@ class Change:
     """Confidence interval of a measured ratio (99 %)."""
     through: Literal["", "reference"] = ""
     """``reference`` where the ratio is the quotient of two ratios to the reference."""
-    comparisons: int = 0
-    """How often its two commits were compared with each other; the newest comparison counts."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
@@ -131,7 +129,6 @@ def changes_of(
             values=pair.values,
             interval=pair.interval,
             through="reference" if pair.through_reference else "",
-            comparisons=pair.comparisons,
             made_by=None
             if ends == (pair.before, pair.after)
             else (hashes[ends[0]], hashes[ends[1]]),

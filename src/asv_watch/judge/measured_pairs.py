@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
@@ -34,14 +34,8 @@ class MeasuredPair:
     values: tuple[float, float]
     """Of the earlier and of the later commit, in the same comparison; of a quotient each in its
     own."""
-    comparisons: int = 1
-    """How often exactly these two were compared; 0 for the quotient of two ratios to the
-    reference."""
-
-    @property
-    def through_reference(self) -> bool:
-        """Whether it is the quotient of two ratios to the reference."""
-        return self.comparisons == 0
+    through_reference: bool = False
+    """Whether it is the quotient of two ratios to the reference."""
 
     @property
     def differs(self) -> bool:
@@ -84,10 +78,7 @@ def measured_pairs(
             key = ratio.case, header.after.release
             if same_release and before is not None:
                 pair = _pair(before, after, ratio)
-                ends = pair.before, pair.after
-                earlier = direct[key].get(ends)
-                count = 1 if earlier is None else earlier.comparisons + 1
-                direct[key][ends] = replace(pair, comparisons=count)
+                direct[key][pair.before, pair.after] = pair
             if header.kind == "reference":
                 with_reference[(*key, header.before)][after] = ratio
     for (case, release, reference), ratios in with_reference.items():
@@ -119,7 +110,7 @@ def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> Measu
         ratio,
         (ratio * math.exp(-down), ratio * math.exp(up)),
         (old.after, new.after),
-        comparisons=0,
+        through_reference=True,
     )
 
 

@@ -59,7 +59,7 @@ def _certainty(change: Change) -> str:
     if not change.may_be_code:
         return "suspected from separate runs; not compared, because the cause is not the code"
     if not change.is_measured:
-        return "suspected from separate runs; the next night compares the two commits"
+        return "suspected from separate runs; nights compare the two commits, at most twice"
     if change.interval is None:
         return "exact"
     way = "through the reference" if change.through else "with each other"

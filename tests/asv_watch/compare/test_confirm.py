@@ -15,7 +15,7 @@ from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
+from tests.asv_watch.judge.test_findings import comparison, history_of, noisy, together
 from tests.asv_watch.making import MACHINE, commit_hash
 from tests.conftest import commit, git
 
@@ -37,12 +37,13 @@ def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     assert find_suspects(history, analyse(history).changes, "another") == []
 
 
-def test_a_suspicion_that_was_compared_without_an_answer_is_not_compared_again() -> None:
+@pytest.mark.parametrize(("comparisons", "wanted"), [(0, True), (1, True), (2, False)])
+def test_a_suspicion_without_an_answer_is_compared_twice(comparisons: int, wanted: bool) -> None:
     unsure = comparison(38, 39, 1.15, half_width=0.2)
-    history = history_of(noisy({39: 1.3}), comparisons=unsure)
+    history = history_of(noisy({39: 1.3}), comparisons=together(*[unsure] * comparisons))
     changes = analyse(history).changes
     assert len(changes) == 1
-    assert find_suspects(history, changes, MACHINE) == []
+    assert bool(find_suspects(history, changes, MACHINE)) is wanted
 
 
 @pytest.fixture
