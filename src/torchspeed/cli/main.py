@@ -6,10 +6,11 @@ so it imports nothing heavy (torch, numpy) at its top: the function imports what
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -56,7 +57,25 @@ def _torchspeed(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command, by default with the process's arguments, and return its exit status."""
+    """Run the command with arguments and return its exit status.
+
+    Without them it is the command of this process, which takes its own and ends.
+    """
+    status = _run(arguments)
+    if arguments is None:
+        _end_process(status)
+    return status
+
+
+def _end_process(status: int) -> NoReturn:
+    """End at once: Python would look for cycles among all that torch imported, for 1.5 s."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _run(arguments: list[str] | None) -> int:
     keep_memory()
     status = 1
     try:
