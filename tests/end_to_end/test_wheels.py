@@ -47,18 +47,23 @@ pytestmark = pytest.mark.timeout(900)  # what the wheels require is downloaded
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path]) -> Path:
-    """Two commits of a package that lies beside its suites; the second does more work."""
+    """Two commits of a package that lies beside its suites; the second does more work.
+
+    The first is built with a package that the second, which is checked out, does without.
+    """
+    pip = "python -m pip wheel --no-deps --no-build-isolation -w {build_cache_dir} {build_dir}"
     root = make_repository(
         {
-            "asv.conf.json": json.dumps(BUILT),
+            "asv.conf.json": json.dumps(BUILT | {"build_command": [pip]}),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
             "package.py": package(),
-            **BUILD,
+            "pyproject.toml": BUILD["pyproject.toml"].replace("[]", '["flit-core"]'),
+            "backend.py": "import flit_core\n" + BUILD["backend.py"],
             ".gitignore": ".asv/\nresults/\nhtml/\n",
         }
     )
-    commit(root, {"package.py": package(slow=0.0016)}, "Do more in one case")
+    commit(root, {"package.py": package(slow=0.0016), **BUILD}, "Do more in one case")
     return root
 
 

@@ -97,7 +97,8 @@ _OF_WHAT_IS_MEASURED = (
     ),
     (
         re.compile(
-            r"(?P<what>\S[^\n]*)\n\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
+            r"(?:× )?(?P<what>\S[^\n]*)\n(?:\s*(?:note:|hint:|╰)[^\n]*\n)*"  # pip's hints
+            r"\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
         ),
         "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
         "if a later commit repairs that, nothing is to be done",

@@ -5,7 +5,8 @@ new environment. Here it installs the one that this package requires; an environ
 another release gets that one too.
 
 **Building.** A project without ``build_command`` is built by `BUILD`, one without
-``install_command`` installed by `INSTALL`.
+``install_command`` installed by `INSTALL`. For the project's own commands the environment has what
+a commit is built with, also where other commits were built with something else.
 
 **Facts.** Every run records what its environment consists of.
 
@@ -16,9 +17,11 @@ from those that the person who runs it has set.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
+import tomllib
 from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +29,8 @@ from typing import Any
 
 import asv.util
 from asv.console import log
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from asv_watch import probes
 from asv_watch.asv.declared import declared
@@ -59,13 +64,18 @@ def build_without_dependencies(conf: Any) -> None:
 
 def is_complete(folder: Path) -> bool:
     """Tell whether asv has made an environment to the end, with the pinned asv_runner in it."""
-    return (folder / _INFORMATION).is_file() and _asv_runners(folder) == {pinned_asv_runner()}
+    return (folder / _INFORMATION).is_file() and _releases(folder, "asv_runner") == {
+        pinned_asv_runner()
+    }
 
 
-def _asv_runners(folder: Path) -> set[str]:
-    """Return the releases of asv_runner that an environment holds; one at most, if all is well."""
-    installed = folder.glob("lib/python*/site-packages/asv_runner-*.dist-info")
-    return {path.stem.removeprefix("asv_runner-") for path in installed}
+def _releases(folder: Path, name: str) -> set[str]:
+    """Return the releases of a package that an environment holds; one at most, if all is well."""
+    installed = [
+        path.stem.partition("-") for path in folder.glob("lib/python*/site-packages/*.dist-info")
+    ]
+    wanted = canonicalize_name(name)
+    return {release for package, _, release in installed if canonicalize_name(package) == wanted}
 
 
 def creating(original: Any) -> Any:
@@ -79,7 +89,7 @@ def creating(original: Any) -> Any:
         pinned = pinned_asv_runner()
         self._base_requirements["pip+asv_runner"] = pinned
         original(self)
-        if _asv_runners(Path(self._path)) - {pinned}:
+        if _releases(Path(self._path), "asv_runner") - {pinned}:
             try:
                 self._run_pip(["install", f"asv_runner=={pinned}"])
             except asv.util.ProcessError as error:
@@ -89,6 +99,30 @@ def creating(original: Any) -> Any:
                 ) from error
 
     return create
+
+
+def building(original: Any) -> Any:
+    """Replace ``Environment._build_project``: the environment has what the commit is built with.
+
+    asv installs that of the checkout alone, and only into a new environment.
+    """
+
+    def _build_project(self: Any, repo: Any, commit_hash: str, build_dir: str) -> None:
+        file = Path(build_dir, "pyproject.toml")
+        missing: list[str] = []
+        if self._build_command != BUILD and file.is_file():
+            with contextlib.suppress(ValueError):  # pip says what is wrong with the file
+                system = tomllib.loads(file.read_text(encoding="utf-8")).get("build-system", {})
+                missing = [
+                    requirement
+                    for requirement in system.get("requires", [])
+                    if not _releases(Path(self._path), Requirement(requirement).name)
+                ]
+        if missing:
+            self._run_pip(["install", *missing])
+        original(self, repo, commit_hash, build_dir)
+
+    return _build_project
 
 
 def existing(original: Any) -> Any:

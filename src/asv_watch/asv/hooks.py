@@ -158,7 +158,9 @@ def setup() -> None:
     spawner.create_setup_cache = _during_a_run(
         processes.create_setup_cache, MeasuredRun.create_setup_cache
     )
-    asv.environment.Environment.create = environments.creating(asv.environment.Environment.create)
+    environment = asv.environment.Environment
+    environment.create = environments.creating(environment.create)
+    environment._build_project = environments.building(environment._build_project)
     existing = asv.environment.ExistingEnvironment
     existing.__init__ = environments.existing(existing.__init__)
     machines = asv.machine.MachineCollection

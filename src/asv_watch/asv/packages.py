@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import asv.environment
 import asv.repo
 
 from asv_watch.asv.commands import find_cause
+from asv_watch.asv.environments import building
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.git import top_of
@@ -43,6 +45,9 @@ def build_package(
             f"{spec.name} cannot hold another commit than what is installed there; "
             'choose "virtualenv", "conda" or the like as "environment_type" in asv.conf.json'
         )
+    # The plugin, which replaces it in asv's own processes, is not loaded here.
+    build = building(type(environment)._build_project)
+    environment._build_project = functools.partial(build, environment)
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     try:

@@ -1,0 +1,86 @@
+"""Environments keep to one release of asv_runner, and have what a commit is built with."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import asv.environment
+import pytest
+
+from asv_watch.asv.commands import find_cause
+from asv_watch.asv.environments import building, creating, pinned_asv_runner
+from asv_watch.asv.settings import load_settings
+from tests.asv_watch import torchless
+
+
+def test_one_release_is_pinned_everywhere(root: Path) -> None:
+    project = tomllib.loads((root / "src/asv_watch/pyproject.toml").read_text())["project"]
+    pins = [pin for pin in project["dependencies"] if pin.startswith("asv_runner")]
+    assert pins == [f"asv_runner=={pinned_asv_runner()}"]
+
+
+def environment_with(folder: Path, *installed: str, **settings: Any) -> Any:
+    """An environment that has releases of packages; pip writes nothing there."""
+    (folder / "asv.conf.json").write_text(json.dumps(torchless.CONFIGURATION | settings))
+    [environment] = asv.environment.get_environments(load_settings(folder), None, verbose=False)
+    for release in installed:
+        dist_info = f"lib/python3.11/site-packages/{release}.dist-info"
+        Path(environment._path, dist_info).mkdir(parents=True)
+    return environment
+
+
+def test_an_environment_gets_the_pinned_release_instead_of_another(tmp_path: Path) -> None:
+    environment = environment_with(tmp_path, "asv_runner-0.3.1")
+    installed: list[str] = []
+    environment._run_pip = installed.extend
+    asked: dict[str, str] = {}
+    creating(lambda env: asked.update(env._base_requirements))(environment)
+    assert asked["pip+asv_runner"] == pinned_asv_runner()
+    assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
+    installed.clear()
+    [dist_info] = Path(environment._path).glob("lib/*/*/asv_runner-*")
+    dist_info.rename(dist_info.with_name(f"asv_runner-{pinned_asv_runner()}.dist-info"))
+    creating(lambda env: None)(environment)
+    assert installed == [], "it is not installed twice"
+
+
+@pytest.mark.parametrize(
+    ("requires", "settings", "installed"),
+    [
+        (["Hatch_Ling>=1.24", "setuptools>=65"], {}, ["install", "Hatch_Ling>=1.24"]),
+        (["setuptools>=65"], {}, []),
+        (["hatch-ling"], {"build_command": None}, []),
+        (["not a requirement"], {}, []),
+    ],
+    ids=["missing", "there", "isolated", "wrong"],
+)
+def test_what_a_commit_is_built_with_is_installed_where_it_is_missing(
+    tmp_path: Path, requires: list[str], settings: dict[str, Any], installed: list[str]
+) -> None:
+    command = {"build_command": ["python -m pip wheel --no-build-isolation {build_dir}"]}
+    environment = environment_with(tmp_path, "setuptools-69.5.1", **command | settings)
+    (tmp_path / "pyproject.toml").write_text(f"[build-system]\nrequires = {requires}\n")
+    done: list[str] = []
+    environment._run_pip = done.extend
+    building(lambda *_: done.append("built"))(environment, None, "abc", str(tmp_path))
+    assert done == [*installed, "built"]
+
+
+def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
+    printed = """\
+   error: metadata-generation-failed
+
+   × Encountered error while generating package metadata.
+   ╰─> from file:///project
+
+   note: This is an issue with the package mentioned above, not pip.
+   hint: See above for details.
+
+·· Last error: Command 'python -m pip wheel' failed
+·· Failed to build the project and import the benchmark suite.
+"""
+    reason = find_cause(printed).reason
+    assert "(Encountered error while generating package metadata.)" in reason
