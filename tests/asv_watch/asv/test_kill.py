@@ -17,7 +17,7 @@ import pytest
 
 from tests.asv_watch.asv.project import Project, suite_files
 
-STRIKES = 8
+STRIKES = 12
 CASES, ROUNDS, SAMPLES = 40, 2, 3
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -99,7 +99,7 @@ def _stored_samples(project: Project) -> list[list[float]]:
 @pytest.mark.timeout(1800)
 @pytest.mark.fault(
     "kill",
-    tried="a run is ended eight times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
+    tried="a run is ended twelve times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
     holds="nothing that was reported is lost, measured twice or left running",
 )
 def test_strikes_at_random_moments_lose_nothing(
