@@ -59,7 +59,7 @@ def _torchspeed(
 def main(arguments: list[str] | None = None) -> int:
     """Run the command with arguments and return its exit status.
 
-    Without them it is the command of this process, which takes its own and ends.
+    Without them it takes those of the process, and ends the process with that status.
     """
     status = _run(arguments)
     if arguments is None:

@@ -102,4 +102,4 @@ def _dotted(version: int | None) -> str:
 
 if __name__ == "__main__":
     print(json.dumps(answer()), flush=True)
-    os._exit(0)  # or Python looks for cycles among all that torch imported, for half a second
+    os._exit(0)  # or Python looks for cycles among all that torch imported, for a second

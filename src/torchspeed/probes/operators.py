@@ -207,4 +207,4 @@ def main(suites: str, case: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-    os._exit(0)  # or Python looks for cycles among all that torch imported, for half a second
+    os._exit(0)  # or Python looks for cycles among all that torch imported
