@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Cause, Change
+from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json, shortened
@@ -35,7 +36,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
             "s": change.series,
             "p": change.previous,
             "c": change.commit,
-            "cause": cause(change),
+            "cause": cause(change, contents.history),
             "may_be_code": change.may_be_code,
             "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
         }
@@ -68,11 +69,19 @@ def _size_of(contents: Contents, change: Change) -> Json:
     }
 
 
-def cause(change: Change) -> str:
+def made_between(change: Change, history: History) -> tuple[str, str, int]:
+    """Return the commits between which a change was made, and how many may have made it."""
+    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
+    before, after = change.made_by or ends
+    return before, after, history.positions[after] - history.positions[before]
+
+
+def cause(change: Change, history: History) -> str:
     """Say where a change comes from, in the same words wherever it is shown."""
     parts = [_CAUSES[change.cause]]
-    if change.made_by:
-        parts = [f"commit {change.made_by[1][:8]}, found by bisection"]
+    _, commit, candidates = made_between(change, history)
+    if change.made_by and candidates == 1:
+        parts = [f"commit {commit[:8]}, found by bisection"]
     if change.explanation:
         parts.append(in_words(change.explanation, change.ratio))
     if change.note:

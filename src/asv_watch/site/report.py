@@ -11,7 +11,7 @@ from asv_watch.markdown import code
 from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
-from asv_watch.site.change_data import cause, size
+from asv_watch.site.change_data import cause, made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 
@@ -45,7 +45,7 @@ def _finding(history: History, titles: CaseTable, change: Change, markup: Markup
         f"{quantities.day(commit.date)}",
         "How certain": _certainty(change),
         "Commit": _culprit(history, change),
-        "Cause": quoted(cause(change)),
+        "Cause": quoted(cause(change, history)),
         "Reproduce": quoted(_command(history, change, release)),
     }
     if markup == "markdown":
@@ -69,12 +69,10 @@ def _certainty(change: Change) -> str:
 
 def _culprit(history: History, change: Change) -> str:
     """Return the commit that made the change, or how to list those that may have."""
-    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
-    before, after = change.made_by or ends
-    count = history.positions[after] - history.positions[before]
+    before, after, count = made_between(change, history)
     if count == 1:
         return after[:8]
-    narrowed = "narrowed by bisection" if change.made_by else "not bisected"
+    narrowed = "narrowed by comparisons" if change.made_by else "not bisected"
     return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
 
 
@@ -85,6 +83,5 @@ def _command(history: History, change: Change, release: str) -> str:
     chosen = f" --release {release.rpartition(' ')[2]}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"
-    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
-    before, after = (hash_[:12] for hash_ in change.made_by or ends)
+    before, after = (hash_[:12] for hash_ in made_between(change, history)[:2])
     return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{chosen}"

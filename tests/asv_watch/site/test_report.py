@@ -82,8 +82,16 @@ def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: 
     text = _report(history, [change], "text")
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
     assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
-    bisected = replace(change, made_by=(commit_hash(35), commit_hash(36)))
-    assert re.search(rf"Commit: +{commit_hash(36)[:8]}\n", _report(history, [bisected], "text"))
+    narrowed = _report(
+        history, [replace(change, made_by=(commit_hash(33), commit_hash(36)))], "text"
+    )
+    assert "one of 3 (narrowed by comparisons): git log" in narrowed
+    assert "found by bisection" not in narrowed
+    bisected = _report(
+        history, [replace(change, made_by=(commit_hash(35), commit_hash(36)))], "text"
+    )
+    assert re.search(rf"Commit: +{commit_hash(36)[:8]}\n", bisected)
+    assert f"commit {commit_hash(36)[:8]}, found by bisection" in bisected
 
 
 @pytest.mark.fault(
