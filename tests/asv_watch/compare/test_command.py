@@ -50,18 +50,21 @@ class Suite:
         raise AssertionError("a comparison times and does nothing else")
 """
 PACKAGE = """
+import time
+
 def work(model):
-    for _ in range({slow} if model == "slow" else 2000):
-        sum(range(20))
+    until = time.process_time() + ({slow} if model == "slow" else 0.001)
+    while time.process_time() < until:
+        pass
 """
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
     configuration = json.dumps(CONFIGURATION | {"gpu_cases": "'cuda"})
-    files = {"asv.conf.json": configuration, "src/package.py": PACKAGE.format(slow=2000)}
+    files = {"asv.conf.json": configuration, "src/package.py": PACKAGE.format(slow=0.001)}
     root = make_project(SUITE, files)
-    commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
+    commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
     return root
 
 
@@ -118,7 +121,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
 def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     project: Path, tmp_path: Path
 ) -> None:
-    (project / "src/package.py").write_text(PACKAGE.format(slow=1400))
+    (project / "src/package.py").write_text(PACKAGE.format(slow=0.0007))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
     output, _ = _compare(project, tmp_path, *side, "--fail-if-slower", status=4)
     assert output.splitlines()[-1] == "not stored: no commit names the working tree's changes"
@@ -154,9 +157,9 @@ def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
         "import sys\nfrom pathlib import Path\nSRC = str(Path(__file__).parents[1] / 'src')\n"
     )
     first = f"{checkout}sys.path.insert(0, SRC)\n{SUITE}"
-    files = {"src/package.py": PACKAGE.format(slow=2000)}
+    files = {"src/package.py": PACKAGE.format(slow=0.001)}
     root = make_project(first, files)
-    commit(root, {"src/package.py": PACKAGE.format(slow=2600)}, "Do more in one model")
+    commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
     output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu", status=1)
     assert f"the suites import package from {root}/src/package.py, not from" in wrong
     assert "in benchmarks/suite.py, write sys.path.append(folder)" in wrong
