@@ -4,7 +4,7 @@ Any number of workers, on any number of machines, take points from the study's s
 a trial: it waits until a worker takes it, and is finished with its result. While a point runs, its
 worker counts a heartbeat up; a worker that has nothing else to do watches the heartbeats of the
 others, and gives a point back whose heartbeat has stopped. (Optuna's own heartbeats exist in
-databases alone, and compare clocks of several machines.)
+databases and inside ``optimize`` alone, neither in journals nor with ``ask``.)
 """
 
 from __future__ import annotations
