@@ -120,6 +120,10 @@ class Cached:
 
     def time_it(self, three):
         assert three == 3
+
+
+def timeraw_it():
+    return "time.sleep(package.SECONDS)", "import package, time"
 '''
 
 
@@ -190,6 +194,15 @@ def test_the_seconds_of_each_side_are_its_own(tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
     [(before, after)] = _measure((quick, slow), _case(0))
     assert 2 < min(after) / min(before) < 4
+
+
+def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
+    quick, slow = _side(tmp_path, "A", 0.02), _side(tmp_path, "B", 0.06)
+    [samples] = _measure(
+        (quick, dataclasses.replace(slow, planted=0.5)),
+        MeasurableCase("x", "suite.timeraw_it", 30.0),
+    )
+    assert ratio_of_round(*samples) == pytest.approx(4.5, rel=0.2)
 
 
 @pytest.mark.parametrize(
