@@ -200,7 +200,12 @@ def _runnable(
     in_order = sorted(
         benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
     )
-    kinds: dict[str, Measures] = {"time": "time", "peakmemory": "memory", "track": "value"}
+    kinds: dict[str, Measures] = {
+        "time": "time",
+        "peakmemory": "memory",
+        "memory": "value",  # the size of what `mem_*` returns
+        "track": "value",
+    }
     for benchmark in in_order:
         measures = kinds.get(benchmark["type"])
         if measures is None:

@@ -33,6 +33,10 @@ def peakmem_words():
     from package import words
     return bytearray(40_000_000 * words("short"))
 
+def mem_words():
+    from package import words
+    return [None] * 1000 * words("short")
+
 def track_broken():
     return 1 / 0
 
@@ -48,6 +52,13 @@ def track_whole():
 def track_sum():
     return 0.7 + random.random() * 1e-14  # threads add up in another order
 """
+ASIZEOF = """
+import sys
+
+def asizeof(objects):
+    return sum(map(sys.getsizeof, {id(one): one for one in objects}.values()))
+"""
+"""What asv_runner asks for to measure ``mem_*``."""
 PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 
 
@@ -55,7 +66,11 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": []}
-    files = {"asv.conf.json": json.dumps(settings), "src/package.py": PACKAGE.format(short=1)}
+    files = {
+        "asv.conf.json": json.dumps(settings),
+        "src/package.py": PACKAGE.format(short=1),
+        "src/pympler/asizeof.py": ASIZEOF,
+    }
     root = make_project(SUITE, files)
     commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
     arguments = ("--before", "HEAD~1", "--fail-if-slower")
@@ -71,6 +86,7 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
         "Suite.track_noise('short')": "same",
         "Suite.track_noise('long')": "same",
         "peakmem_words": "more",
+        "mem_words": "more",
         "track_whole": "same",
         "track_sum": "same",
     }
