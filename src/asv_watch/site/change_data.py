@@ -129,12 +129,19 @@ def _diff_address(commit_url: str, before: str, after: str) -> str:
 
 
 def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
-    """Return the number of newest commits that are looked at, and the changes at them."""
+    """Return the number of newest commits that are looked at, and the changes that they made.
+
+    A change that an older commit may have made is not among them.
+    """
+    history = contents.history
     measured = {commit for setup in contents.setups for commit in setup.commits}
     measured |= {change.commit for change in contents.findings.changes}
-    recent = set(sorted(measured)[-RECENT:])
-    return len(recent), tuple(
-        change for change in contents.findings.changes if change.commit in recent
+    newest = [history.positions[history.commits[index].hash] for index in sorted(measured)]
+    before_them = newest[-RECENT - 1] if len(newest) > RECENT else 0
+    return min(len(newest), RECENT), tuple(
+        change
+        for change in contents.findings.changes
+        if history.positions[made_between(change, history)[0]] >= before_them
     )
 
 

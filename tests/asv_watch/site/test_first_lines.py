@@ -176,6 +176,21 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     assert badge == "1 worse"
 
 
+def test_a_change_that_an_older_commit_may_have_made_is_not_put_to_the_newest_ones(
+    quiet: Project,
+) -> None:
+    before, after = quiet.generated.measured[-12], quiet.generated.measured[-1]
+    pair = ("2.15.0", "0.29.2")
+    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 1.05).store(
+        quiet.results
+    )
+    index, words, titles, badge = published(quiet)
+    assert [change["state"] for change in index["changes"]] == ["measured"]
+    assert words == "No measured change in the newest 10 measured commits."
+    assert len(titles) == 1
+    assert badge == "no change"
+
+
 def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project) -> None:
     (newest,) = newest_files(quiet, 1)
     change_row(newest, None)
