@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Generic, NamedTuple, TypeVar
 
-from asv_watch.records.history import History
-from asv_watch.records.records import Record, differing_facts
+from asv_watch.records.history import History, RunColumns
+from asv_watch.records.records import Record, recipe_facts
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,65 @@ class Event:
     an environment that this machine had not measured with before; ``recipe rounds`` and the like
     for how samples are taken, ``recipe asv_runner`` for what takes them."""
     before: str
-    """Old value, empty where there was none."""
+    """Last recorded value, empty for a variable that was not set and for an environment."""
     after: str
-    """New value, empty where there is none any more."""
+    """New value, empty for a variable that is not set any more."""
 
 
-_OF_ENVIRONMENT = ("python", "requirement ", "variable ")
+class FactChange(NamedTuple, Generic[Key]):
+    """A fact that a run recorded with another value than the last run that recorded it."""
+
+    run: Key
+    fact: str
+    before: str
+    after: str
+
+
+_VARIABLE = "variable "
+_OF_ENVIRONMENT = ("python", "requirement ", _VARIABLE)
+
+
+def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[FactChange[Key]]:
+    """Compare the facts of runs in their order; one that a run does not record is unknown.
+
+    Args:
+        runs: What stands for each run, such as its commit, and the facts that it recorded.
+    """
+    known: dict[str, str] = {}
+    for run, facts in runs:
+        for fact, value in facts.items():
+            if known.get(fact, value) != value:
+                yield FactChange(run, fact, known[fact], value)
+        known |= facts
+
+
+def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
+    """Return the changes of the recipe of a series, by number of the row."""
+    recipes = [run.recipe for run in columns.rows]
+    return recorded_changes(
+        (row, recipe_facts(recipe))
+        for row, recipe in enumerate(recipes)
+        if row == 0 or recipe != recipes[row - 1]
+    )
+
+
+def environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
+    """Return what runs in one environment recorded of it, with a value for each variable.
+
+    A run lists all variables that are set, so one that only other runs list was not set: its
+    value is empty. Of packages it lists some, so one that it does not list may be installed.
+
+    Args:
+        runs: Commit and record of each, in their order.
+    """
+    unset = {
+        fact: "" for _, record in runs for fact in record.environment if fact.startswith(_VARIABLE)
+    }
+    return [
+        # A run that could not ask its environment does not know the interpreter either.
+        (commit, (unset if "interpreter" in record.environment else {}) | record.environment)
+        for commit, record in runs
+    ]
 
 
 def find_events(history: History) -> tuple[Event, ...]:
@@ -38,29 +94,32 @@ def find_events(history: History) -> tuple[Event, ...]:
     Facts are compared from one measured commit to the next: those of a machine over
     all of its commits, those of an environment over its own. What a machine's first
     commit was measured with is no event. What runs recorded of where they ran is compared
-    from one such run to the next: a commit without a record is passed over.
+    from one such run to the next.
     """
     order = history.order
     events: list[Event] = []
-    of_machine: dict[str, dict[str, dict[str, str]]] = {}
-    first_commits: dict[str, list[tuple[str, str]]] = {}
+    of_machine: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+    first_commits: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for (machine, environment), facts in history.facts.items():
-        first_commits.setdefault(machine, []).append((next(iter(facts)), environment))
-        commits = of_machine.setdefault(machine, {})
-        for commit, all_facts in facts.items():
-            commits.setdefault(commit, _part(all_facts, of_environment=False))
-        own = {
-            commit: _part(all_facts, of_environment=True) for commit, all_facts in facts.items()
-        }
-        events += _changes(machine, environment, list(own.items()))
+        first_commits[machine].append((next(iter(facts)), environment))
+        of_machine[machine] = facts | of_machine[machine]
+        events += (
+            Event(machine, environment, *change)
+            for change in recorded_changes(facts.items())
+            if change.fact.startswith(_OF_ENVIRONMENT)
+        )
     for machine, commits in of_machine.items():
         in_order = sorted(commits, key=order.__getitem__)
-        events += _changes(machine, "", [(commit, commits[commit]) for commit in in_order])
-        events += [
+        events += (
+            Event(machine, "", *change)
+            for change in recorded_changes((commit, commits[commit]) for commit in in_order)
+            if not change.fact.startswith(_OF_ENVIRONMENT)
+        )
+        events += (
             Event(machine, environment, commit, "environment", "", environment)
             for commit, environment in first_commits[machine]
             if commit != in_order[0]
-        ]
+        )
     events += _of_records(history)
     events += _of_recipes(history)
     # Records repeat what asv stores of a machine, and many benchmarks change their recipe at once.
@@ -68,47 +127,23 @@ def find_events(history: History) -> tuple[Event, ...]:
 
 
 def _of_records(history: History) -> Iterator[Event]:
-    of_machine: dict[str, list[tuple[str, Record]]] = {}
+    of_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
     for (machine, environment), commits in history.recorded.items():
         runs = [(commit, record) for commit, records in commits.items() for record in records]
-        of_machine.setdefault(machine, []).extend(runs)
-        yield from _changes(
-            machine, environment, [(commit, record.environment) for commit, record in runs]
-        )
+        of_machine[machine] += runs
+        for change in recorded_changes(environments_of(runs)):
+            yield Event(machine, environment, *change)
     for machine, runs in of_machine.items():
         runs.sort(key=lambda run: (history.order[run[0]], run[1].at))
-        yield from _changes(machine, "", [(commit, record.machine) for commit, record in runs])
+        for change in recorded_changes((commit, record.machine) for commit, record in runs):
+            yield Event(machine, "", *change)
 
 
 def _of_recipes(history: History) -> Iterator[Event]:
     for series in history.series:
-        if len({run.recipe for run in series.columns.rows} - {""}) < 2:
-            continue
-        known = ""
-        for commit, run in series.runs.items():
-            if run.point is None or run.recipe in {"", known}:
-                continue
-            for fact, (old, new) in differing_facts(known, run.recipe).items():
-                yield Event(series.machine, series.environment, commit, f"recipe {fact}", old, new)
-            known = run.recipe
-
-
-def _part(facts: dict[str, str], of_environment: bool) -> dict[str, str]:
-    return {
-        fact: value
-        for fact, value in facts.items()
-        if fact.startswith(_OF_ENVIRONMENT) == of_environment
-    }
-
-
-def _changes(
-    machine: str, environment: str, runs: list[tuple[str, dict[str, str]]]
-) -> list[Event]:
-    """Return what differs between the facts of each commit, or run of one, and the next."""
-    return [
-        Event(machine, environment, commit, fact, old.get(fact, ""), new.get(fact, ""))
-        for (_, old), (commit, new) in pairwise(runs)
-        if old != new
-        for fact in sorted(old.keys() | new.keys())
-        if old.get(fact, "") != new.get(fact, "")
-    ]
+        columns = series.columns.valued
+        for row, fact, before, after in recipe_changes(columns):
+            commit = columns.commits[columns.commit_of_row[row]]
+            yield Event(
+                series.machine, series.environment, commit, f"recipe {fact}", before, after
+            )

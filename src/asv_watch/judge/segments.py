@@ -6,20 +6,20 @@ reach across it. Conditions are the facts of the machine, environment variables,
 threads and how processes are started. Installed packages are no conditions: they are what is
 measured, as much as the code.
 
-A fact that was not recorded is ignored: a segment ends where a fact is first *recorded* with
-another value than the last recorded one.
+A segment ends where a fact is first *recorded* with another value than the last recorded one
+(`events.recorded_changes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from asv_watch.judge.events import environments_of, recipe_changes, recorded_changes
 from asv_watch.records.history import Floats, History, Indices, Series
-from asv_watch.records.records import Record, differing_facts, recipe_facts
 from asv_watch.records.side_files import PROCESSES
 from asv_watch.statistics.noise import (
     OwnNoise,
@@ -29,7 +29,7 @@ from asv_watch.statistics.noise import (
     pooled_noise,
 )
 
-_OF_ENVIRONMENT = ("python", "requirement ")
+_SOFTWARE = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
 
 
@@ -41,98 +41,58 @@ class Segment:
     """For each value the index of its commit in the history, increasing."""
     values: Floats
     """In the unit of the series."""
-    recipe: str
-    """How the samples were taken, as far as the runs recorded it."""
 
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; none for one without values."""
-    periods: dict[tuple[str, str, tuple[str, ...]], Indices] = {}
+    changes: dict[tuple[str, str], Indices] = {}
     segments = []
     for series in history.series:
-        machine, environment, measured = series.machine, series.environment, series.columns.commits
-        key = (machine, environment, measured)
-        if key not in periods:
-            numbers = _periods(history, (machine, environment))
-            periods[key] = np.array([numbers.get(commit, -1) for commit in measured], np.intp)
-        segments.append(_split_series(history, series, periods[key]))
+        setup = (series.machine, series.environment)
+        if setup not in changes:
+            changes[setup] = _condition_changes(history, setup)
+        segments.append(_split_series(history, series, changes[setup]))
     return tuple(segments)
 
 
-def _periods(history: History, setup: tuple[str, str]) -> dict[str, int]:
-    """Number the periods of unchanged conditions that the measured commits belong to."""
-    numbers: dict[str, int] = {}
-    known: dict[str, str] = {}
-    number = 0
-    recorded = history.recorded.get(setup, {})
-    latest: tuple[dict[str, str], Sequence[Record]] | None = None
-    for commit, facts in history.facts.get(setup, {}).items():
-        of_commit = (facts, recorded.get(commit, ()))
-        if of_commit != latest:
-            latest = of_commit
-            conditions = _conditions(*of_commit)
-            if any(known.get(name, value) != value for name, value in conditions.items()):
-                number += 1
-            known |= conditions
-        numbers[commit] = number
-    return numbers
+def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
+    """Return the commits, by increasing index, from which on a setup has other conditions.
 
-
-def _conditions(facts: Mapping[str, str], records: Sequence[Record]) -> dict[str, str]:
-    """Return the conditions that a commit was measured under, as its last run recorded them.
-
-    Args:
-        facts: What asv stores with the results.
-        records: What the runs recorded themselves; they name the same facts in another way.
+    Of a commit with several runs, those of the last one count.
     """
-    stored = {
-        f"stored {name}": value
-        for name, value in facts.items()
-        if not name.startswith(_OF_ENVIRONMENT)
-    }
-    if not records:
-        return stored
-    environment = {
-        name: value
-        for name, value in records[-1].environment.items()
-        if name.startswith(_CONDITIONS_OF_ENVIRONMENT)
-    }
-    return stored | records[-1].machine | environment
+    stored = history.facts.get(setup, {})
+    runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
+    changes = [
+        *(
+            change
+            for change in recorded_changes(stored.items())
+            if not change.fact.startswith(_SOFTWARE)
+        ),
+        *recorded_changes((commit, record.machine) for commit, record in runs),
+        *(
+            change
+            for change in recorded_changes(environments_of(runs))
+            if change.fact.startswith(_CONDITIONS_OF_ENVIRONMENT)
+        ),
+    ]
+    return np.array(sorted({history.order[change.run] for change in changes}), np.intp)
 
 
-def _split_series(history: History, series: Series, periods: Indices) -> tuple[Segment, ...]:
+def _split_series(
+    history: History, series: Series, condition_changes: Indices
+) -> tuple[Segment, ...]:
     """Split one series."""
     columns = series.columns.valued
     if not columns.rows:
         return ()
     commits, values = history.indices(columns), columns.values
-    of_rows: list[int] = periods[columns.indices].tolist()
-    starts = [0]
-    recipes: list[str] = []
-    known, recipe = of_rows[0], ""
-    for row, (period, run) in enumerate(zip(of_rows, columns.rows, strict=True)):
-        recorded = run.recipe
-        if period == known and recorded == recipe:
-            continue
-        if period != known or differing_facts(recipe, recorded):
-            starts.append(row)
-            recipes.append(recipe)
-            recipe = ""
-        known, recipe = period, _together(recipe, recorded)
+    periods = np.searchsorted(condition_changes, commits, side="right")
+    starts = {0, *(np.flatnonzero(np.diff(periods)) + 1).tolist()}
+    starts |= {change.run for change in recipe_changes(columns)}
     return tuple(
-        Segment(commits[start:end], values[start:end], of_segment)
-        for (start, end), of_segment in zip(
-            pairwise([*starts, len(values)]), [*recipes, recipe], strict=True
-        )
+        Segment(commits[start:end], values[start:end])
+        for start, end in pairwise([*sorted(starts), len(values)])
     )
-
-
-def _together(known: str, recorded: str) -> str:
-    """Return a recipe with the facts of both; the recorded one where it has all of them."""
-    if known == recorded or not known or not recorded:
-        return known or recorded
-    facts = {**recipe_facts(known), **recipe_facts(recorded)}
-    return "; ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def known_noise(

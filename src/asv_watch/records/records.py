@@ -47,17 +47,6 @@ def recipe_facts(recipe: str) -> dict[str, str]:
     return facts
 
 
-def differing_facts(before: str, after: str) -> dict[str, tuple[str, str]]:
-    """Return the facts that two recipes both name and that differ: name to both values.
-
-    A fact that only one of them names is not known to differ.
-    """
-    if before == after:
-        return {}
-    old, new = recipe_facts(before), recipe_facts(after)
-    return {name: (old[name], new[name]) for name in old if name in new and old[name] != new[name]}
-
-
 def main_release(requirements: Mapping[str, str]) -> str:
     """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is."""
     pinned = (f"{name} {release}" for name, release in requirements.items() if release)

@@ -3,8 +3,12 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Any
 
+import pytest
+from msgspec import structs
+
 from asv_watch.judge.events import find_events
-from tests.asv_watch.making import commit_hash, make_history, make_series
+from asv_watch.judge.segments import split
+from tests.asv_watch.making import commit_hash, make_history, make_series, run_of
 
 
 def history_of(facts: Any) -> Any:
@@ -28,13 +32,12 @@ def test_facts_that_stay_are_no_events() -> None:
     assert events_of({}) == []
 
 
-def test_a_change_an_addition_and_a_removal() -> None:
+def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
     facts = {0: {"os": "6.1", "gpu": "none"}, 2: {"os": "6.2", "gpu": "none"}, 3: {"os": "6.2"}}
-    facts[5] = {"os": "6.2", "driver": "600"}
+    facts |= {5: {"os": "6.2", "gpu": "none", "driver": "600"}, 7: {"gpu": "two"}}
     assert events_of({("m", "e"): facts}) == [
         ("m", "", commit_hash(2), "os", "6.1", "6.2"),
-        ("m", "", commit_hash(3), "gpu", "none", ""),
-        ("m", "", commit_hash(5), "driver", "", "600"),
+        ("m", "", commit_hash(7), "gpu", "none", "two"),
     ]
 
 
@@ -50,12 +53,15 @@ def test_a_change_of_the_machine_is_one_event_for_all_environments() -> None:
 
 def test_facts_of_an_environment_are_its_own() -> None:
     facts = {
-        ("m", "a"): {0: {"python": "3.11", "variable X": "1"}, 1: {"python": "3.12"}},
+        ("m", "a"): {
+            0: {"python": "3.11", "variable X": "1"},
+            1: {"python": "3.12", "variable X": "2"},
+        },
         ("m", "b"): {0: {"python": "3.11"}, 1: {"python": "3.11"}},
     }
     assert events_of(facts) == [
         ("m", "a", commit_hash(1), "python", "3.11", "3.12"),
-        ("m", "a", commit_hash(1), "variable X", "1", ""),
+        ("m", "a", commit_hash(1), "variable X", "1", "2"),
     ]
 
 
@@ -66,3 +72,39 @@ def test_an_environment_measured_for_the_first_time_later_on() -> None:
         ("other", "b"): {2: {}},
     }
     assert events_of(facts) == [("m", "b", commit_hash(1), "environment", "", "b")]
+
+
+@pytest.mark.parametrize(
+    ("recipes", "change"),
+    [
+        (["rounds=2", "rounds=3"], ("recipe rounds", "2", "3")),
+        (
+            ["rounds=2; asv_runner 0.3.1", "rounds=2; asv_runner 0.3.2"],
+            ("recipe asv_runner", "0.3.1", "0.3.2"),
+        ),
+        (["rounds=2", "rounds=2; asv_runner 0.3.2"], None),
+        (["", "rounds=3"], None),
+        (["rounds=3", ""], None),
+        (["rounds=2 repeat=5", "repeat=5 rounds=2"], None),
+        (["rounds=2", "", "rounds=3"], ("recipe rounds", "2", "3")),
+    ],
+    ids=[
+        "fact",
+        "asv_runner",
+        "recorded from now on",
+        "first",
+        "not recorded",
+        "order",
+        "between",
+    ],
+)
+def test_a_fact_of_a_recipe_that_differs_is_an_event_and_ends_a_segment(
+    recipes: list[str], change: tuple[str, str, str] | None
+) -> None:
+    runs = [structs.replace(run_of(1.0), recipe=recipe) for recipe in recipes]
+    history = make_history([make_series(runs)])
+    events = [astuple(event)[3:] for event in find_events(history)]
+    assert events == ([change] if change else [])
+    [segments] = split(history)
+    lengths = [len(recipes) - 1, 1] if change else [len(recipes)]
+    assert [len(segment.values) for segment in segments] == lengths

@@ -77,24 +77,50 @@ def events_of(
     return [astuple(event) for event in find_events(history)]
 
 
+def judge(environments: list[dict[str, str]]) -> tuple[list[int], list[tuple[str, ...]]]:
+    """The lengths of the segments, and the events, of commits whose runs recorded environments."""
+    series = make_series([1.0] * len(environments))
+    place = series.machine, series.environment
+    records = {
+        commit_hash(number): (Record(number, {}, environment),)
+        for number, environment in enumerate(environments)
+    }
+    facts: dict[str, dict[str, str]] = {commit: {} for commit in records}
+    history = make_history([series], recorded={place: records}, facts={place: facts})
+    [segments] = split(history)
+    events = [astuple(event)[3:] for event in find_events(history)]
+    return [len(segment.values) for segment in segments], events
+
+
 def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Path) -> None:
     forked = LINE | {"environment": {"torch build": "2.15.0", "processes": FORKED}}
-    runs = {}
-    for number, line in enumerate((LINE, LINE, forked)):
-        path = write(tmp_path / f"{number}.jsonl", line | {"at": 1_760_000_000 + number})
-        [runs[number]], _ = read_records(path)
-    of_place = {commit_hash(number): (of_commit,) for number, of_commit in runs.items()}
-    series = make_series([1.0] * 3)
-    history = make_history(
-        [series],
-        recorded={(series.machine, series.environment): of_place},
-        facts={(series.machine, series.environment): {commit: {} for commit in of_place}},
+    environments = []
+    for line in (LINE, LINE, forked):
+        [run], _ = read_records(write(tmp_path / "a.environment.jsonl", line))
+        environments.append(run.environment)
+    assert judge(environments) == ([2, 1], [("processes", NOT_FORKED, FORKED)])
+
+
+RECORDED = {"interpreter": "CPython 3.11.7", "variable A": "1", "package numpy": "2.4.6"}
+
+
+def test_a_package_that_a_run_does_not_record_is_not_taken_for_removed() -> None:
+    more = RECORDED | {"package torch": "2.15.0"}
+    newer = RECORDED | {"package torch": "2.16.0"}
+    assert judge([more, RECORDED, more]) == ([3], [])
+    assert judge([more, RECORDED, newer]) == ([3], [("package torch", "2.15.0", "2.16.0")])
+
+
+def test_a_variable_that_is_set_and_one_that_is_not_set_any_more_are_events() -> None:
+    more = RECORDED | {"variable LD_PRELOAD": "jemalloc.so"}
+    assert judge([RECORDED, more, more, RECORDED]) == (
+        [1, 2, 1],
+        [("variable LD_PRELOAD", "", "jemalloc.so"), ("variable LD_PRELOAD", "jemalloc.so", "")],
     )
-    [segments] = split(history)
-    assert [len(segment.values) for segment in segments] == [2, 1]
-    assert [astuple(event)[3:] for event in find_events(history)] == [
-        ("processes", NOT_FORKED, FORKED)
-    ]
+
+
+def test_a_run_that_could_not_ask_its_environment_changes_nothing() -> None:
+    assert judge([RECORDED, {}, RECORDED]) == ([3], [])
 
 
 def test_a_change_between_two_runs_of_one_commit_is_an_event_of_it() -> None:
