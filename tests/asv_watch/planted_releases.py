@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -16,6 +18,7 @@ from asv_watch.records.comparisons import (
     Unmeasured,
     Version,
 )
+from asv_watch.records.releases import import_case
 
 DAY = 86_400
 ROUNDS = 6
@@ -70,6 +73,17 @@ def compared_releases(
     )
     others = (Unmeasured(skipped, at, skipped="this release lacks it"),) if skipped else ()
     return StoredComparison(Path("planted.jsonl"), header, results, others, values)
+
+
+def failed_release(
+    before: str, after: str, reason: str, *, failed_before: bool = False, machine: str = "ci-2core"
+) -> StoredComparison:
+    """Try to compare two releases of torch, one of which cannot be installed."""
+    comparison = compared_releases(before, after, {}, machine=machine)
+    failed = Unmeasured(
+        import_case("torch"), comparison.header.at, failed=reason, failed_before=failed_before
+    )
+    return msgspec.structs.replace(comparison, unmeasured=(failed,))
 
 
 def store(results: Path, comparison: StoredComparison) -> None:

@@ -22,7 +22,6 @@ import json
 import os
 import time
 import tomllib
-from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -141,46 +140,21 @@ def existing(original: Any) -> Any:
     return __init__
 
 
-def environment_facts(
-    run: Callable[..., str], requirements: Iterable[str], script: Path | None
-) -> dict[str, dict[str, str]]:
-    """Ask an environment what it consists of.
-
-    Args:
-        run: runs a script with arguments in the environment, and returns what it printed.
-        requirements: names of packages whose releases are returned.
-        script: the project's own, which adds facts; ``None`` if there is none.
-
-    Returns:
-        ``facts``, which can change a value, and ``details`` for people, both text by name.
-
-    Raises:
-        ValueError: a script printed something else.
-    """
-    names = [name.removeprefix("pip+") for name in requirements]
-    printed = [run(probes.ENVIRONMENT, *names)]
-    if script is not None:
-        printed.append(run(script))
-    answers = [json.loads(text.splitlines()[-1]) for text in printed]
-    return {
-        part: {name: text for answer in answers for name, text in answer.get(part, {}).items()}
-        for part in ("facts", "details")
-    }
-
-
 def describe_run(env: Any) -> dict[str, Any]:
     """Return the record of a run that begins now (`asv_watch.records.side_files`)."""
     record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts()}
     record |= {"environment": {}, "details": {}}
 
-    def run(script: Path, *arguments: str) -> str:
-        variables = os.environ | env.env_vars
-        command = ["-P", str(script), *arguments]
-        return str(env.run(command, timeout=_ASKING_TIMEOUT, env=variables))
-
+    packages = [name.removeprefix("pip+") for name in env.requirements]
+    commands = [["-P", str(probes.ENVIRONMENT), *packages]]
+    if (script := declared().facts_script) is not None:
+        commands.append(["-P", str(script)])
+    variables = os.environ | env.env_vars
     try:
-        answer = environment_facts(run, env.requirements, declared().facts_script)
-        record |= {"environment": answer["facts"], "details": answer["details"]}
+        printed = [str(env.run(c, timeout=_ASKING_TIMEOUT, env=variables)) for c in commands]
+        for answer in [json.loads(text.splitlines()[-1]) for text in printed]:
+            record["environment"] |= answer.get("facts", {})
+            record["details"] |= answer.get("details", {})
     except (asv.util.ProcessError, ValueError, LookupError) as error:
         # The values are as good without a description of the environment.
         log.warning(f"the environment could not be asked about itself: {error}")

@@ -140,6 +140,8 @@ def release_steps(
         sides = header.before, header.after
         if header.requirement != requirement or header.kind == "planted":
             continue
+        if comparison.failed_import is not None:
+            continue
         if requirement:
             before, after = (side.requirements[requirement] for side in sides)
             is_step = header.kind == "release" and sides[0].commit == sides[1].commit
@@ -149,6 +151,28 @@ def release_steps(
         if is_step:
             steps.setdefault((before, after), ReleaseStep(before, after)).add(comparison)
     return steps
+
+
+def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -> dict[str, str]:
+    """Return the releases that could not be installed or imported when they were last tried.
+
+    Args:
+        comparisons: those of one machine, oldest first.
+        requirement: whose releases they are.
+
+    Returns:
+        Each such release, as ``numpy 2.4.0``, to the reason.
+    """
+    reasons: dict[str, str] = {}
+    for comparison in comparisons:
+        header = comparison.header
+        if header.kind == "release" and requirement in header.after.requirements:
+            before, after = header.before.release, header.after.release
+            failed = comparison.failed_import
+            reasons[before] = failed.failed if failed and failed.failed_before else ""
+            if not reasons[before]:  # else the later one was not tried
+                reasons[after] = failed.failed if failed else ""
+    return {release: reason for release, reason in reasons.items() if reason}
 
 
 def release_histories(

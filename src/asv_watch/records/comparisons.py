@@ -20,6 +20,7 @@ import msgspec
 
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.records import Problem, Time, main_release
+from asv_watch.records.releases import import_case
 
 FOLDER = "comparisons"
 
@@ -165,6 +166,12 @@ class StoredComparison(msgspec.Struct, frozen=True):
     def times(self) -> tuple[CaseRatio, ...]:
         """The ratios of times."""
         return tuple(ratio for ratio in self.ratios if ratio.kind == "time")
+
+    @property
+    def failed_import(self) -> Unmeasured | None:
+        """Why a release could not be installed or imported, so that nothing was measured."""
+        imported = import_case(self.header.after.release.partition(" ")[0])
+        return next((case for case in self.unmeasured if case.case == imported), None)
 
 
 class ComparisonWriter:

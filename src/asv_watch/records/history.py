@@ -26,7 +26,6 @@ from asv_watch.records.records import (
     Record,
     Run,
 )
-from asv_watch.records.releases import TriedRelease
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -133,8 +132,6 @@ class History:
     """Machine to its explanations of differences, oldest first."""
     layout: Layout = UNDECLARED
     """What the project declares of rows and columns."""
-    releases: dict[str, dict[str, TriedRelease]] = field(default_factory=dict)
-    """Machine to each release that it tried, by its name, such as ``numpy 2.4.0``."""
 
     @cached_property
     def order(self) -> dict[str, int]:

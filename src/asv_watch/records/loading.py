@@ -34,7 +34,6 @@ from asv_watch.records.records import (
     Record,
     Run,
 )
-from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.records.result_files import (
     DamagedError,
     read_json,
@@ -139,7 +138,6 @@ class _Loader:
         """By name, as the file of the newest commit describes it, with that commit's position."""
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
-        self._releases: dict[str, dict[str, TriedRelease]] = {}
 
     def load(self) -> History:
         for folder in sorted(self._results_dir.glob(self._folders)):
@@ -175,7 +173,6 @@ class _Loader:
             positions=self._order,
             comparisons=self._comparisons,
             explanations=self._explanations,
-            releases=self._releases,
             layout=self._layout,
         )
 
@@ -229,10 +226,6 @@ class _Loader:
             path, StoredExplanation, "explanation"
         )
         self._problems += damage
-        releases, damage = read_releases(self._results_dir, folder.name)
-        self._problems += damage
-        if releases:
-            self._releases[machine.name] = releases
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
         for path in sorted(sidecars):

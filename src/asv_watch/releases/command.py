@@ -21,13 +21,12 @@ from asv_watch.interleave.cases import (
     list_benchmarks_in,
 )
 from asv_watch.interleave.sides import Side, side
-from asv_watch.judge.release_history import ReleaseStep, release_findings
+from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
 from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
 from asv_watch.records.comparisons import read_comparisons
-from asv_watch.records.releases import TriedRelease, read_releases
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.workplace import Workplace, check_room, open_workplace
@@ -100,9 +99,10 @@ def releases(
 
 def _list(configuration: Configuration, requirement: str, name: str) -> None:
     """Print the listed releases with what was measured of each on a machine."""
-    tried, _ = read_releases(configuration.results, name)
-    pairs = {p.after.version: p for p in _pairs(configuration, requirement, name)}
+    comparisons, _ = read_comparisons(configuration.results, name)
+    failed = failed_releases(comparisons, requirement)
     listed = configuration.releases.get(requirement, ())
+    pairs = {p.after.version: p for p in release_pairs(requirement, listed, comparisons)}
     companions = [
         name
         for name in (listed[0].requirements if listed else ())
@@ -115,7 +115,7 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
             (
                 release.version,
                 *(release.requirements.get(companion, "") for companion in companions),
-                _compared(step, tried.get(release.release)),
+                _compared(step, failed.get(release.release, "")),
             )
         )
     header = (requirement, *companions, "against its predecessor")
@@ -263,11 +263,14 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
     )
 
 
-def _compared(step: ReleaseStep | None, tried: TriedRelease | None) -> str:
+def _compared(step: ReleaseStep | None, failed: str) -> str:
     """Return how many cases of two releases were compared, and when; or why none could be."""
-    if step is None or not step.commits:
-        failed = f"failed: {tried.failed}" if tried is not None and tried.failed else ""
-        return failed or ("oldest" if step is None else "missing")
+    if failed and (step is None or not step.commits):
+        return f"failed: {failed}"
+    if step is None:
+        return "oldest"
+    if not step.commits:
+        return "missing"
     first, *later = sorted(step.days)
     again = f", again {day(later[-1] * 86_400)}" if later else ""
     count = sum(bool(case.failed) for case in step.unmeasured.values())

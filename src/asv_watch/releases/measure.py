@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -9,9 +10,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
-from asv_watch.asv.environments import environment_facts
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.errors import MachineError, WatchError
@@ -21,9 +19,8 @@ from asv_watch.interleave.rounds import ratio_of_case
 from asv_watch.interleave.sides import Side
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
-from asv_watch.records.json_lines import append_lines
-from asv_watch.records.releases import FILE_NAME, TriedRelease, import_case
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, Unmeasured, Version
+from asv_watch.records.releases import import_case
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace
@@ -148,6 +145,7 @@ def _compare(
         WatchError: a release cannot be installed or imported, or no case ran.
     """
     sides = _side(place, package, pair.before), _side(place, package, pair.after)
+    _install(place, sides)
     timed = [case for case in cases if case.is_timed]
     imports = [_interleaved_imports(*sides)] if timed else []
     compared = compare(place, sides, cases, extra=imports)
@@ -177,31 +175,38 @@ def _explain(
 
 
 def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
-    """Make one side, and keep what is seen of its release.
-
-    Raises:
-        MachineError: the machine is to blame, such as a full disk, and not the release.
-        WatchError: the release cannot be installed or imported.
-    """
-    file = place.results / FILE_NAME
-    tried = TriedRelease(requirements=dict(release.requirements), at=int(time.time()))
-    try:
-        environments.make_environment(release, place.configuration.python)
-        environments.import_seconds(release)  # compiles the package's Python files
-        facts = environment_facts(
-            lambda script, *arguments: environments.run_probe(release, script, *arguments),
-            release.requirements,
-            place.declared.facts_script,
-        )
-    except WatchError as error:
-        append_lines(file, [msgspec.structs.replace(tried, failed=str(error))])
-        raise
-    append_lines(file, [msgspec.structs.replace(tried, facts=facts["facts"])])
+    """Return the package as one side runs it, with the release."""
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(
         package.version.commit, dict(release.requirements), place.configuration.python
     )
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
+
+
+def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
+    """Install and import both releases; if one fails, store that as a comparison of no case.
+
+    Raises:
+        MachineError: the machine is to blame, such as a full disk, and not the release.
+        WatchError: a release cannot be installed or imported, or the project refuses it.
+    """
+    for side in sides:
+        release = side.environment
+        try:
+            environments.make_environment(release, place.configuration.python)
+            environments.import_seconds(release)  # compiles the package's Python files
+            if place.declared.facts_script is not None:
+                environments.run_probe(release, place.declared.facts_script)
+        except WatchError as error:
+            failed = Unmeasured(
+                import_case(environments.requirement(release)),
+                int(time.time()),
+                failed=str(error),
+                failed_before=side is sides[0],
+            )
+            with contextlib.suppress(WatchError):  # that no case ran
+                compare(place, sides, [], "release", extra=[failed])
+            raise
 
 
 def _interleaved_imports(before: Side, after: Side) -> CaseRatio:

@@ -15,6 +15,7 @@ from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
+    failed_releases,
     relative_times,
     release_findings,
 )
@@ -57,6 +58,7 @@ def _of_machine(
     history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
 ) -> Json:
     steps = history.steps
+    of_machine = contents.history.comparisons[history.machine]
     measured = {case for step in steps for case in (*step.commits, *step.values)}
     cases = sorted(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
@@ -78,9 +80,8 @@ def _of_machine(
         "findings": _findings(history, index_of, contents),
         "method": _method(history),
         "failed": [
-            {"version": name, "reason": names.exception_line(tried.failed)}
-            for name, tried in contents.history.releases.get(history.machine, {}).items()
-            if tried.failed and history.requirement in tried.requirements
+            {"version": release, "reason": names.exception_line(reason)}
+            for release, reason in failed_releases(of_machine, history.requirement).items()
         ],
     }
 

@@ -96,6 +96,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
 ) -> None:
     compared = checkout / "results/lab/comparisons"  # a machine that only compared commits
     compared.mkdir(parents=True)
+    (checkout / "results/m/releases.jsonl").write_text("[]\n")  # earlier versions wrote it
     assert main(["results", "check"]) == 0
     assert capsys.readouterr().out.startswith("no faults")
     path = result_file(checkout)
@@ -111,7 +112,6 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     (checkout / "results/m/machine.json").write_text('{"machine": "other", "version": 1}')
     side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
     side.write_text(side.read_text() + "{\n")
-    (checkout / "results/m/releases.jsonl").write_text("[]\n")
     (checkout / "results/m/0a-x.json").write_text("{")
     orphan = checkout / "results/m/ffffffff-x.outcomes.jsonl"
     orphan.write_text("")
@@ -126,12 +126,11 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
         "machine.json: it names the machine 'other'",
         "it is of machine 'm', not 'other'",
         "is not a valid outcome of a case",
-        "releases.jsonl: line 1 is not a valid release",
         "0a-x.json: it is not JSON",
         f"{orphan}: the result file that it belongs to is missing",
     ):
         assert fault in printed, fault
-    assert printed.splitlines()[-1].startswith("11 faults in ")
+    assert printed.splitlines()[-1].startswith("10 faults in ")
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])

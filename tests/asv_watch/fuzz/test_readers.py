@@ -81,8 +81,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     sides = {"before": versions[2], "after": versions[3]}
     line = {"case": case, "at": 1_760_300_000, **sides, "explanation": explained}
     append_lines(made.results / "desk/explanations.jsonl", [line])
-    tried = {"requirements": {"torch": "2.15.0"}, "at": 1_760_300_000, "facts": {}}
-    append_lines(made.results / "desk/releases.jsonl", [tried])
     attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
     append_lines(made.results / "desk/attempts.jsonl", [attempts])
     shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")
@@ -112,7 +110,6 @@ def sizes(history: History) -> dict[str, int]:
         ),
         "comparisons": sum(map(len, history.comparisons.values())),
         "explanations": sum(map(len, history.explanations.values())),
-        "releases": sum(map(len, history.releases.values())),
         "records": sum(map(len, history.recorded.values())),
         "notes": len(history.notes.changes),
     }

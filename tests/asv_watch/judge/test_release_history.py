@@ -13,13 +13,14 @@ from scipy.stats import t
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     chain,
+    failed_releases,
     relative_times,
     release_histories,
 )
 from asv_watch.records.comparisons import Kind, StoredComparison
 from asv_watch.records.releases import import_case
 from tests.asv_watch.making import commit_hash
-from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases
+from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases, failed_release
 
 
 def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
@@ -127,6 +128,20 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
     ]
+
+
+def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> None:
+    compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    failed = failed_release("2.2.0", "2.3.0", "no wheel")
+    reasons = {"torch 2.3.0": "no wheel"}
+    assert failed_releases([compared, failed], "torch") == reasons
+    assert failed_releases([compared, failed], "numpy") == {}
+    assert history_of(compared, failed).releases == ("2.1.0", "2.2.0")
+    older = failed_release("2.2.0", "2.3.0", "no license", failed_before=True)
+    both = reasons | {"torch 2.2.0": "no license"}
+    assert failed_releases([compared, failed, older], "torch") == both
+    later = compared_releases("2.2.0", "2.3.0", {"a": 1.0})
+    assert failed_releases([compared, failed, older, later], "torch") == {}
 
 
 def test_the_machine_that_measured_last_stands_first() -> None:

@@ -26,6 +26,7 @@ from asv_watch.night.tasks import (
     bisection_order,
     measure_task,
     missing_references,
+    unmeasured_releases,
 )
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import read_commits
@@ -33,6 +34,7 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
 from asv_watch.workplace import Workplace
+from tests.asv_watch.planted_releases import compared_releases, failed_release, store
 from tests.conftest import commit, git
 
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
@@ -329,3 +331,24 @@ def test_the_newest_commit_is_compared_and_measured_and_suspicions_come_before_t
         "older commit",
     ]
     assert project.situation(NEW, cases=r"time_a\(2\)").suspects == []
+
+
+def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nights(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(1)
+    project.measure(0, NEW, 1, 1)
+    results = project.folder / "results"
+    store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
+    specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
+    for night in range(4):
+        situation = project.situation(NEW)
+        configuration = replace(situation.place.configuration, releases={"torch": specs})
+        place = replace(situation.place, configuration=configuration)
+        situation = replace(situation, place=place)
+        [task] = unmeasured_releases(situation)
+        assert task.description == "torch 3 against 2"
+        assert situation.needs(task) == (night < 3)
+        store(results, failed_release("2", "3", "no wheel", machine="m"))
+        project.attempts().add_failure(task.name, "no wheel")
+        project.now += 86_400

@@ -16,7 +16,6 @@ import pytest
 
 from asv_watch.asv.settings import read_configuration
 from asv_watch.records.comparisons import CaseValues, read_comparisons
-from asv_watch.records.releases import read_releases
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.planted_releases import compared_releases, store
@@ -196,10 +195,6 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     unmeasured = {case.case: case for case in comparison.unmeasured}
     assert unmeasured["suite.Suite.time_it('new')"].skipped == "engine 9.0 has no such operator"
     assert unmeasured["suite.track_missing_it"].skipped == "no such operator"
-    releases, problems = read_releases(project / "results", "m")
-    assert set(releases) == {"engine 9.0.0", "engine 9.1.0"}
-    assert problems == ()
-    assert releases["engine 9.1.0"].facts["kernels"] == "9.1.0 kernels"
     values = {case.case.removeprefix("suite."): case for case in comparison.values}
     assert (values["track_it"].before, values["track_it"].after) == (2000, 2600)
     assert ratios["suite.peakmem_it"] == pytest.approx(1, abs=0.1)
@@ -266,9 +261,14 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
 ) -> None:
     _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
     measure = ("measure", "9.2.0", "--cases", "time_it")
+    reason = "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999"
     printed, _ = _releases(project, tmp_path, *measure, status=3)
-    assert "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999" in printed
+    assert f"engine 9.2.0 against 9.1.0: {reason}" in printed
     assert not list((project / ".asv" / "releases").iterdir())
+    printed, _ = _releases(project, tmp_path, "list")
+    assert re.search(rf"\| 9\.2\.0 .*\| failed: {reason} +\|", printed), printed
+    [comparison], problems = read_comparisons(project / "results")
+    assert (comparison.header.after.release, problems) == ("engine 9.2.0", ())
 
 
 @pytest.mark.fault(
@@ -288,4 +288,4 @@ def test_without_an_index_no_release_counts_as_failed(
     _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it", status=1)
     assert len(errors.splitlines()) == 1
     assert "the package index" in errors
-    assert read_releases(project / "results", "m")[0] == {}
+    assert read_comparisons(project / "results")[0] == ()
