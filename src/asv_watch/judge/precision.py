@@ -4,11 +4,7 @@ A comparison shows a change where its interval excludes 1 and the ratio is `MINI
 more from 1. So the smallest **detectable** one is half the width of the interval, but not less
 than that effect. Of a case it is the median of its newest comparisons.
 
-Where a commit was compared with itself (A/A), whatever a ratio differs from 1 by is noise. Per
-case, over several comparisons:
-
-- the **noise** is the standard deviation of the logarithm of the ratio, about its true 0;
-- the **worst** ratio is the one farthest from 1.
+Where a version was compared with itself (A/A), whatever a ratio differs from 1 by is noise.
 """
 
 from __future__ import annotations
@@ -17,10 +13,10 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
 from asv_watch import quantities
-from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
+from asv_watch.records.comparisons import CaseRatio, StoredComparison
 from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
@@ -55,17 +51,19 @@ def detectable_changes(
     comparisons: Mapping[str, Sequence[StoredComparison]],
 ) -> dict[str, Detectable]:
     """Work out the smallest changes of each machine that compared any case."""
-    changes = {}
-    for machine, of_machine in comparisons.items():
-        ratios: dict[str, list[CaseRatio]] = defaultdict(list)
-        for comparison in of_machine:
-            for ratio in comparison.times:
-                ratios[ratio.case].append(ratio)
-        if ratios:
-            changes[machine] = Detectable(
-                {case: smallest_change(of_case) for case, of_case in ratios.items()}
-            )
-    return changes
+    return {
+        machine: detectable_change(ratios)
+        for machine, of_machine in comparisons.items()
+        if (ratios := [ratio for comparison in of_machine for ratio in comparison.times])
+    }
+
+
+def detectable_change(ratios: Sequence[CaseRatio]) -> Detectable:
+    """Work out what ratios of a machine show, one at least, the newest last."""
+    of_case: dict[str, list[CaseRatio]] = defaultdict(list)
+    for ratio in ratios:
+        of_case[ratio.case].append(ratio)
+    return Detectable({case: smallest_change(cases) for case, cases in of_case.items()})
 
 
 def smallest_change(ratios: Sequence[CaseRatio]) -> float:
@@ -76,99 +74,26 @@ def smallest_change(ratios: Sequence[CaseRatio]) -> float:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedComparison:
-    """Ratios of one case from repeated comparisons of a commit with itself."""
+def noise_in_words(ratios: Sequence[CaseRatio]) -> str:
+    """Say how far ratios of a version to itself, one at least, are from 1.
 
-    case: str
-    rounds: int
-    """Number of rounds of the first comparison."""
-    noise: float
-    """Standard deviation of the logarithm of the ratio (0.01 is 1 %)."""
-    worst: float
-    """How far the ratio farthest from 1 lies from it, as the slower over the faster."""
-    detectable: float
-    """The smallest change that they show."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedComparisons:
-    """All cases that have a ratio in every comparison, one case at least."""
-
-    newest: Header
-    repeats: int
-    """How often the commit was compared with itself."""
-    cases: tuple[RepeatedComparison, ...]
-    """The noisiest first."""
-    false_alarms: int
-    """How many ratios are called a difference."""
-
-    @property
-    def ratios(self) -> int:
-        """Number of ratios: of all cases in all comparisons."""
-        return self.repeats * len(self.cases)
-
-    @property
-    def noise(self) -> float:
-        """Noise of all cases together: the root of the mean square."""
-        return noise_together([case.noise for case in self.cases])
-
-    @property
-    def worst(self) -> float:
-        """The worst of all cases."""
-        return max(case.worst for case in self.cases)
-
-
-def newest_repeats(comparisons: Sequence[StoredComparison]) -> RepeatedComparisons | None:
-    """Summarise the comparisons of the version of a machine that was compared with itself last.
-
-    Returns:
-        ``None`` where none was compared with itself.
+    The standard deviation is of their logarithms, about the true 0.
     """
+    sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
+    false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
+    return (
+        f"{quantities.share(noise_together(sizes))} (standard deviation), "
+        f"{quantities.share(math.expm1(max(sizes)))} at worst; "
+        f"{false_alarms or 'none'} of them counted as a change"
+    )
+
+
+def newest_repeats(comparisons: Sequence[StoredComparison]) -> list[StoredComparison]:
+    """Return the comparisons of the version that was last compared with itself, by one recipe."""
     repeated = [stored for stored in comparisons if stored.header.kind == "null"]
-    if not repeated:
-        return None
-    newest = repeated[-1].header
-    return summarise_repeats(
-        [
-            stored
-            for stored in repeated
-            if stored.header.after == newest.after and stored.header.recipe == newest.recipe
-        ]
-    )
-
-
-def summarise_repeats(comparisons: Sequence[StoredComparison]) -> RepeatedComparisons | None:
-    """Summarise comparisons of one version with itself, oldest first.
-
-    Returns:
-        ``None`` where no case has a ratio in every comparison.
-    """
-    by_case: dict[str, list[CaseRatio]] = {}
-    for comparison in comparisons:
-        for case in comparison.times:
-            by_case.setdefault(case.case, []).append(case)
-    complete = {name: cases for name, cases in by_case.items() if len(cases) == len(comparisons)}
-    if not complete:
-        return None
-    cases = [summarise_case(name, cases) for name, cases in complete.items()]
-    return RepeatedComparisons(
-        newest=comparisons[-1].header,
-        repeats=len(comparisons),
-        cases=tuple(sorted(cases, key=lambda case: -case.noise)),
-        false_alarms=sum(
-            verdict(case) is not Verdict.SAME for cases in complete.values() for case in cases
-        ),
-    )
-
-
-def summarise_case(name: str, cases: Sequence[CaseRatio]) -> RepeatedComparison:
-    """Summarise the ratios of one case of a commit to itself, one at least."""
-    logs = [math.log(case.ratio) for case in cases]
-    return RepeatedComparison(
-        case=name,
-        rounds=len(cases[0].ratios),
-        noise=math.sqrt(fmean(log**2 for log in logs)),
-        worst=math.expm1(max(map(abs, logs))),
-        detectable=smallest_change(cases),
-    )
+    return [
+        stored
+        for stored in repeated
+        if stored.header.after == repeated[-1].header.after
+        and stored.header.recipe == repeated[-1].header.recipe
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asv_watch import quantities
-from asv_watch.judge.precision import newest_repeats
+from asv_watch.judge.precision import newest_repeats, noise_in_words
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup
 from asv_watch.site.scripts import Json
@@ -22,18 +22,19 @@ def about_data(contents: Contents) -> Json:
 
 def _noise(contents: Contents) -> list[str]:
     """Say how far the comparisons of each machine can be trusted."""
-    smallest = [
+    sentences = [
         f"Smallest change that an interleaved comparison shows on {machine}: {detectable}."
         for machine, detectable in contents.findings.detectable.items()
     ]
-    return smallest + [
-        f"{repeated.newest.machine}, {quantities.day(repeated.newest.at)}: "
-        f"{repeated.ratios} interleaved comparisons of {repeated.newest.after.commit[:8]} "
-        f"with itself differ by {quantities.share(repeated.noise)}, "
-        f"{quantities.share(repeated.worst)} at worst."
-        for _, comparisons in sorted(contents.history.comparisons.items())
-        if (repeated := newest_repeats(comparisons))
-    ]
+    for machine, comparisons in sorted(contents.history.comparisons.items()):
+        repeated = newest_repeats(comparisons)
+        if ratios := [ratio for stored in repeated for ratio in stored.times]:
+            newest = repeated[-1].header
+            sentences.append(
+                f"{machine}, {quantities.day(newest.at)}: {len(ratios)} interleaved comparisons "
+                f"of {newest.after.commit[:8]} with itself differ by {noise_in_words(ratios)}."
+            )
+    return sentences
 
 
 def _setup(setup: Setup, label: str) -> Json:

@@ -6,12 +6,12 @@ of the project. ``docs/site-data.md`` describes the file.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from statistics import geometric_mean
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
+from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
@@ -25,7 +25,6 @@ from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
 
 
@@ -188,16 +187,12 @@ def _method(history: ReleaseHistory) -> list[str]:
         "About one interval in a hundred excludes the true ratio by chance.",
     ]
     if ratios := history.null_ratios:
-        sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
         compared_releases = {
             null.header.after.requirements[history.requirement] for null in history.nulls
         }
         releases = " and ".join(sorted(compared_releases, key=release_order, reverse=True))
-        false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
-        sentences += [
-            f"{len(ratios)} comparisons of a release with itself ({releases}) had a standard "
-            f"deviation of {quantities.share(noise_together(sizes))}, "
-            f"{quantities.share(max(sizes))} at worst.",
-            f"{false_alarms or 'None'} of them counted as a change.",
-        ]
+        sentences.append(
+            f"{len(ratios)} comparisons of a release with itself ({releases}) differ by "
+            f"{noise_in_words(ratios)}."
+        )
     return sentences

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch import quantities
-from asv_watch.judge.precision import newest_repeats
+from asv_watch.judge.precision import detectable_change, newest_repeats, noise_in_words
 from asv_watch.records.comparisons import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
@@ -46,18 +46,18 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     comparisons, problems = read_comparisons(project / "results")
     assert problems == ()
     assert [stored.header.kind for stored in comparisons] == ["null", "null"]
-    repeated = newest_repeats(comparisons)
-    assert repeated is not None
-    assert repeated.newest.after.commit == git(project, "rev-parse", "HEAD")
-    [case] = repeated.cases
-    assert case.case == "suite.Suite.time_it('plain')"
-    assert case.noise < 0.01
-    [row] = [line for line in output.splitlines() if line.startswith("| `suite.")]
-    assert re.split(r" *\| *", row)[1:-1] == [
-        *(f"`{case.case}`", str(case.rounds)),
-        *map(quantities.share, (case.noise, case.worst, case.detectable)),
-    ]
-    assert output.rstrip().endswith("of 1 cases; 0 false alarms in 2 ratios.")
+    head = git(project, "rev-parse", "HEAD")
+    assert {stored.header.after.commit for stored in comparisons} == {head}
+    ratios = [ratio for stored in comparisons for ratio in stored.times]
+    case = "suite.Suite.time_it('plain')"
+    assert [ratio.case for ratio in ratios] == [case, case]
+    assert all(abs(ratio.ratio - 1) < 0.01 for ratio in ratios)
+    rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
+    assert [row[5] for row in rows] == [quantities.interval(ratio.interval) for ratio in ratios]
+    assert "out of cheese" in output
+    noise, smallest = output.splitlines()[-2:]
+    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
+    assert str(detectable_change(ratios)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert files == {stored.path for stored in comparisons}
 
@@ -87,6 +87,6 @@ def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
     [stored], _ = read_comparisons(project / "results")
     [ratio] = stored.times
     assert 1.4 < ratio.ratio < 1.6
-    assert newest_repeats([stored]) is None
+    assert newest_repeats([stored]) == []
     assert "slowed down by 50 %** against **" in output
     assert "Of 1 case 1 slower, 0 faster, 0 same" in output
