@@ -17,8 +17,8 @@ from asv_watch.records.comparisons import (
     StoredComparison,
     Unmeasured,
     Version,
+    import_case,
 )
-from asv_watch.records.releases import import_case
 
 DAY = 86_400
 ROUNDS = 6

@@ -25,8 +25,9 @@ from asv_watch.records.comparisons import (
     CaseValues,
     StoredComparison,
     Unmeasured,
+    import_case,
 )
-from asv_watch.records.releases import import_case, release_order
+from asv_watch.records.releases import release_order
 from asv_watch.statistics.ratio import quantile, standard_error
 from asv_watch.statistics.rule import Verdict, verdict
 

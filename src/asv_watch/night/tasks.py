@@ -23,8 +23,8 @@ from asv_watch.interleave.cases import list_cases
 from asv_watch.interleave.sides import side
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
+from asv_watch.records.comparisons import import_case
 from asv_watch.records.records import Commit
-from asv_watch.records.releases import import_case
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 

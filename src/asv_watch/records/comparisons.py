@@ -20,7 +20,6 @@ import msgspec
 
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.records import Problem, Time, main_release
-from asv_watch.records.releases import import_case
 
 FOLDER = "comparisons"
 
@@ -151,6 +150,11 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 CaseResult = CaseRatio | Unmeasured | CaseValues
+
+
+def import_case(requirement: str) -> str:
+    """Name the case of the CPU seconds of an import in a process of its own."""
+    return f"import {requirement}"
 
 
 class StoredComparison(msgspec.Struct, frozen=True):

@@ -1,15 +1,10 @@
-"""How releases of a requirement are ordered, and what the case of their import is called."""
+"""How releases of a requirement are ordered."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from packaging.version import InvalidVersion, Version
-
-
-def import_case(requirement: str) -> str:
-    """Name the case of the CPU seconds of an import in a process of its own."""
-    return f"import {requirement}"
 
 
 @cache

@@ -19,8 +19,13 @@ from asv_watch.interleave.rounds import ratio_of_case
 from asv_watch.interleave.sides import Side
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Unmeasured, Version
-from asv_watch.records.releases import import_case
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    StoredComparison,
+    Unmeasured,
+    Version,
+    import_case,
+)
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace

@@ -19,8 +19,8 @@ from asv_watch.judge.release_history import (
     relative_times,
     release_findings,
 )
-from asv_watch.records.comparisons import CaseRatio, CaseValues
-from asv_watch.records.releases import import_case, release_order
+from asv_watch.records.comparisons import CaseRatio, CaseValues, import_case
+from asv_watch.records.releases import release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents

@@ -17,8 +17,7 @@ from asv_watch.judge.release_history import (
     relative_times,
     release_histories,
 )
-from asv_watch.records.comparisons import Kind, StoredComparison
-from asv_watch.records.releases import import_case
+from asv_watch.records.comparisons import Kind, StoredComparison, import_case
 from tests.asv_watch.making import commit_hash
 from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases, failed_release
 
