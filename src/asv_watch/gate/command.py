@@ -33,9 +33,8 @@ from asv_watch.interleave.cases import (
     choose_cases,
     list_benchmarks,
 )
-from asv_watch.interleave.rounds import DEFAULT, PRECISE
+from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_cases
 from asv_watch.interleave.sides import Side, side
-from asv_watch.interleave.values import measure_cases
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured

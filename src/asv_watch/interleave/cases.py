@@ -55,8 +55,8 @@ class MeasurableCase:
     can_fork: bool = True
     """Whether a fork may measure it: a GPU needs a process that never forked."""
     process: str = ""
-    """Cases that time nothing and have the same text here are measured by one process, one after
-    the other."""
+    """Cases with the same text here are measured by one process of each side, one after the
+    other; those that time something in forks of it, where these are as fast."""
 
     @property
     def is_timed(self) -> bool:
@@ -235,12 +235,13 @@ def _runnable(
 def _process(benchmark: dict[str, Any], identity: str) -> str:
     """Name the process that measures a case.
 
-    Peak memory is that of a whole process. Exact values of benchmarks with ``may_fork`` share one
-    process. Other exact values share a process only with those of the same suite and parameters.
+    Peak memory is that of a whole process. Times share one process, and exact values of benchmarks
+    with ``may_fork`` do. Other exact values share a process only with those of the same suite and
+    parameters.
     """
     if benchmark["type"] == "peakmemory":
         return identity
-    if benchmark.get("may_fork"):
+    if benchmark["type"] == "time" or benchmark.get("may_fork"):
         return ""
     suite = benchmark["name"].rpartition(".")[0]
     return f"{suite}{identity.removeprefix(benchmark['name'])}"

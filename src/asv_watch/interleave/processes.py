@@ -1,9 +1,12 @@
-"""One round of one case: a process on each side, with interleaved samples.
+"""One round of one case: a process on each side, with interleaved samples of a time.
 
-Each side has a server that imports modules once and, where they are as fast in a fork as
-elsewhere, forks a process for each suite, and that one for each case (`asv_watch.probes.timer`).
-Where the two processes compute on one thread they are pinned to one core, so that they share its
-clock, its caches and its neighbours.
+Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where they are
+as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Where
+the two processes compute on one thread they are pinned to one core, so that they share its clock,
+its caches and its neighbours.
+
+A case that times nothing has one value on each side. Its server imports no modules first, and
+serves only cases with the same `MeasurableCase.process`: peak memory is that of a whole process.
 """
 
 from __future__ import annotations
@@ -37,6 +40,10 @@ _IMPORT_TIMEOUT = 300.0
 """Seconds in which a suite has to be imported; a case's timeout begins then."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
+_LONGEST_REASON = 2000
+"""Characters: a C++ compiler that fails prints its whole command, and the code."""
+_DIGITS = 12
+"""Of a tracked value that is no integer: sums in another order differ behind these."""
 _LONGEST_ANSWER = 1 << 20
 """Bytes after which a line is taken for none of the answers."""
 _SECONDS_TO_END = 2.0
@@ -81,6 +88,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._unread = b""
         """What came after the last answer that was read."""
         self._case: MeasurableCase | None = None
+        self._shared_by = ""
+        """What the cases have in common that the process measures: their `process`."""
         self._timeout = 0.0
         """Seconds in which the next answer has to come."""
         self._until = 0.0
@@ -92,14 +101,16 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it."""
+        if case.process != self._shared_by:
+            self._stop()
         if self._process is None:
-            self._launch()
+            self._launch(case)
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._timeout, self._until = _IMPORT_TIMEOUT, math.inf
         self._send(json.dumps({"case": case.identity, "process": process}))
 
-    def wait_until_ready(self) -> tuple[int, bool]:
-        """Wait until the case has warmed up; return its process and whether it has one thread.
+    def wait_until_ready(self) -> dict[str, Any]:
+        """Wait until the case has warmed up, or has a value; return the answer that says so.
 
         Raises:
             CaseSkippedError: it cannot run here.
@@ -109,10 +120,18 @@ class Server(contextlib.AbstractContextManager["Server"]):
         timeout = self._case.timeout
         self._answer()  # the suite is imported
         self._timeout, self._until = timeout, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout
-        answer = self._answer()
-        if "skipped" in answer:
-            raise CaseSkippedError(answer["skipped"])
-        return int(answer["pid"]), bool(answer["one thread"])
+        return self._answer()
+
+    def value(self, case: MeasurableCase) -> float:
+        """Measure a case that times nothing.
+
+        Raises:
+            CaseSkippedError: it cannot run here.
+            CaseFailedError: it failed, or took too long.
+        """
+        self.start(case, "own" if case.measures == "memory" else "shared")
+        value = float(self.wait_until_ready()["value"])
+        return value if value.is_integer() else float(f"{value:.{_DIGITS}g}")
 
     def sample(self) -> float:
         """Take a sample; return the seconds of a call.
@@ -136,11 +155,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
             while "status" not in self._read():
                 pass
 
-    def _launch(self) -> None:
-        side = self.side
-        preload = side.environment.declared.preload
+    def _launch(self, case: MeasurableCase) -> None:
+        side, self._shared_by = self.side, case.process
+        preload = side.environment.declared.preload if case.is_timed else ()
         self._process = subprocess.Popen(
-            side.command(probes.TIMER, side.planted, *preload),
+            side.command(probes.MEASURE, side.planted, *preload),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -161,20 +180,34 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """Return the answer to a request.
 
         Raises:
-            CaseFailedError: the case ended instead.
+            CaseSkippedError: the case cannot run here.
+            CaseFailedError: it failed or ended instead.
             MachineError: it did, and the machine is to blame, such as for a full disk.
         """
         answer = self._read()
-        if "status" in answer:
-            written = os.fstat(self._errors.fileno()).st_size - self._errors_before
-            # Not `read`: the process writes where this file's position is.
-            errors = os.pread(self._errors.fileno(), written, self._errors_before)
-            lines = errors.decode(errors="replace").strip().splitlines()
-            status = int(answer["status"])
-            reason = lines[-1] if lines and status >= 0 else exit_in_words(status)
-            check_machine(f"{self.side.name}: {reason}", self._folder)
-            raise CaseFailedError(f"{self.side.name}: {reason}", self)
-        return answer
+        if "skipped" in answer:
+            raise CaseSkippedError(self._shown(answer["skipped"]))
+        if "failed" not in answer and "status" not in answer:
+            return answer
+        reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
+        check_machine(f"{self.side.name}: {reason}", self._folder)
+        raise CaseFailedError(f"{self.side.name}: {self._shown(reason)}", self)
+
+    def _end_in_words(self, status: int) -> str:
+        """Say how the process of a case ended that raised nothing."""
+        if status == 0:
+            return "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
+        written = os.fstat(self._errors.fileno()).st_size - self._errors_before
+        # Not `read`: the process writes where this file's position is.
+        errors = os.pread(self._errors.fileno(), written, self._errors_before)
+        lines = errors.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines and status > 0 else exit_in_words(status)
+
+    def _shown(self, reason: str) -> str:
+        """Return a reason without the folders of this machine, and no longer than is stored."""
+        return reason.replace(str(self.side.environment.folder), "the environment").replace(
+            str(self.side.source), "the package"
+        )[:_LONGEST_REASON]
 
     def _read(self) -> dict[str, Any]:
         """Return the next answer; the end of the process counts as the end of its case.
@@ -247,7 +280,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 def measure_round(
     servers: tuple[Server, Server], case: MeasurableCase, first: int = 0
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Measure one case on two sides, in the order A B B A.
+    """Measure one case on two sides: a time in the order A B B A, anything else once a side.
 
     Args:
         servers: before and after.
@@ -255,20 +288,22 @@ def measure_round(
         first: which side is A, 0 or 1; the other one in the next round.
 
     Returns:
-        For each side its samples in seconds a call, two of every turn.
+        For each side its samples in seconds a call, two of every turn; or its only value.
 
     Raises:
         CaseSkippedError: a side cannot run it.
         CaseFailedError: it failed on a side.
     """
     try:
+        if not case.is_timed:
+            return (servers[0].value(case),), (servers[1].value(case),)
         fork_safe = all(server.side.environment.fork_safe for server in servers)
         forks: _Process = "fork" if fork_safe else "shared"
         for server in servers:
             server.start(case, forks if case.can_fork else "own")
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
-        if all(one_thread for _, one_thread in ready):
-            _pin_to_one_core([process for process, _ in ready])
+        if all(answer["one thread"] for answer in ready):
+            _pin_to_one_core([answer["pid"] for answer in ready])
         samples: tuple[list[float], list[float]] = ([], [])
         until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (

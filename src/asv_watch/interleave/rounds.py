@@ -7,13 +7,19 @@ with it the speed, differs from process to process. Every case gets the fewest r
 narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
 of them count. A difference rests on five rounds at least. A large difference needs a narrow
 interval only in proportion: ten half-widths from 1, no chance makes it one.
+
+A round of a case that times nothing is one value of each side, so peak memory gets a ratio with
+its interval as times do. Three rounds suffice for such a case if it does not differ. A tracked
+value that each side repeats is compared by equality, as are exact counts.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import math
+import shutil
 import statistics
 import tempfile
 import time
@@ -32,7 +38,7 @@ from asv_watch.interleave.processes import (
 )
 from asv_watch.interleave.sides import Side
 from asv_watch.progress import human_time
-from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
 from asv_watch.statistics.ratio import estimate_ratio, ratio_of_round, spread_of_rounds
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
@@ -57,8 +63,12 @@ DEFAULT = Sampling()
 PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 """Tells a difference that counts from none, also in noisy cases."""
 
+_FEWEST_ROUNDS_OF_VALUES = 3
+_ALIKE = 2
+"""Rounds in which each side repeats its value, after which a tracked value counts as exact."""
+
 Round = tuple[tuple[float, ...], tuple[float, ...]]
-"""The samples before and after, in seconds a call."""
+"""The samples before and after, in seconds a call, or one value each."""
 Keep = Callable[[CaseResult], None]
 
 
@@ -96,11 +106,27 @@ class RoundsOfCases:
     def add(self, case: MeasurableCase, samples: Round) -> str:
         """Add a round of a case and return its ratio in words.
 
+        A case that times nothing is closed where more rounds would tell nothing.
+
         Raises:
-            ValueError: the samples have no ratio.
+            ValueError: the samples of a time have no ratio.
         """
+        rounds = self.open[case]
+        rounds.append(samples)
+        if not case.is_timed:
+            before, after = (value for [value] in samples)
+            repeats = case.measures == "value" and rounds == [samples] * _ALIKE
+            is_exact = case.measures == "count" or repeats
+            has_ratio = all(min(*before, *after) > 0 for before, after in rounds)
+            if is_exact or (not has_ratio and len(rounds) >= _ALIKE):
+                self.close(
+                    case,
+                    CaseValues(case.name, int(time.time()), case.unit, is_exact, before, after),
+                )
+                return "same" if before == after else "differs"
+            if not has_ratio:
+                return "zero or below"
         ratio = ratio_of_round(*samples)
-        self.open[case].append(samples)
         return quantities.change(ratio, "time" if case.unit == "seconds" else "memory")
 
     def close_known(self, *, all_of_them: bool = False) -> None:
@@ -154,13 +180,13 @@ class RoundsOfCases:
         self._keep(result)
 
 
-def measure_interleaved(
+def measure_cases(
     sides: tuple[Side, Side],
     cases: Sequence[MeasurableCase],
     keep: Keep = lambda result: None,
     sampling: Sampling = DEFAULT,
 ) -> list[CaseResult]:
-    """Measure cases on two sides.
+    """Measure cases on two sides, those that time something first.
 
     Args:
         sides: before and after.
@@ -176,13 +202,30 @@ def measure_interleaved(
         MachineError: the machine is to blame for a failure, such as for a full disk; the finished
             cases are kept.
     """
+    timed = [case for case in cases if case.is_timed]
+    others = [case for case in cases if not case.is_timed]
+    others.sort(key=lambda case: case.process)
+    of_others = dataclasses.replace(sampling, fewest_rounds=_FEWEST_ROUNDS_OF_VALUES)
+    results = _measure_alike(sides, timed, keep, sampling) if timed else []
+    return results + (_measure_alike(sides, others, keep, of_others) if others else [])
+
+
+def _measure_alike(
+    sides: tuple[Side, Side],
+    cases: Sequence[MeasurableCase],
+    keep: Keep,
+    sampling: Sampling,
+) -> list[CaseResult]:
+    """Measure cases that all time something, or all time nothing."""
     comparison = RoundsOfCases(cases, sampling, keep)
     started, measured = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder, comparison.keeping():
         folders = Path(folder, "a"), Path(folder, "b")  # names of one length
-        for path in folders:
-            path.mkdir()
         for number in itertools.count():
+            for path in folders:
+                if not cases[0].is_timed:  # else a value of `setup_cache` would seem exact
+                    shutil.rmtree(path, ignore_errors=True)
+                path.mkdir(exist_ok=True)
             count = len(comparison.open)
             with (
                 Server(sides[0], folders[0]) as before,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent
 
-TIMER = _FOLDER / "timer.py"
-"""Times cases, a sample on request."""
+MEASURE = _FOLDER / "measure.py"
+"""Measures cases, times by a sample on request."""
 CASE_SERVER = _FOLDER / "case_server.py"
 """Imports modules, and forks a process for each script that it is asked to run."""
 ENVIRONMENT = _FOLDER / "environment.py"
@@ -14,7 +14,5 @@ IMPORTING = _FOLDER / "importing.py"
 """Prints what importing a package costs as JSON."""
 EXECUTED = _FOLDER / "executed.py"
 """Prints how much of each case's time passes in changed functions as JSON."""
-VALUES = _FOLDER / "values.py"
-"""Prints peak memory and exact counts of cases as JSON."""
 IMPORTED = _FOLDER / "imported.py"
 """Prints which modules of a commit the suites import from elsewhere as JSON."""

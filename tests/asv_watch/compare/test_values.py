@@ -29,6 +29,13 @@ class Suite:
     def track_noise(self, text):
         return 100 + random.random()
 
+class Cached:
+    def setup_cache(self):
+        return 100 + random.random()
+
+    def track_cached(self, cached):
+        return cached
+
 def peakmem_words():
     from package import words
     return bytearray(40_000_000 * words("short"))
@@ -85,6 +92,7 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
         "Suite.track_words('long')": "same",
         "Suite.track_noise('short')": "same",
         "Suite.track_noise('long')": "same",
+        "Cached.track_cached": "same",
         "peakmem_words": "more",
         "mem_words": "more",
         "track_whole": "same",
@@ -101,4 +109,5 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     assert (peak.unit, peak.kind, verdict(peak)) == ("bytes", "memory", Verdict.WORSE)
     assert len(peak.ratios) >= 5, "a difference rests on five rounds"
     assert verdict(ratios["Suite.track_noise('long')"]) is Verdict.SAME
+    assert "Cached.track_cached" in ratios, "what `setup_cache` returns is new in each round"
     assert not stored.times

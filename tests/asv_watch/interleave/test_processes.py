@@ -125,6 +125,30 @@ class Cached:
 def timeraw_it():
     return "time.sleep(package.SECONDS)", "import package, time"
 '''
+VALUES = """
+import os
+import sys
+
+HELD = []
+PRELOADED = "colorsys" in sys.modules
+
+def teardown():
+    with open(os.environ["NOTES"], "a") as notes:
+        notes.write("end ")
+
+def track_held():
+    HELD.append(bytearray(50_000_000))
+    return len(HELD)
+
+def peakmem_little():
+    return bytearray(10_000_000)
+
+def track_preloaded():
+    return PRELOADED
+
+def time_preloaded():
+    assert PRELOADED
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -298,6 +322,37 @@ def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_sid
         _measure(sides, _case(0), cached, _case(0))
         assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
         assert sorted((tmp_path / "notes-caches").read_text()) == ["A", "B"]
+
+
+def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
+    suites: Path, tmp_path: Path
+) -> None:
+    (suites / "values.py").write_text(VALUES)
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    count = MeasurableCase("x", "values.track_held", 30.0, "count")
+    peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
+    first, second, (little, _), after = _measure(sides, count, count, peak, count)
+    assert (first, second, after) == (((1.0,),) * 2, ((2.0,),) * 2, ((1.0,),) * 2)
+    assert 10e6 < little[0] < 60e6
+    assert (tmp_path / "notes").read_text() == 8 * "end "
+
+
+def test_modules_are_imported_before_cases_that_time_something_alone(
+    suites: Path, tmp_path: Path
+) -> None:
+    (suites / "values.py").write_text(VALUES)
+    declared = Declared(preload=("colorsys",))
+    before, after = (
+        dataclasses.replace(
+            side, environment=dataclasses.replace(side.environment, declared=declared)
+        )
+        for side in (_side(tmp_path, "A"), _side(tmp_path, "B"))
+    )
+    _measure((before, after), MeasurableCase("x", "values.time_preloaded", 30.0))
+    [value] = _measure(
+        (before, after), MeasurableCase("x", "values.track_preloaded", 30.0, "count")
+    )
+    assert value == ((0.0,), (0.0,))
 
 
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from asv_watch.interleave.rounds import (
     DEFAULT,
     RoundsOfCases,
     Sampling,
-    measure_interleaved,
+    measure_cases,
 )
 from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
@@ -39,7 +39,7 @@ def _measure(
 ) -> list[CaseResult]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
     chosen = [MeasurableCase(name, name, 1.0) for name in cases]
-    return measure_interleaved(SIDES, chosen)
+    return measure_cases(SIDES, chosen)
 
 
 def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
@@ -134,7 +134,7 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     kept: list[CaseResult] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
-        measure_interleaved(SIDES, cases, kept.append)
+        measure_cases(SIDES, cases, kept.append)
     assert [(type(case), case.case) for case in kept] == [
         (CaseRatio, "quiet"),
         (CaseRatio, "noisy"),
@@ -204,7 +204,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     monkeypatch.setattr(rounds_module, "measure_round", play)
     cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
-        measure_interleaved(SIDES, cases, kept.append)
+        measure_cases(SIDES, cases, kept.append)
     assert [case.case for case in kept] == ["first"]
 
 

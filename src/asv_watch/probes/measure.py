@@ -1,32 +1,31 @@
-"""Times cases of one side of an interleaved comparison, a sample on request.
+"""Measures cases of one side of an interleaved comparison; takes a sample of a time on request.
 
-Runs as a script in the environment that is measured, ``python -P timer.py <folder of suites>
+Runs as a script in the environment that is measured, ``python -P measure.py <folder of suites>
 <planted share> <module> ...``; it needs nothing of this package, so that it can measure commits
 from before it. It imports the modules once for all cases of a round, because importing may take
 longer than measuring. A case runs in one of three ways: ``fork``, in a grandchild: a child imports
 the suite and forks a process for each case, which is safe because nothing runs before the fork and
 there is one thread (with more threads the child times one case itself, and ends); ``shared``, in
-the process itself, for releases that are slower in a forked process; ``own``, in the process
-itself, which then ends: a GPU must never be initialised in a process that forks. A case is made as
-asv makes it, by its own suite and under its recipe: the length of a sample, the warm-up and the
-clock. What ``setup_cache`` returned is kept in the working folder, for all cases and rounds of
-this side.
+the process itself, for releases that are slower in a forked process and for values; ``own``, in
+the process itself, which then ends: peak memory is that of a whole process, and a GPU must never
+be initialised in a process that forks. A case is made as asv makes it, by its own suite and under
+its recipe: the length of a sample, the warm-up and the clock. What ``setup_cache`` returned is
+kept in the working folder, for all processes of this side that run there.
 
 Requests are lines of standard input, answers are lines of JSON:
 
 - ``{"case": "<benchmark>-<place of the case>", "process": "fork"}`` starts a case. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
-  true}`` when it is warm, or ``{"skipped": "<reason>"}``.
+  true}`` when it is warm, ``{"value": 7.0}`` if it times nothing, or ``{"skipped": "<reason>"}``.
 - An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
   Before a sample of several calls one or more are not counted, because the other side used the
   caches in between. Both follow one ``setup``, where the suite leaves the number of calls open.
 - ``end`` ends the case.
 
-When a case is over, asked for or not, the last answer is ``{"status": 0, "goes on": true}``; a
-status other than 0 means that it failed, and its traceback is on standard error. Where the process
-does not go on, it ends. A planted share
-makes every sample slower by that share of the time that its calls took after the warm-up, by
-spinning the case's own clock.
+``{"failed": "<error>"}`` instead of an answer says what the case raised. When a case is over,
+asked for or not, the last answer is ``{"status": 0, "goes on": true}``; another status means that
+it failed. Where the process does not go on, it ends. A planted share makes every sample slower by
+that share of the time that its calls took after the warm-up, by spinning the case's own clock.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ import json
 import math
 import os
 import pickle
-import statistics
+import re
 import sys
 import threading
 import time
@@ -51,6 +50,9 @@ from typing import Any, Protocol, TextIO, TypedDict
 _WARM_SHARE = 10
 """Uncounted calls before a sample are one in so many of its calls; at least one call."""
 _LONGEST_REQUEST = 1 << 16  # bytes
+_LONGEST_ERROR = 1 << 16  # characters
+_SKIPPED = "skipped by its suite"
+"""The reason of a suite that gives none."""
 
 
 class _Request(TypedDict):
@@ -126,13 +128,16 @@ class _Channel:
 
 
 def _skip_reason(benchmark: Any) -> str:
-    """Return why the case does not run here: its ``setup`` raised it, so call that once more."""
+    """Set a case up; return why it does not run here, or nothing if it does."""
     try:
-        for setup in benchmark._setups:
+        benchmark.set_cache(_cache_of(benchmark))
+        if not benchmark.do_setup():
+            return ""
+        for setup in benchmark._setups:  # asv keeps the reason to itself: have it raised once more
             setup(*benchmark._build_params())
     except NotImplementedError as error:
-        return str(error)
-    return "skipped by its suite"
+        return str(error) or _SKIPPED
+    return _SKIPPED
 
 
 def _cache_of(benchmark: Any) -> Any:
@@ -140,6 +145,8 @@ def _cache_of(benchmark: Any) -> Any:
     key = benchmark.setup_cache_key
     if key is None:
         return None
+    if benchmark.type == "peakmemory":  # a pickle would add to the peak
+        return benchmark.do_setup_cache()
     path = Path(f"setup_cache-{hashlib.sha256(key.encode()).hexdigest()[:16]}.pickle")
     if not path.exists():
         whole = path.with_suffix(f".{os.getpid()}")
@@ -148,23 +155,60 @@ def _cache_of(benchmark: Any) -> Any:
     return pickle.loads(path.read_bytes())  # noqa: S301 - written by this side
 
 
-def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> None:
-    """Make a case, then take a sample for every request until its end."""
+def _own_peak_memory(peak: float) -> float:
+    """Return the peak memory of this process without mapped files, such as libraries.
+
+    How many pages of a mapped file are resident depends on the page cache, so that importing one
+    library takes 425 MiB after one installation and 532 MiB after another. asv's ``ru_maxrss`` is
+    never below the peak of the process that started this one.
+
+    Args:
+        peak: as asv measures it, where the system says no more.
+    """
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="utf-8") if status.exists() else ""
+    sizes = {name: int(kib) * 1024 for name, kib in re.findall(r"(\w+):\s+(\d+) kB", lines)}
+    return sizes.get("VmHWM", peak) - sizes.get("RssFile", 0)
+
+
+def _value_of(benchmark: Any) -> dict[str, float | str]:
+    """Return the value of a case that times nothing, or why it does not run here."""
+    try:
+        value = float(benchmark.run(*benchmark._build_params()))
+    except NotImplementedError as error:
+        return {"skipped": str(error) or _SKIPPED}
+    if benchmark.type == "peakmemory":
+        value = _own_peak_memory(value)
+    if not math.isfinite(value):
+        raise ValueError(f"its value is {value}, which is no finite number")
+    return {"value": value}
+
+
+def _measure_case(channel: _Channel, suites: str, case: str, planted: float) -> None:
+    """Make a case, then answer with its value, or with a sample of its time for each request."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark = get_benchmark_from_name(suites, case, extra_params={})
     channel.answer({"imported": True})
-    benchmark.set_cache(_cache_of(benchmark))
-    if benchmark.do_setup():
-        channel.answer({"skipped": _skip_reason(benchmark)})
+    if reason := _skip_reason(benchmark):
+        channel.answer({"skipped": reason})
         return
+    if benchmark.type == "time":
+        _take_samples(channel, benchmark, planted)
+    else:
+        channel.answer(_value_of(benchmark))
+    benchmark.do_teardown()
+
+
+def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
+    """Warm up, then take a sample for every request until the end of the case."""
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
     following = timer if benchmark.number else _Following(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(following, benchmark.number, benchmark.sample_time, warmup)
     spin = 0.0
     if planted:
-        spin = planted * statistics.median(following.timeit(calls) for _ in range(5))
+        spin = planted * sorted(following.timeit(calls) for _ in range(5))[2]
     clock = getattr(benchmark, "timer", time.perf_counter)  # `timeraw_*` has none
     one_thread = clock is time.process_time
     channel.answer({"pid": os.getpid(), "calls": calls, "one thread": one_thread})
@@ -176,32 +220,38 @@ def _time_case(channel: _Channel, suites: str, case: str, planted: float) -> Non
         while end - start < spin:
             end = clock()
         channel.answer({"seconds": (seconds + end - start) / calls})
-    benchmark.do_teardown()
 
 
-def _run_in_child(work: Callable[[], None]) -> int:
+def _run_in_child(channel: _Channel, work: Callable[[], None]) -> int:
     """Run ``work`` in a forked child; return its exit status, minus the signal if one ended it."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
-        os._exit(_run_here(work))
+        os._exit(_run_here(channel, work))
     finally:  # whatever happens, a child must not go on as its parent
         os._exit(1)
 
 
-def _run_here(work: Callable[[], None]) -> int:
-    """Run ``work`` and print its error, if there is one; return 1 for an error."""
+def _run_here(channel: _Channel, work: Callable[[], None]) -> int:
+    """Run ``work`` and answer with its error, if there is one; return 1 for an error."""
     try:
         work()
-    except Exception:
-        sys.stdout.flush()  # what the suite printed comes before its error
-        traceback.print_exc()
+    except Exception as error:
+        text = str(error) or _raised_at(error)
+        channel.answer({"failed": f"{type(error).__name__}: {text}"[:_LONGEST_ERROR]})
         return 1
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
     return 0
+
+
+def _raised_at(error: Exception) -> str:
+    """Return the statement that raised an error, its function and its file."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    file = frame.filename.rpartition("site-packages/")[2]
+    return f"{frame.line or 'raised'} in {frame.name} of {file}, line {frame.lineno}"
 
 
 def _threads() -> int:
@@ -212,17 +262,18 @@ def _threads() -> int:
         return threading.active_count()
 
 
-def _time_in_forks(
+def _measure_in_forks(
     channel: _Channel, suites: str, planted: float, first: _Request, others: int
 ) -> int:
-    """Import the suite of a case, then time its cases in forks, until a request is for another.
+    """Import the suite of a case, then run its cases in forks, until a request is for another.
 
     Returns:
         The exit status.
     """
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
-    failed = _run_here(lambda: get_benchmark_from_name(suites, first["case"], extra_params={}))
+    suite = functools.partial(get_benchmark_from_name, suites, first["case"], extra_params={})
+    failed = _run_here(channel, suite)
     if failed:
         return failed
     package = os.path.basename(suites)
@@ -231,10 +282,10 @@ def _time_in_forks(
     while (
         asked and asked["process"] == "fork" and f"{package}.{asked['case']}".startswith(imported)
     ):
-        work = functools.partial(_time_case, channel, suites, asked["case"], planted)
+        work = functools.partial(_measure_case, channel, suites, asked["case"], planted)
         if _threads() > 1:
-            return _run_here(work)
-        channel.answer({"status": _run_in_child(work), "goes on": True})
+            return _run_here(channel, work)
+        channel.answer({"status": _run_in_child(channel, work), "goes on": True})
         asked = channel.case()
     os.write(others, json.dumps(asked).encode())
     return 0
@@ -243,12 +294,12 @@ def _time_in_forks(
 def _fork_for_suite(
     channel: _Channel, suites: str, planted: float, first: _Request
 ) -> _Request | None:
-    """Fork a process that times the cases of one suite; return the request that follows them."""
+    """Fork a process for the cases of one suite; return the request that follows them."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         try:
-            os._exit(_time_in_forks(channel, suites, planted, first, writer))
+            os._exit(_measure_in_forks(channel, suites, planted, first, writer))
         finally:  # whatever happens, a child must not go on as its parent
             os._exit(1)
     os.close(writer)
@@ -263,7 +314,7 @@ def _fork_for_suite(
 
 
 def main(suites: str, planted: float, modules: Sequence[str]) -> None:
-    """Import the modules, then time the cases that are requested."""
+    """Import the modules, then measure the cases that are requested."""
     channel = _Channel()
     for name in modules:
         with contextlib.suppress(ImportError):
@@ -273,7 +324,8 @@ def main(suites: str, planted: float, modules: Sequence[str]) -> None:
         if asked["process"] == "fork" and _threads() == 1:
             asked = _fork_for_suite(channel, suites, planted, asked)
             continue
-        status = _run_here(functools.partial(_time_case, channel, suites, asked["case"], planted))
+        work = functools.partial(_measure_case, channel, suites, asked["case"], planted)
+        status = _run_here(channel, work)
         goes_on = asked["process"] == "shared" and status == 0
         channel.answer({"status": status, "goes on": goes_on})
         asked = channel.case() if goes_on else None
