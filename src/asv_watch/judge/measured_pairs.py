@@ -3,7 +3,8 @@
 Two ways lead to the ratio of two commits: a comparison of exactly these two, or two comparisons
 with the same reference, whose quotient is the ratio of two neighbours among the commits that were
 compared with it. The half-widths of both intervals, as logarithms, then add in quadrature. A
-direct comparison counts before a quotient, and a newer one before an older one.
+quotient counts only where no comparisons lead from one commit to the other, and a newer
+comparison before an older one.
 """
 
 from __future__ import annotations
@@ -83,11 +84,27 @@ def measured_pairs(
                 with_reference[(*key, header.before)][after] = ratio
     for (case, release, reference), ratios in with_reference.items():
         pairs, own = direct[case, release], positions.get(reference.commit)
+        compared = sorted(pairs)
         for before, after in pairwise(sorted(ratios)):
             is_between = own is not None and before < own < after
-            if not is_between and (before, after) not in pairs:
+            if not is_between and not _is_chain(compared, before, after):
                 pairs[before, after] = _quotient(before, after, ratios)
     return {key: tuple(pairs.values()) for key, pairs in direct.items()}
+
+
+def _is_chain(compared: Iterable[tuple[int, int]], first: int, last: int) -> bool:
+    """Tell whether comparisons lead from one position to another, each from where one ended.
+
+    Args:
+        compared: positions of the two commits of each comparison, in order.
+        first: where the chain begins.
+        last: where it ends.
+    """
+    reached = {first}
+    for before, after in compared:
+        if before in reached and after <= last:
+            reached.add(after)
+    return last in reached
 
 
 def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:

@@ -177,6 +177,9 @@ def test_two_ratios_to_the_reference_give_the_change_between_neighbours() -> Non
     direct = comparison(25, 30, 0.9)
     newest, *_ = analyse(history_of(noisy({}), comparisons=together(direct, *points))).changes
     assert (newest.previous, newest.ratio, newest.through) == (25, 0.9, "")
+    chain = comparison(25, 28, 1.001), comparison(28, 30, 1.002)
+    [change] = analyse(history_of(noisy({}), comparisons=together(*chain, *points))).changes
+    assert (change.previous, change.commit) == (20, 25), "comparisons from 25 to 30 differ nowhere"
 
 
 def test_a_reference_in_the_middle_of_the_branch_is_the_earlier_or_the_later_side() -> None:
