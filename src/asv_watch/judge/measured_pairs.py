@@ -10,6 +10,7 @@ comparison before an older one.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def measured_pairs(
     return {key: tuple(pairs.values()) for key, pairs in direct.items()}
 
 
-def _is_chain(compared: Iterable[tuple[int, int]], first: int, last: int) -> bool:
+def _is_chain(compared: Sequence[tuple[int, int]], first: int, last: int) -> bool:
     """Tell whether comparisons lead from one position to another, each from where one ended.
 
     Args:
@@ -101,7 +102,8 @@ def _is_chain(compared: Iterable[tuple[int, int]], first: int, last: int) -> boo
         last: where it ends.
     """
     reached = {first}
-    for before, after in compared:
+    start, end = (bisect_left(compared, (position,)) for position in (first, last))
+    for before, after in compared[start:end]:
         if before in reached and after <= last:
             reached.add(after)
     return last in reached
