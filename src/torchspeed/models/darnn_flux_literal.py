@@ -106,7 +106,7 @@ def along_samples(
     states = []
     for sample in torch.split(x, 1):
         state = torch.lstm_cell(
-            sample, state, weights.weight_ih, weights.weight_hh, weights.bias, None
+            sample, state, weights.weight_ih, weights.weight_hh, weights.bias, weights.no_bias
         )
         states.append(state)
     every_hidden, every_cell = zip(*states, strict=True)

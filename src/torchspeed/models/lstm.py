@@ -21,7 +21,10 @@ class LSTMWeights(nn.Module):
         weight_ih: (4 x hidden, features), from the input to the gates.
         weight_hh: (4 x hidden, hidden), from the last hidden state to the gates.
         bias: (4 x hidden).
+        no_bias: (4 x hidden), zeros for the second bias that torch's kernels on a GPU insist on.
     """
+
+    no_bias: Tensor
 
     def __init__(self, features: int, hidden: int) -> None:
         super().__init__()
@@ -29,6 +32,7 @@ class LSTMWeights(nn.Module):
         self.weight_ih = nn.Parameter(torch.empty(4 * hidden, features).uniform_(-bound, bound))
         self.weight_hh = nn.Parameter(torch.empty(4 * hidden, hidden).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(4 * hidden).uniform_(-bound, bound))
+        self.register_buffer("no_bias", torch.zeros(4 * hidden), persistent=False)
 
 
 class LSTM(nn.Module):
@@ -39,22 +43,18 @@ class LSTM(nn.Module):
     (steps, batch, hidden).
     """
 
-    no_bias: Tensor
-
     def __init__(self, features: int, hidden: int, layers: int) -> None:
         super().__init__()
         self.hidden = hidden
         self.layers = nn.ModuleList(
             LSTMWeights(features if layer == 0 else hidden, hidden) for layer in range(layers)
         )
-        # torch's kernel insists on its second bias: a constant zero, no parameter.
-        self.register_buffer("no_bias", torch.zeros(4 * hidden), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Run the whole sequence in one call of torch's own kernel."""
         weights: list[Tensor] = []
         for layer in cast("Iterable[LSTMWeights]", self.layers):
-            weights += [layer.weight_ih, layer.weight_hh, layer.bias, self.no_bias]
+            weights += [layer.weight_ih, layer.weight_hh, layer.bias, layer.no_bias]
         zero = x.new_zeros(len(self.layers), x.shape[1], self.hidden)
         states, _, _ = torch.lstm(
             x, (zero, zero), weights, True, len(self.layers), 0.0, self.training, False, False

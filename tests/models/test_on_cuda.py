@@ -1,0 +1,43 @@
+"""Models compute on a CUDA device what they compute on the CPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from torchspeed.models import Implementation, create_model, has_tuned
+from torchspeed.workloads import get_workload, list_workloads
+
+MODELS: list[tuple[str, Implementation]] = [(name, "plain") for name in list_workloads()]
+MODELS += [(name, "tuned") for name, _ in MODELS if has_tuned(get_workload(name).model)]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@pytest.mark.parametrize(("name", "implementation"), MODELS)
+def test_outputs_and_gradients_are_those_of_the_cpu(
+    name: str, implementation: Implementation
+) -> None:
+    workload = get_workload(name)
+    computed = {}
+    for device in ("cpu", "cuda"):
+        model = workload.create_model(0, device, implementation).double()
+        for module in model.modules():  # dropout draws other numbers on each device
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0
+            elif "dropout" in vars(module):
+                vars(module)["dropout"] = 0.0
+        inputs = workload.example_inputs(2, device).double().requires_grad_()
+        outputs = model(inputs)
+        outputs.square().sum().backward()
+        assert inputs.grad is not None
+        computed[device] = [outputs.detach().cpu(), inputs.grad.cpu()]
+    torch.testing.assert_close(computed["cuda"], computed["cpu"], rtol=1e-6, atol=1e-8)
+
+
+def test_darnn_along_samples_runs_on_a_device_that_torch_imitates() -> None:
+    """Only on a GPU does `torch.lstm_cell` want both of its biases or neither."""
+    workload = get_workload("darnn_flux_literal")
+    with FakeTensorMode(), torch.device("cuda"):
+        model = create_model(workload.model, "plain", **workload.overrides)
+        assert model(torch.randn(2, *workload.input_shape)).device.type == "cuda"
