@@ -15,7 +15,7 @@ from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint
 from torchspeed.training.config import Precision, RunConfig
 from torchspeed.training.context import Observer
-from torchspeed.training.infer import infer
+from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.state import TrainingState
 from torchspeed.training.train import train
@@ -25,6 +25,9 @@ LENET = RunConfig(
 )
 DARNN = RunConfig(model="darnn", data="eeg", batch_size=64, optimiser="sgd", rate=0.01, epochs=1,
                   limit_batches=3)  # fmt: skip
+
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +71,20 @@ def test_a_seed_decides_the_losses(config: RunConfig) -> None:
     losses = [[e.train_loss for e in train(config).epochs] for _ in range(2)]
     assert losses[0] == losses[1]
     assert losses[0] != [e.train_loss for e in train(replace(config, seed=1)).epochs]
+
+
+@needs_gpu
+@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
+@pytest.mark.parametrize("config", [LENET, replace(LENET, phases=False), DARNN])
+def test_a_gpu_learns_what_the_cpu_does(config: RunConfig, device: str, tmp_path: Path) -> None:
+    config = replace(config, epochs=2, limit_batches=5)
+    losses = [epoch.train_loss for epoch in train(config).epochs]
+    config = replace(config, device=device, workers=1)
+    train(replace(config, epochs=1), checkpoint=tmp_path / "run.pt")
+    result = train(config, checkpoint=tmp_path / "run.pt", resume=True)
+    assert [epoch.train_loss for epoch in result.epochs] == pytest.approx(losses, rel=0.01)
+    assert result.device_name == torch.cuda.get_device_name()
+    assert infer_smoothly(config).device_name == result.device_name
 
 
 def test_workers_change_nothing_but_the_time() -> None:
@@ -145,9 +162,10 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     assert file.read_bytes() == saved
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
 @pytest.mark.parametrize("precision", get_args(Precision))
-def test_every_precision_trains(precision: Precision) -> None:
-    result = train(replace(LENET, precision=precision, limit_batches=3))
+def test_every_precision_trains(precision: Precision, device: str) -> None:
+    result = train(replace(LENET, device=device, precision=precision, limit_batches=3))
     assert result.loss == pytest.approx(2.3, abs=0.1)
 
 

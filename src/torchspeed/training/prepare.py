@@ -55,7 +55,7 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
         model, data = make(workload, config)
         loss = workload.loss
     device = torch.device(config.device)
-    if device.type == "cuda":
+    if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
     _set_backends(config)
     model = model.to(device)
