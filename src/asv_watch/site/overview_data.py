@@ -161,6 +161,7 @@ def _failed(contents: Contents) -> Json | None:
     setup = max(contents.setups, key=lambda setup: setup.newest)
     failed = sum(setup.counts.get(outcome, 0) for outcome in ("failed", "timed out"))
     return {
+        "machine": setup.machine.name,
         "count": failed,
         "cases": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
     }

@@ -14,7 +14,7 @@ import re
 from importlib import metadata
 from typing import Any
 
-_VARIABLES = re.compile(r"(TORCH|PYTORCH|TORCHINDUCTOR|CUDA|CUBLAS|CUDNN|NCCL|NVIDIA)_")
+_VARIABLES = re.compile(r"(TORCH|PYTORCH|TORCHINDUCTOR|CUDA|CUBLAS|CUDNN|NCCL|NVIDIA_TF32)_")
 _PACKAGES = ("numpy", "triton")
 _BUILT_WITH = {
     "compiler": re.compile(r"- ((?:GCC|[Cc]lang|MSVC) .*)"),

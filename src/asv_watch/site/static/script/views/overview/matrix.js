@@ -138,7 +138,9 @@ export function drawMatrix(place, group) {
     node: el(
       "div",
       {},
-      beside ? firstRunNote(place, beside) : null,
+      beside && live.some((series) => besideText(series, beside))
+        ? firstRunNote(place, beside)
+        : null,
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
       el("p", { class: "note" }, noteText(place)),

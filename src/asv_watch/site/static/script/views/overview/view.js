@@ -103,7 +103,7 @@ function lead() {
   const { commits, index } = getModel();
   const newest = Math.max(...index.newest_runs.map((run) => run.c));
   const commit = commits[newest];
-  const { count = 0, cases = 0 } = index.overview.failed ?? {};
+  const { machine = "", count = 0, cases = 0 } = index.overview.failed ?? {};
   const failed = el("a", { href: "#/about?outcome=failed" }, `${plural(count, "case")} failed`);
   return el(
     "p",
@@ -112,7 +112,9 @@ function lead() {
     commitLink(newest),
     commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
     " ",
-    count ? failed : `${plural(cases, "case")} ran, none failed.`,
+    count ? failed : `${plural(cases, "case")} ran, none failed`,
+    machine && ` on ${machine}`,
+    ".",
   );
 }
 
