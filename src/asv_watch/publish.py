@@ -15,7 +15,7 @@ from asv_watch.errors import ExitStatus
 from asv_watch.judge.findings import analyse
 from asv_watch.progress import Progress
 from asv_watch.records.history import History
-from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.contents import ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.workplace import check_checkout, load_results
 
@@ -56,6 +56,7 @@ def report(
     """
     root = Path.cwd()
     check_checkout(root)
+    configuration = read_configuration(root)
     history = in_order(load_results(root))
     findings = analyse(history)
     changes = [
@@ -64,7 +65,9 @@ def report(
         if state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
     ]
-    contents = contents_of(history, findings)
+    paths = configuration.declared.measured_paths
+    ancestry = ancestry_of(history, findings, configuration.repository, paths)
+    contents = contents_of(history, findings, ancestry)
     print(write_report(contents, changes[:count], markup) or "no change to report")
     return report_damage(history)
 

@@ -222,6 +222,20 @@ class Ancestry:
         )
         return self._commits[first:last][::-1]
 
+    def suspects(self, before: str, after: str) -> Sequence[str]:
+        """List the hashes of the branch's commits in between that may have changed a value.
+
+        These are the ones that changed a file below the paths, or merged a commit that did; all
+        of them where nothing is known of such files.
+
+        Returns:
+            The hashes, oldest first.
+        """
+        between = self.between(before, after)[::-1]
+        at = {commit.position: commit.hash for commit in between}  # a merge comes last
+        changing = {commit.position for commit in between if commit.hash in self.touching}
+        return [at[position] for position in sorted(changing if self.paths and changing else at)]
+
 
 def read_ancestry(
     repository: Path, line: Sequence[Commit], since: str, paths: Sequence[str] = ()

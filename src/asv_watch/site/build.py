@@ -13,12 +13,12 @@ from typing import Any
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.kept_partitions import kept_partitions
-from asv_watch.records.git import Ancestry, read_ancestry, read_commits
+from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
-from asv_watch.site.contents import Contents, contents_of, in_order
+from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
 from asv_watch.site.declared_files import read_published, read_tables
 from asv_watch.site.index import index_data
@@ -47,13 +47,8 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     with swapped_in(request.site) as fresh, kept_partitions(request.environments) as known:
         history = in_order(load_history(request.results, commits, layout=declared.layout))
         findings = analyse(history, known)
-        ancestry = Ancestry(commits)
-        if findings.changes:
-            since = min(change.previous for change in findings.changes)
-            since_hash = history.commits[since].hash
-            ancestry = read_ancestry(
-                request.repository, commits, since_hash, declared.measured_paths
-            )
+        paths = declared.measured_paths
+        ancestry = ancestry_of(history, findings, request.repository, paths)
         build_site(
             fresh,
             contents_of(history, findings, ancestry),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
@@ -36,7 +36,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
             "s": change.series,
             "p": change.previous,
             "c": change.commit,
-            "cause": cause(change, contents.history),
+            "cause": cause(change, contents),
             "may_be_code": change.may_be_code,
             "range": ranges.setdefault((change.previous, change.commit), len(ranges)),
         }
@@ -69,24 +69,33 @@ def _size_of(contents: Contents, change: Change) -> Json:
     }
 
 
-def made_between(change: Change, history: History) -> tuple[str, str, int]:
-    """Return the commits between which a change was made, and how many may have made it."""
-    ends = history.commits[change.previous].hash, history.commits[change.commit].hash
+def made_between(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
+    """Return the commits between which a change was made, and those that may have made it."""
+    commits = contents.history.commits
+    ends = commits[change.previous].hash, commits[change.commit].hash
     before, after = change.made_by or ends
-    return before, after, history.positions[after] - history.positions[before]
+    return before, after, contents.ancestry.suspects(before, after)
 
 
-def cause(change: Change, history: History) -> str:
+def cause(change: Change, contents: Contents) -> str:
     """Say where a change comes from, in the same words wherever it is shown."""
     parts = [_CAUSES[change.cause]]
-    _, commit, candidates = made_between(change, history)
-    if change.made_by and candidates == 1:
-        parts = [f"commit {commit[:8]}, found by bisection"]
+    before, after, suspects = made_between(change, contents)
+    count = commits_between(contents.history, before, after)
+    if len(suspects) == 1 and count > 1 and change.cause == "code":
+        parts = [f"commit {suspects[0][:8]}, which alone of {count} changes what is measured"]
+    elif change.made_by and count == 1:
+        parts = [f"commit {after[:8]}, found by bisection"]
     if change.explanation:
         parts.append(in_words(change.explanation, change.ratio))
     if change.note:
         parts.append(f"{change.note.kind}: {change.note.text}")
     return ". ".join(parts)
+
+
+def commits_between(history: History, before: str, after: str) -> int:
+    """Count the commits of the branch after one of them up to and including another."""
+    return history.positions[after] - history.positions[before]
 
 
 def change_id(contents: Contents, change: Change) -> str:
@@ -141,7 +150,7 @@ def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
     return min(len(newest), RECENT), tuple(
         change
         for change in contents.findings.changes
-        if history.positions[made_between(change, history)[0]] >= before_them
+        if history.positions[made_between(change, contents)[2][0]] > before_them
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from packaging.version import Version
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
-from asv_watch.records.git import Ancestry
+from asv_watch.records.git import Ancestry, read_ancestry
 from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import (
@@ -137,6 +138,17 @@ def in_order(history: History) -> History:
         return series.case.benchmark, series.case.params, series.machine, series.environment
 
     return replace(history, series=tuple(sorted(history.series, key=order)))
+
+
+def ancestry_of(
+    history: History, findings: Findings, repository: Path, paths: Sequence[str]
+) -> Ancestry:
+    """Read from git what lies between the commits of the changes, and what changes the paths."""
+    changes = [*findings.changes, *findings.exact_changes]
+    if not changes:
+        return Ancestry(history.commits)
+    since = history.commits[min(change.previous for change in changes)].hash
+    return read_ancestry(repository, history.commits, since, paths)
 
 
 def contents_of(

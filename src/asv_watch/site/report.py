@@ -8,10 +8,9 @@ from typing import Literal
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
-from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
-from asv_watch.site.change_data import cause, made_between, size
+from asv_watch.site.change_data import cause, commits_between, made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 
@@ -27,10 +26,11 @@ def write_report(contents: Contents, changes: Sequence[Change], markup: Markup) 
         markup: Markdown for an issue or comment, or plain text for an e-mail.
     """
     titles = case_table(contents)
-    return "\n\n".join(_finding(contents.history, titles, change, markup) for change in changes)
+    return "\n\n".join(_finding(contents, titles, change, markup) for change in changes)
 
 
-def _finding(history: History, titles: CaseTable, change: Change, markup: Markup) -> str:
+def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Markup) -> str:
+    history = contents.history
     series = history.series[change.series]
     commit = history.commits[change.commit]
     release = history.environments[series.environment].release
@@ -44,9 +44,9 @@ def _finding(history: History, titles: CaseTable, change: Change, markup: Markup
         "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
         f"{quantities.day(commit.date)}",
         "How certain": _certainty(change),
-        "Commit": _culprit(history, change),
-        "Cause": quoted(cause(change, history)),
-        "Reproduce": quoted(_command(history, change, release)),
+        "Commit": _culprit(contents, change),
+        "Cause": quoted(cause(change, contents)),
+        "Reproduce": quoted(_command(contents, change, release)),
     }
     if markup == "markdown":
         rows = [f"- **{name}**: {text}" for name, text in facts.items()]
@@ -67,21 +67,24 @@ def _certainty(change: Change) -> str:
     return f"the two commits were compared {way}, interleaved; {confidence} interval"
 
 
-def _culprit(history: History, change: Change) -> str:
+def _culprit(contents: Contents, change: Change) -> str:
     """Return the commit that made the change, or how to list those that may have."""
-    before, after, count = made_between(change, history)
-    if count == 1:
-        return after[:8]
+    before, after, suspects = made_between(change, contents)
+    if len(suspects) == 1:
+        return suspects[0][:8]
+    count = commits_between(contents.history, before, after)
+    which = "" if count == len(suspects) else f" that change what is measured, of {count}"
     narrowed = "narrowed by comparisons" if change.made_by else "not bisected"
-    return f"one of {count} ({narrowed}): git log --oneline {before[:8]}..{after[:8]}"
+    log = f"git log --oneline {before[:8]}..{after[:8]}"
+    return f"one of {len(suspects)}{which} ({narrowed}): {log}"
 
 
-def _command(history: History, change: Change, release: str) -> str:
+def _command(contents: Contents, change: Change, release: str) -> str:
     """Return one command that measures the change again."""
-    series = history.series[change.series]
+    series = contents.history.series[change.series]
     pattern = names.pattern(series.case.name)
     chosen = f" --release {release.rpartition(' ')[2]}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"
-    before, after = (hash_[:12] for hash_ in made_between(change, history)[:2])
+    before, after = (hash_[:12] for hash_ in made_between(change, contents)[:2])
     return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{chosen}"

@@ -55,6 +55,21 @@ def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
     ]
 
 
+def test_commits_that_may_have_changed_a_value_are_those_that_touch_the_paths_or_merged_one(
+    repository: Path,
+) -> None:
+    def suspects(*paths: str) -> list[str]:
+        listed, hashes = ancestry(repository, *paths)
+        subjects = {hash_: subject for subject, hash_ in hashes.items()}
+        ends = hashes["Start"], hashes["Merge feature again"]
+        return [subjects[hash_] for hash_ in listed.suspects(*ends)]
+
+    every = ["On main", "Merge feature", "Merge feature again"]
+    assert suspects("models/a.py") == ["Merge feature", "Merge feature again"]
+    assert suspects("models/b.py") == ["On main"]
+    assert suspects() == suspects("no-such-folder") == every
+
+
 def test_without_git_the_branch_itself_is_listed() -> None:
     line = [
         Commit(f"{number:040x}", number, f"Commit {number}", (), number) for number in range(4)

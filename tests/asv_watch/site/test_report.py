@@ -15,6 +15,7 @@ from asv_watch.records.explanations import (
     OperatorDifference,
     StoredExplanation,
 )
+from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
@@ -35,8 +36,10 @@ def _change(history: History) -> Change:
     return change
 
 
-def _report(history: History, changes: list[Change], markup: Markup) -> str:
-    return write_report(contents_of(history, analyse(history)), changes, markup)
+def _report(
+    history: History, changes: list[Change], markup: Markup, ancestry: Ancestry | None = None
+) -> str:
+    return write_report(contents_of(history, analyse(history), ancestry), changes, markup)
 
 
 def test_a_measured_change_is_described_as_markdown_and_as_text(history: History) -> None:
@@ -92,6 +95,16 @@ def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: 
     )
     assert re.search(rf"Commit: +{commit_hash(36)[:8]}\n", bisected)
     assert f"commit {commit_hash(36)[:8]}, found by bisection" in bisected
+
+
+def test_commits_that_change_nothing_measured_are_no_suspects(history: History) -> None:
+    change = replace(_change(history), previous=30)
+    touching = [commit_hash(33), commit_hash(36)]
+    two = _report(history, [change], "text", Ancestry(history.commits, touching, ("src",)))
+    assert "Commit:      one of 2 that change what is measured, of 8 (not bisected): git" in two
+    alone = _report(history, [change], "text", Ancestry(history.commits, touching[:1], ("src",)))
+    assert re.search(rf"Commit: +{touching[0][:8]}\n", alone)
+    assert f"commit {touching[0][:8]}, which alone of 8 changes what is measured" in alone
 
 
 @pytest.mark.fault(
