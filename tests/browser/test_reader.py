@@ -293,6 +293,11 @@ def test_what_failed_and_why(site: Site, visitor: Visitor) -> None:
     rows = visitor.rows("#about-app table.list")
     assert len(rows) == len(skipped)
     assert {(row[1], row[2]) for row in rows} == {("– skipped", skipped[0]["reason"])}
+    for number, machine in enumerate(site.index["machines"]):
+        visitor.go("#/about?" + urlencode({"m": machine["name"], "outcome": "skipped"}))
+        here = sum(series["m"] == number for series in skipped)
+        chosen = visitor.page.locator("a.button[aria-current]").all_inner_texts()
+        assert chosen == ([f"– skipped\n{here}"] if here else [])
 
 
 def test_each_outcome_is_told_apart(

@@ -20,15 +20,22 @@ import { formatCount, formatDay, plural } from "../text/format.js";
 /** Outcomes that need a look. @type {Outcome[]} */
 const TROUBLE = ["failed", "timed out"];
 
+/** The series of the machine and environment that an address names. @param {State} state */
+function seriesHere(state) {
+  const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
+  return getModel().series.filter(
+    (series) =>
+      !machine ||
+      (series.machine.name === machine && (!environment || series.environment.id === environment)),
+  );
+}
+
 /** @param {State} state */
 function chosen(state) {
   const outcome = firstParam(state, "outcome");
-  const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
-  return getModel().series.filter((series) => {
-    if (outcome ? series.status !== outcome : !TROUBLE.includes(series.status)) return false;
-    if (machine && series.machine.name !== machine) return false;
-    return !(machine && environment && series.environment.id !== environment);
-  });
+  return seriesHere(state).filter(({ status }) =>
+    outcome ? status === outcome : TROUBLE.includes(status),
+  );
 }
 
 /** Why the newest run has no value, or is not of the newest commit. @param {Series} series */
@@ -57,8 +64,9 @@ const COLUMNS = [
 /** How many cases have each outcome, as filters. @param {State} state */
 function tallyLinks(state) {
   const now = firstParam(state, "outcome");
+  const here = seriesHere(state);
   return OUTCOME_NAMES.flatMap((outcome) => {
-    const count = getModel().series.filter((series) => series.status === outcome).length;
+    const count = here.filter((series) => series.status === outcome).length;
     if (!count) return [];
     const href = addressOf("about", {
       ...state.params,
