@@ -152,7 +152,8 @@ def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, 
     """Return the positions between which a change lies, from what its parts exclude.
 
     A part of its commits, at either end, that was compared and excludes the size of the change is
-    left out.
+    left out. Where that leaves commits of which another part excludes it too, it is no change of
+    one commit, and lies anywhere between its own two.
     """
     first, last = change.before, change.after
     parts = [pair for pair in pairs if not pair.differs and pair.excludes(change.ratio)]
@@ -162,4 +163,7 @@ def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, 
     for pair in sorted(parts, key=lambda pair: -pair.after):
         if first < pair.before < last <= pair.after:
             last = pair.before
+    within = [pair for pair in parts if change.spans(pair.before, pair.after)]
+    if any(pair.spans(first, last) for pair in within):
+        return change.before, change.after
     return first, last

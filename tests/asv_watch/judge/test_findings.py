@@ -209,6 +209,14 @@ def test_comparisons_of_parts_narrow_a_change_without_a_new_size() -> None:
     assert change.made_by == (commit_hash(14), commit_hash(16))
 
 
+def test_a_change_that_all_of_its_parts_exclude_is_not_narrowed_to_one_of_them() -> None:
+    parts = [comparison(10, 14, 1.0), comparison(14, 16, 1.0), comparison(16, 18, 1.0)]
+    [change] = analyse(
+        history_of(noisy({}), comparisons=together(comparison(10, 18, 1.2), *parts))
+    ).changes
+    assert (change.previous, change.commit, change.made_by) == (10, 18, None)
+
+
 @pytest.mark.parametrize(
     "other",
     [
