@@ -3,7 +3,8 @@
     python -m tests.browser.screenshots html docs/images
 
 The pictures show whatever the site holds: publish first. Each has a numbered mark beside every
-part that docs/site.md explains. Needs Chromium.
+part that docs/site.md explains; a part that this site has nothing to show in is named. Needs
+Chromium.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ VIEWS = {
             "label:has-text('Add a case')",
             "h3, h2, .chart",
         ),
+        height=700,
     ),
     "comparison": View(
         "#/compare",
@@ -134,8 +136,11 @@ def take(site: Path, folder: Path) -> None:
             page.goto((site / "index.html").resolve().as_uri() + view.address)
             wait_until_drawn(page)
             for number, selector in enumerate(view.marked, start=1):
-                part = page.locator(selector).locator("visible=true").first.element_handle()
-                page.evaluate(_MARK, [part, number])
+                part = page.locator(selector).locator("visible=true").first
+                if part.count():
+                    page.evaluate(_MARK, [part.element_handle(), number])
+                else:
+                    print(f"{name}.png lacks part {number}, {selector}", file=sys.stderr)
             page.screenshot(path=folder / f"{name}.png")
         browser.close()
 
