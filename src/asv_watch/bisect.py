@@ -27,7 +27,7 @@ from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues
-from asv_watch.records.git import ask_git
+from asv_watch.records.git import ask_git, commits_changing
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 from asv_watch.workplace import Workplace, open_workplace
@@ -233,7 +233,7 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
 
     Raises:
         WatchError: the sides differ in commit and release or in neither, ``before`` is no
-            ancestor of ``after``, or no commit between them changes the package.
+            ancestor of ``after``, or no commit between them can change a measured value.
     """
     old, new = side(place, before), side(place, after)
     if old.version is None or new.version is None:
@@ -253,19 +253,14 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
             "a bisection is over commits or over releases, not both; give both sides the "
             "same release, or both the same commit"
         )
-    package = place.configuration.package
-    repository = place.configuration.repository
-    commits = ask_git(
-        repository,
-        *("rev-list", "--first-parent", "--reverse"),
-        *(f"{old.version.commit}..{new.version.commit}", "--", *filter(None, [package])),
-    ).split()
+    repository, paths = place.configuration.repository, place.configuration.measured_paths
+    span = f"{old.version.commit}..{new.version.commit}"
+    commits = commits_changing(repository, span, paths)
     ancestor = ask_git(repository, "merge-base", old.version.commit, new.version.commit)
     if ancestor != old.version.commit or not commits:
-        changed = f"{package}/" if package else "anything"
         raise WatchError(
-            f"there is no commit between {old.name} and {new.name} that changes {changed}; "
-            "the first has to be an ancestor of the second"
+            f"there is no commit between {old.name} and {new.name} that can change a measured "
+            "value; the first has to be an ancestor of the second"
         )
     return [f"{commit}@{old.environment.version}" for commit in (old.version.commit, *commits)]
 

@@ -65,8 +65,9 @@ def report(
         if state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
     ]
-    paths = configuration.declared.measured_paths
-    ancestry = ancestry_of(history, findings, configuration.repository, paths)
+    ancestry = ancestry_of(
+        history, findings, configuration.repository, configuration.measured_paths
+    )
     contents = contents_of(history, findings, ancestry)
     print(write_report(contents, changes[:count], markup) or "no change to report")
     return report_damage(history)

@@ -24,7 +24,7 @@ CONFIGURATION: dict[str, Any] = {
     "build_command": [],
     "install_command": ["python --version"],
     "uninstall_command": ["python --version"],
-    "measured_paths": ["benchmarks", "src/torchspeed/models", "asv.conf.json"],
+    "measured_paths": ["benchmarks", "src", "asv.conf.json"],
     "plugins": [".asv_watch.asv.hooks"],
 }
 

@@ -304,10 +304,11 @@ def test_each_outcome_is_told_apart(
     publish: Callable[..., Site], visit: Callable[..., Visitor]
 ) -> None:
     plan = Plan(
-        commits=4, steps=0, machines=("ci-2core",), machines_with_cuda=(), unmeasured_commits=0,
-        failures=0.1, timeouts=0.1, never_run=0.5,
+        commits=4, steps=0, machines=("ci-2core", "workstation"), machines_with_cuda=(),
+        unmeasured_commits=0, failures=0.1, timeouts=0.1, never_run=0.5,
     )  # fmt: skip
-    visitor = visit(publish("outcomes", plan).url)
+    site = publish("outcomes", plan)
+    visitor = visit(site.url)
     for outcome, label, reason in (
         ("ok", "✓ ok", ""),
         ("failed", "✗ failed", "RuntimeError: the input has 3 features, the model 4"),
@@ -320,6 +321,15 @@ def test_each_outcome_is_told_apart(
         rows = visitor.rows("#about-app table.list")
         assert {row[1] for row in rows} == {label}
         assert reason in {row[2] for row in rows}
+    visitor.go()
+    lead = visitor.page.locator(".lead")
+    count, machine = re.findall(r"(\d+) cases failed on (.+)\.", lead.inner_text())[0]
+    lead.get_by_role("link", name="cases failed").click()
+    visitor.page.wait_for_selector("#about-app table.list")
+    rows = visitor.rows("#about-app table.list")
+    newest = site.index["commits"][-1][0][:8]
+    assert sum(row[3] == newest for row in rows) == int(count)
+    assert {row[4] for row in rows} == {f"{machine} · torch 2.15.0"}
 
 
 def test_a_project_without_models_speaks_of_its_benchmarks(

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.gpu import needs_gpu
 from torchspeed.measure import costs
 from torchspeed.measure.costs import (
     LARGEST_TRAFFIC,
@@ -78,7 +79,7 @@ def test_traffic_is_of_the_nearest_size_that_is_measured(moved_bytes: int) -> No
     assert size == LARGEST_TRAFFIC or size >= moved_bytes / 2**0.51
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@needs_gpu
 def test_costs_of_a_cuda_device_are_measured_on_it() -> None:
     meter = CostMeter(Peak("cuda", sizes=[1024]), [2**26], [Product(1, 512, 512, 512)])
     assert 0 < meter.measure().moving(2**26) < 1

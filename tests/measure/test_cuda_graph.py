@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.gpu import needs_gpu
 from torchspeed.measure import cuda_graph
 from torchspeed.measure.passes import CapturedPasses, Passes, passes
 
@@ -47,7 +48,7 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(
             eager.targets.copy_(eager.targets.flip(0))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@needs_gpu
 @pytest.mark.parametrize(
     "name", ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
+from tests.gpu import needs_gpu
 from torchspeed.measure.device_memory import device_peaks
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@needs_gpu
 def test_a_pass_of_known_size_has_that_peak() -> None:
     mebibyte = 2**20
     first = torch.cuda.memory_allocated()

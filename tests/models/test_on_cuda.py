@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from tests.gpu import needs_gpu
 from torchspeed.models import Implementation, create_model, has_tuned
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -13,7 +14,7 @@ MODELS: list[tuple[str, Implementation]] = [(name, "plain") for name in list_wor
 MODELS += [(name, "tuned") for name, _ in MODELS if has_tuned(get_workload(name).model)]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@needs_gpu
 @pytest.mark.parametrize(("name", "implementation"), MODELS)
 def test_outputs_and_gradients_are_those_of_the_cpu(
     name: str, implementation: Implementation

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.gpu import needs_gpu
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import run_loop
 from torchspeed.training.phases import Phase, PhaseClock, summarise
@@ -102,7 +103,7 @@ def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time()
     assert result.warmup_s + result.wall_s == pytest.approx(wall, rel=0.02)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@needs_gpu
 def test_gpu_work_is_charged_to_the_phase_that_launched_it() -> None:
     cycles = 200_000_000  # about 0.1 s of a busy GPU
     clock = PhaseClock(torch.device("cuda"))

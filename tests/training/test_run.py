@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 import torch
 
+from tests.gpu import needs_gpu
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
@@ -25,9 +26,6 @@ LENET = RunConfig(
 )
 DARNN = RunConfig(model="darnn", data="eeg", batch_size=64, optimiser="sgd", rate=0.01, epochs=1,
                   limit_batches=3)  # fmt: skip
-
-
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 
 
 @pytest.fixture(autouse=True)

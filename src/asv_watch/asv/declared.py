@@ -48,7 +48,7 @@ class Declared(msgspec.Struct, frozen=True):
     """Folder that is imported as it is, so that comparisons of commits build nothing."""
     measured_paths: tuple[str, ...] = ()
     """What can change a measured value: nothing outside these files and folders runs in a measured
-    process. Empty where nobody says, so that everything may."""
+    process. Where nobody says, that is the package (`asv_watch.asv.settings.Configuration`)."""
     environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
     """Disk space that a new environment takes."""
     reference: str = ""

@@ -18,7 +18,7 @@ from asv.console import log
 from asv.util import UserError
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.settings import find_repository
+from asv_watch.asv.settings import find_repository, measured_paths
 from asv_watch.errors import WatchError
 from asv_watch.records.git import ask_git
 
@@ -34,6 +34,8 @@ class PublishRequest:
     hashes: frozenset[str] | None
     """The commits to show; every commit of the branch if None."""
     declared: Declared
+    measured_paths: tuple[str, ...]
+    """`asv_watch.asv.settings.Configuration.measured_paths`."""
     environments: Path
     """Folder of asv's environments, which this machine has if it measures."""
     project: dict[str, str]
@@ -61,8 +63,8 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
 
 def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishRequest:
     root = Path.cwd()
-    declared = read_declared(conf, root)
-    project = _project(conf, declared.site_url)
+    conf.declared = read_declared(conf, root)
+    project = _project(conf, conf.declared.site_url)
     repository, branch = find_repository(root, conf, fetch=pull)
     hashes = None
     if range_spec is not None:
@@ -76,7 +78,8 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         repository=repository,
         branch=branch,
         hashes=hashes,
-        declared=declared,
+        declared=conf.declared,
+        measured_paths=measured_paths(conf, root, repository),
         environments=Path(conf.env_dir),
         project=project,
     )

@@ -114,6 +114,9 @@ class Configuration:
     suites these are (key ``repo``). Git is run here, so that paths count from it."""
     package: str = ""
     """Folder that is imported as it is (`_package`); empty where asv's commands build it."""
+    measured_paths: tuple[str, ...] = ()
+    """Files and folders of the repository that can change a measured value: those that
+    asv.conf.json lists, in its own repository, or else the package; empty if all may."""
     declared: Declared = field(default_factory=Declared)
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
     """Requirement to those of its releases that are compared with their neighbours, the newest
@@ -166,6 +169,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         environments=specs,
         repository=repository,
         package=_package(conf),
+        measured_paths=measured_paths(conf, root, repository),
         declared=conf.declared,
         releases=_releases(root, conf.declared, specs[0]),
     )
@@ -234,6 +238,12 @@ def _default_branch(repository: Any, path: Path) -> str:
     head = ask_git(path, "symbolic-ref", "--short", "HEAD")
     names = (default, "main", "master", head)
     return next((name for name in names if name in branches), default)
+
+
+def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
+    """Return `Configuration.measured_paths`."""
+    listed: tuple[str, ...] = conf.declared.measured_paths if repository == root else ()
+    return listed or tuple(filter(None, [_package(conf)]))
 
 
 def _package(conf: Any) -> str:

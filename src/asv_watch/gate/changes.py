@@ -31,25 +31,20 @@ class Changed:
     """Whether a profile of Python functions sees every change."""
 
 
-def measured_files(root: Path, configuration: Configuration, before: str, after: str) -> list[str]:
+def measured_files(configuration: Configuration, before: str, after: str) -> list[str]:
     """List the files that differ between two commits and can change a measured value.
 
-    These are the files below ``"measured_paths"`` of asv.conf.json. In a project without that
-    list, or with its suites in a repository of their own, they are all files but documentation
-    and tests. A file that was renamed is listed with both names.
+    Where nothing is known of such files, they are all but documentation and tests. A file that
+    was renamed is listed with both names.
 
     Raises:
         WatchError: git fails, such as where an object is missing.
     """
-    repository = configuration.repository
-    listed = run_git(repository, "diff", "--name-only", "--no-renames", "-z", before, after)
+    options = ("--name-only", "--no-renames", "-z")
+    paths = configuration.measured_paths
+    listed = run_git(configuration.repository, "diff", *options, before, after, "--", *paths)
     changed = [path for path in listed.split("\0") if path]
-    measured_paths = configuration.declared.measured_paths
-    if not measured_paths or repository != root:
-        return [path for path in changed if not _NEVER_MEASURED.search(path)]
-    top = Path(run_git(root, "rev-parse", "--show-toplevel").rstrip("\n")).resolve()
-    measured = [root.resolve().relative_to(top) / path for path in measured_paths]
-    return [path for path in changed if any(map(PurePosixPath(path).is_relative_to, measured))]
+    return changed if paths else [path for path in changed if not _NEVER_MEASURED.search(path)]
 
 
 def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]) -> Changed:

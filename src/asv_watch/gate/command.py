@@ -207,7 +207,7 @@ def _nearest(
         The cases, and how many of them to measure first.
     """
     configuration = place.configuration
-    changed = measured_files(place.root, configuration, *commits)
+    changed = measured_files(configuration, *commits)
     changes = read_changes(configuration.repository, *commits, changed)
     files = quantities.counted(len(changed), "changed file")
     if changes.is_traceable and not changes.functions:

@@ -23,7 +23,7 @@ from asv_watch.night.tasks import INCOMPLETE, SOURCES, UNMEASURED, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, read_commits
+from asv_watch.records.git import ask_git, commits_changing, read_commits
 from asv_watch.records.loading import NOT_ON_BRANCH
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
@@ -66,11 +66,9 @@ class _Night:
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
         """What failed tonight as a whole, a commit or a release, and why."""
-        paths = configuration.declared.measured_paths
-        changing = ask_git(
-            configuration.repository, "rev-list", "--first-parent", self._branch, "--", *paths
+        self._changing = frozenset(
+            commits_changing(configuration.repository, self._branch, configuration.measured_paths)
         )
-        self._changing = frozenset(changing.split())
         """Hashes of the commits that can change a measured value."""
         suites = [
             ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")

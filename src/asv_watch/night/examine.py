@@ -6,10 +6,8 @@ and then *explained* operator by operator. Both are stored where `asv_watch.judg
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 from asv_watch.asv.selection import Selection
@@ -21,15 +19,6 @@ from asv_watch.interleave.cases import find_case
 from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
 from asv_watch.night.queue import Situation, Task
-from asv_watch.records.git import ask_git
-
-
-@functools.cache  # a night looks at its queue after every task
-def _count_candidates(repository: Path, before: str, after: str, package: str) -> int:
-    """Count the commits after ``before``, up to ``after``, that change the package."""
-    paths = [package] if package else []
-    span = ("--first-parent", "--count", f"{before}..{after}", "--", *paths)
-    return int(ask_git(repository, "rev-list", *span) or 0)
 
 
 def measured_changes(situation: Situation) -> Iterator[Task]:
@@ -47,8 +36,8 @@ def measured_changes(situation: Situation) -> Iterator[Task]:
             continue
         ends = history.commits[change.previous].hash, history.commits[change.commit].hash
         between = change.made_by or ends
-        repository, package = place.configuration.repository, place.configuration.package
-        if _count_candidates(repository, *between, package) > 1:
+        first, last = (history.positions[hash_] for hash_ in between)
+        if sum(first < commit.position <= last for commit in situation.commits) > 1:
             yield _task("bisect", series.case.name, environment, between)
         is_explained = change.explanation is not None or change.kind != "time"
         if not is_explained and place.declared.profiler is not None:

@@ -128,6 +128,22 @@ def ask_git(repository: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
 
+def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[str]:
+    """List the commits along the first parents that change a file below the paths.
+
+    Args:
+        repository: a checkout or a bare repository.
+        span: a commit, with all before it, or ``BEFORE..AFTER``.
+        paths: files and folders; all commits are listed where there are none.
+
+    Returns:
+        Their hashes, oldest first.
+    """
+    return ask_git(
+        repository, "rev-list", "--first-parent", "--reverse", span, "--", *paths
+    ).split()
+
+
 def uncommitted(repository: Path, *arguments: str) -> list[str]:
     """Return what differs from HEAD, one path each, but for Python's bytecode.
 

@@ -47,8 +47,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     with swapped_in(request.site) as fresh, kept_partitions(request.environments) as known:
         history = in_order(load_history(request.results, commits, layout=declared.layout))
         findings = analyse(history, known)
-        paths = declared.measured_paths
-        ancestry = ancestry_of(history, findings, request.repository, paths)
+        ancestry = ancestry_of(history, findings, request.repository, request.measured_paths)
         build_site(
             fresh,
             contents_of(history, findings, ancestry),

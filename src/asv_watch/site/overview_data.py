@@ -8,6 +8,7 @@ from statistics import median
 from asv_watch import quantities
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.quantities import counted
+from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
@@ -162,6 +163,7 @@ def _failed(contents: Contents) -> Json | None:
     failed = sum(setup.counts.get(outcome, 0) for outcome in ("failed", "timed out"))
     return {
         "machine": setup.machine.name,
+        "environment": names.environment_id(setup.environment),
         "count": failed,
         "cases": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
     }

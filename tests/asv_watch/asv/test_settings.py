@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,27 @@ def test_a_package_is_imported_as_it_is_only_where_asv_installs_none(
     (tmp_path / "asv.conf.json").write_text(json.dumps(settings | commands))
     git(tmp_path, "init", "--quiet")
     assert read_configuration(tmp_path).package == package
+
+
+def test_what_can_change_a_value_is_what_is_listed_or_else_the_package(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    elsewhere = make_repository({"src/a.py": ""})
+    root = tmp_path / "suites"
+    root.mkdir()
+    git(root, "init", "--quiet")
+    settings = {"version": 1, "project": "p", "environment_type": "virtualenv"}
+
+    def paths(repository: str, **entries: object) -> tuple[str, ...]:
+        text = json.dumps(settings | {"repo": repository} | entries)
+        (root / "asv.conf.json").write_text(text)
+        return read_configuration(root).measured_paths
+
+    listed = {"measured_paths": ["models"], "package_dir": "src"}
+    assert paths(".", **listed) == ("models",)
+    assert paths(str(elsewhere), **listed) == ("src",), "the list is of the suites' repository"
+    assert paths(".", package_dir="src") == ("src",)
+    assert paths(".") == ()
 
 
 def test_environments_with_the_same_main_requirement_are_told_apart(tmp_path: Path) -> None:

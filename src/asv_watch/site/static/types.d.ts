@@ -226,7 +226,7 @@ interface Overview {
   headline: string;
   commits: OverviewCommits;
   release: OverviewRelease | null;
-  failed: { machine: string; count: number; cases: number } | null;
+  failed: { machine: string; environment: string; count: number; cases: number } | null;
 }
 
 /** `data/index.js` and `index.json`. */

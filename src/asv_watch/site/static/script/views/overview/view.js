@@ -103,8 +103,9 @@ function lead() {
   const { commits, index } = getModel();
   const newest = Math.max(...index.newest_runs.map((run) => run.c));
   const commit = commits[newest];
-  const { machine = "", count = 0, cases = 0 } = index.overview.failed ?? {};
-  const failed = el("a", { href: "#/about?outcome=failed" }, `${plural(count, "case")} failed`);
+  const { machine = "", environment = "", count = 0, cases = 0 } = index.overview.failed ?? {};
+  const list = linkTo("about", { m: machine, e: environment });
+  const failed = el("a", { href: list }, `${plural(count, "case")} failed`);
   return el(
     "p",
     { class: "lead" },

@@ -1,0 +1,8 @@
+"""The mark of tests that need a GPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
