@@ -21,7 +21,7 @@ class LSTMWeights(nn.Module):
         weight_ih: (4 x hidden, features), from the input to the gates.
         weight_hh: (4 x hidden, hidden), from the last hidden state to the gates.
         bias: (4 x hidden).
-        no_bias: (4 x hidden), zeros for the second bias that torch's kernels on a GPU insist on.
+        no_bias: (4 x hidden), zeros: torch's LSTM takes two biases or none.
     """
 
     no_bias: Tensor
