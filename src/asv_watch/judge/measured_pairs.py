@@ -152,15 +152,17 @@ def narrowed(change: MeasuredPair, pairs: Sequence[MeasuredPair]) -> tuple[int, 
     """Return the positions between which a change lies, from what its parts exclude.
 
     A part of its commits, at either end, that was compared and excludes the size of the change is
-    left out. Where that leaves commits of which another part excludes it too, it is no change of
-    one commit, and lies anywhere between its own two.
+    left out, unless it excludes 1 too: then it holds some of the change. Where that leaves commits
+    of which another part excludes it, it is no change of one commit, and lies anywhere between its
+    own two.
     """
     first, last = change.before, change.after
     parts = [pair for pair in pairs if not pair.differs and pair.excludes(change.ratio)]
-    for pair in sorted(parts, key=lambda pair: pair.before):
+    empty = [pair for pair in parts if not pair.excludes(1)]
+    for pair in sorted(empty, key=lambda pair: pair.before):
         if pair.before <= first < pair.after < last:
             first = pair.after
-    for pair in sorted(parts, key=lambda pair: -pair.after):
+    for pair in sorted(empty, key=lambda pair: -pair.after):
         if first < pair.before < last <= pair.after:
             last = pair.before
     within = [pair for pair in parts if change.spans(pair.before, pair.after)]

@@ -209,6 +209,14 @@ def test_comparisons_of_parts_narrow_a_change_without_a_new_size() -> None:
     assert change.made_by == (commit_hash(14), commit_hash(16))
 
 
+def test_a_part_with_a_change_too_small_to_count_stays_in_the_range_of_a_larger_one() -> None:
+    parts = [comparison(10, 14, 1.0), comparison(16, 18, 1.012)]
+    [change] = analyse(
+        history_of(noisy({}), comparisons=together(comparison(10, 18, 1.03), *parts))
+    ).changes
+    assert change.made_by == (commit_hash(14), commit_hash(18))
+
+
 def test_a_change_that_all_of_its_parts_exclude_is_not_narrowed_to_one_of_them() -> None:
     parts = [comparison(10, 14, 1.0), comparison(14, 16, 1.0), comparison(16, 18, 1.0)]
     [change] = analyse(
