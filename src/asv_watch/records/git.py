@@ -260,15 +260,14 @@ def read_ancestry(
 
     Args:
         repository: A checkout or a bare repository.
-        line: The branch along the first parents, oldest first.
-        since: Full hash of one of its commits: what came after it is read.
+        line: Commits of the branch along the first parents, oldest first; some may be missing.
+        since: Full hash of one of them: what came after it is read.
         paths: Files and folders, of which those that the newest commit lacks are ignored.
     """
     first = next(index for index, commit in enumerate(line) if commit.hash == since)
-    newer = line[first + 1 :]
-    if not newer:
+    if line[-1].hash == since:
         return Ancestry(line)
-    reach = [newer[-1].hash, f"^{since}"]
+    reach = [line[-1].hash, f"^{since}"]
     tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines())
     known = tuple(path for path in paths if path in tree)
     arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
@@ -278,15 +277,18 @@ def read_ancestry(
         commit: (index, parents, date, subject)
         for index, (commit, parents, date, subject) in enumerate(log)
     }
+    along = [line[-1].hash]
+    while (parent := left[along[-1]][1].partition(" ")[0]) in left:
+        along.append(parent)
     commits = list(line[: first + 1])
-    for merge in newer:
+    for position, merge in enumerate(reversed(along), start=commits[-1].position + 1):
         brought: list[tuple[int, Commit]] = []
-        waiting = [merge.hash]
+        waiting = [merge]
         while waiting:
             candidate = waiting.pop()
             if candidate in left:
                 index, parents, date, subject = left.pop(candidate)
-                found = Commit(candidate, int(date), subject, position=merge.position)
+                found = Commit(candidate, int(date), subject, position=position)
                 brought.append((index, found))
                 waiting += parents.split()
         brought.sort(key=itemgetter(0), reverse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.git import Ancestry, read_ancestry, read_commits
+from asv_watch.records.git import Ancestry, commits_changing, read_ancestry, read_commits
 from asv_watch.records.records import Commit
 from tests.conftest import commit, git
 
@@ -68,6 +68,16 @@ def test_commits_that_may_have_changed_a_value_are_those_that_touch_the_paths_or
     assert suspects("models/a.py") == ["Merge feature", "Merge feature again"]
     assert suspects("models/b.py") == ["On main"]
     assert suspects() == suspects("no-such-folder") == every
+
+
+def test_commits_that_were_not_measured_are_suspects_too(repository: Path) -> None:
+    line = read_commits(repository)
+    first, *others, last = line
+    ancestry = read_ancestry(repository, (first, last), first.hash, ["models"])
+    suspects = [commit.hash for commit in (*others, last)]
+    assert ancestry.suspects(first.hash, last.hash) == suspects
+    assert suspects == commits_changing(repository, f"{first.hash}..main", ["models"])
+    assert ancestry.suspects(others[0].hash, last.hash) == suspects[1:]
 
 
 def test_without_git_the_branch_itself_is_listed() -> None:
