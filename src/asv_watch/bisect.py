@@ -15,7 +15,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from asv_watch import quantities
@@ -25,10 +24,10 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.interleave.cases import MeasurableCase, find_case
 from asv_watch.interleave.rounds import Sampling
 from asv_watch.interleave.sides import Side, side
+from asv_watch.judge.measured_pairs import pooled
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.git import ask_git, commits_changing
-from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
@@ -170,7 +169,7 @@ class _Bisection:
             measured.append(
                 _as_ratio(compared.values[0]) if compared.values else compared.ratios[0]
             )
-            self.ratios[before, after] = _pooled(measured)
+            self.ratios[before, after] = pooled(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
         ratio = self.ratios[before, after]
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
@@ -293,16 +292,6 @@ def _as_ratio(values: CaseValues) -> CaseRatio:
     ratio = after / before
     ends = (ratio, ratio)
     return CaseRatio(values.case, values.at, ends, ratio, ends, before, after, values.unit)
-
-
-def _pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
-    """Return one ratio from the rounds of several measurements of the same pair."""
-    newest = measured[-1]
-    if len(measured) == 1:
-        return newest
-    ratios = tuple(ratio for case in measured for ratio in case.ratios)
-    ratio, interval = estimate_ratio(ratios)
-    return msgspec.structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
 
 
 def bisect(

@@ -3,8 +3,8 @@
 Two ways lead to the ratio of two commits: a comparison of exactly these two, or two comparisons
 with the same reference, whose quotient is the ratio of two neighbours among the commits that were
 compared with it. The half-widths of both intervals, as logarithms, then add in quadrature. A
-quotient counts only where no comparisons lead from one commit to the other, and a newer
-comparison before an older one.
+quotient counts only where no comparisons lead from one commit to the other. Where two commits were
+compared more than once, the rounds of all those comparisons count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from msgspec import structs
+
 from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
+from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import Verdict, verdict
 
 _OF_ITSELF = {"null", "planted"}
@@ -66,8 +69,10 @@ def measured_pairs(
     Returns:
         Name of the case and release to its pairs: one for two commits.
     """
-    direct: dict[tuple[str, str], dict[tuple[int, int], MeasuredPair]] = defaultdict(dict)
-    with_reference: dict[tuple[str, str, Version], dict[int, CaseRatio]] = defaultdict(dict)
+    direct: dict[tuple[str, str], dict[tuple[int, int], list[CaseRatio]]]
+    direct = defaultdict(lambda: defaultdict(list))
+    with_reference: dict[tuple[str, str, Version], dict[int, list[CaseRatio]]]
+    with_reference = defaultdict(lambda: defaultdict(list))
     for comparison in comparisons:
         header = comparison.header
         before, after = (
@@ -79,18 +84,33 @@ def measured_pairs(
         for ratio in comparison.ratios:
             key = ratio.case, header.after.release
             if same_release and before is not None:
-                pair = _pair(before, after, ratio)
-                direct[key][pair.before, pair.after] = pair
+                in_order = ratio if before < after else _reversed(ratio)
+                direct[key][min(before, after), max(before, after)].append(in_order)
             if header.kind == "reference":
-                with_reference[(*key, header.before)][after] = ratio
-    for (case, release, reference), ratios in with_reference.items():
-        pairs, own = direct[case, release], positions.get(reference.commit)
-        compared = sorted(pairs)
-        for before, after in pairwise(sorted(ratios)):
+                with_reference[(*key, header.before)][after].append(ratio)
+    pairs = {
+        key: [_pair(*ends, pooled(ratios)) for ends, ratios in of_case.items()]
+        for key, of_case in direct.items()
+    }
+    for (case, release, reference), of_commit in with_reference.items():
+        compared = sorted(direct[case, release])
+        own = positions.get(reference.commit)
+        for before, after in pairwise(sorted(of_commit)):
             is_between = own is not None and before < own < after
             if not is_between and not _is_chain(compared, before, after):
-                pairs[before, after] = _quotient(before, after, ratios)
-    return {key: tuple(pairs.values()) for key, pairs in direct.items()}
+                ends = pooled(of_commit[before]), pooled(of_commit[after])
+                pairs.setdefault((case, release), []).append(_quotient(before, after, *ends))
+    return {key: tuple(of_case) for key, of_case in pairs.items()}
+
+
+def pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
+    """Return one ratio from the rounds of several comparisons of the same two versions."""
+    newest = measured[-1]
+    if len(measured) == 1:
+        return newest
+    ratios = tuple(ratio for case in measured for ratio in case.ratios)
+    ratio, interval = estimate_ratio(ratios)
+    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
 
 
 def _is_chain(compared: Sequence[tuple[int, int]], first: int, last: int) -> bool:
@@ -109,17 +129,25 @@ def _is_chain(compared: Sequence[tuple[int, int]], first: int, last: int) -> boo
     return last in reached
 
 
-def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:
-    """Return a comparison of two commits with the earlier one first."""
+def _reversed(measured: CaseRatio) -> CaseRatio:
+    """Return a comparison with the versions in the other order."""
     low, high = measured.interval
-    old, new = measured.before, measured.after
-    if before < after:
-        return MeasuredPair(before, after, measured.ratio, (low, high), (old, new))
-    return MeasuredPair(after, before, 1 / measured.ratio, (1 / high, 1 / low), (new, old))
+    return structs.replace(
+        measured,
+        ratios=tuple(1 / ratio for ratio in measured.ratios),
+        ratio=1 / measured.ratio,
+        interval=(1 / high, 1 / low),
+        before=measured.after,
+        after=measured.before,
+    )
 
 
-def _quotient(before: int, after: int, ratios: Mapping[int, CaseRatio]) -> MeasuredPair:
-    old, new = ratios[before], ratios[after]
+def _pair(before: int, after: int, measured: CaseRatio) -> MeasuredPair:
+    values = measured.before, measured.after
+    return MeasuredPair(before, after, measured.ratio, measured.interval, values)
+
+
+def _quotient(before: int, after: int, old: CaseRatio, new: CaseRatio) -> MeasuredPair:
     ratio = new.ratio / old.ratio
     down = math.hypot(math.log(new.ratio / new.interval[0]), math.log(old.interval[1] / old.ratio))
     up = math.hypot(math.log(new.interval[1] / new.ratio), math.log(old.ratio / old.interval[0]))

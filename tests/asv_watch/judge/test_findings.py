@@ -209,6 +209,19 @@ def test_comparisons_of_parts_narrow_a_change_without_a_new_size() -> None:
     assert change.made_by == (commit_hash(14), commit_hash(16))
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_all_rounds_of_comparisons_of_the_same_commits_count(order: int) -> None:
+    """Also where they were compared the other way round."""
+    once = comparison(10, 18, 1.2)
+    again = comparison(18, 10, 1 / 1.18) if order else comparison(10, 18, 1.18)
+    [change] = analyse(history_of(noisy({}), comparisons=together(once, again))).changes
+    assert (change.previous, change.commit) == (10, 18)
+    assert change.ratio == pytest.approx(1.19, abs=1e-3)
+    low, high = change.interval or (1, 1)
+    assert low < 1.18
+    assert high > 1.2
+
+
 def test_a_part_with_a_change_too_small_to_count_stays_in_the_range_of_a_larger_one() -> None:
     parts = [comparison(10, 14, 1.0), comparison(16, 18, 1.012)]
     [change] = analyse(

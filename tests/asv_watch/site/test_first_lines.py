@@ -225,6 +225,7 @@ def test_the_page_counts_the_cases_of_the_newest_commit_wherever_it_was_measured
     assert shown_first["name"] == "ci-2core"
     assert index["overview"]["failed"] == {
         "machine": "desk",
+        "environment": index["environments"][0]["id"],
         "count": 0,
         "cases": len(ran),
     }
