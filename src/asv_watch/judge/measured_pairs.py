@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import geometric_mean
 
 from msgspec import structs
 
@@ -104,13 +105,23 @@ def measured_pairs(
 
 
 def pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
-    """Return one ratio from the rounds of several comparisons of the same two versions."""
+    """Return one ratio from the rounds of several comparisons of the same two versions.
+
+    Its values before and after are the geometric means of theirs.
+    """
     newest = measured[-1]
     if len(measured) == 1:
         return newest
     ratios = tuple(ratio for case in measured for ratio in case.ratios)
     ratio, interval = estimate_ratio(ratios)
-    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
+    return structs.replace(
+        newest,
+        ratios=ratios,
+        ratio=ratio,
+        interval=interval,
+        before=geometric_mean(case.before for case in measured),
+        after=geometric_mean(case.after for case in measured),
+    )
 
 
 def _is_chain(compared: Sequence[tuple[int, int]], first: int, last: int) -> bool:
