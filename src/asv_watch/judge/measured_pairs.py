@@ -107,13 +107,18 @@ def measured_pairs(
 def pooled(measured: Sequence[CaseRatio]) -> CaseRatio:
     """Return one ratio from the rounds of several comparisons of the same two versions.
 
-    Its values before and after are the geometric means of theirs.
+    Some values differ more from one hour to another than within one, such as peak memory. So where
+    the intervals of the comparisons have nothing in common, that of their ratio reaches over all
+    of them. Its values before and after are the geometric means of theirs.
     """
     newest = measured[-1]
     if len(measured) == 1:
         return newest
     ratios = tuple(ratio for case in measured for ratio in case.ratios)
     ratio, interval = estimate_ratio(ratios)
+    lows, highs = zip(*(case.interval for case in measured), strict=True)
+    if max(lows) > min(highs):
+        interval = min(*lows, interval[0]), max(*highs, interval[1])
     return structs.replace(
         newest,
         ratios=ratios,

@@ -222,6 +222,15 @@ def test_all_rounds_of_comparisons_of_the_same_commits_count(order: int) -> None
     assert high > 1.2
 
 
+def test_comparisons_that_exclude_each_other_show_a_change_only_if_all_do() -> None:
+    def changes(*ratios: float) -> int:
+        compared = together(*(comparison(10, 18, ratio) for ratio in ratios))
+        return len(analyse(history_of(noisy({}), comparisons=compared)).changes)
+
+    assert changes(1.2, 1.3) == 1
+    assert changes(1.2, 1.2, 0.99) == 0
+
+
 def test_a_part_with_a_change_too_small_to_count_stays_in_the_range_of_a_larger_one() -> None:
     parts = [comparison(10, 14, 1.0), comparison(16, 18, 1.012)]
     [change] = analyse(
