@@ -16,7 +16,8 @@ from tests.conftest import commit, git
 
 
 def _configuration(reference: str) -> str:
-    text = json.dumps(CONFIGURATION | {"reference": reference}, indent=1)
+    settings = {"reference": reference, "measured_paths": ["benchmarks", "asv.conf.json"]}
+    text = json.dumps(CONFIGURATION | settings, indent=1)
     return text.replace('"version"', '// what is measured\n "version"')
 
 
