@@ -1,4 +1,4 @@
-"""Commands of the README that change files do what it says of them."""
+"""The README begins with the commands of a fresh machine, and its commands do what it says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from pathlib import Path
 from asv.config import Config
 
 from tests.conftest import run
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, Page
+
+
+def test_the_first_block_names_the_two_commands_of_a_fresh_machine_and_their_cost() -> None:
+    block = Page(ROOT / "README.md").blocks("sh")[0]
+    for command in ("make bench", "make test"):
+        assert re.search(rf"^{command} +# .*\d+ minutes\b.*, \d+ GB$", block, re.MULTILINE)
 
 
 def test_the_readme_adds_the_plugin_to_the_configuration_that_asv_writes(tmp_path: Path) -> None:
