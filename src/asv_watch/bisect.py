@@ -20,10 +20,10 @@ import typer
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import compare
+from asv_watch.engine.cases import MeasurableCase, find_case
+from asv_watch.engine.rounds import Sampling
+from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.interleave.cases import MeasurableCase, find_case
-from asv_watch.interleave.rounds import Sampling
-from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.measured_pairs import pooled
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues
@@ -187,7 +187,7 @@ def find_culprits(
     Args:
         place: the checkout, and the machine under whose name results are stored.
         case: what changed.
-        candidates: two at least, as `asv_watch.interleave.sides.side` reads them, oldest first.
+        candidates: two at least, as `asv_watch.engine.sides.side` reads them, oldest first.
 
     Returns:
         The changes, oldest first; empty where the first and last candidate do not differ.

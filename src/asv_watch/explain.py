@@ -23,9 +23,9 @@ import msgspec
 from asv_watch import quantities
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.engine.cases import MeasurableCase, find_case
+from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.interleave.cases import MeasurableCase, find_case
-from asv_watch.interleave.sides import Side, side
 from asv_watch.judge.causes import in_words
 from asv_watch.markdown import table
 from asv_watch.options import After, Before, Machine, OneCase, Release

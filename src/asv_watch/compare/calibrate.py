@@ -15,9 +15,9 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
 from asv_watch.compare.measure import compare
 from asv_watch.compare.report import report
+from asv_watch.engine.cases import list_cases
+from asv_watch.engine.sides import side
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import list_cases
-from asv_watch.interleave.sides import side
 from asv_watch.judge.precision import detectable_change, noise_in_words
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.records.comparisons import CaseRatio

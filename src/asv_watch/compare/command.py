@@ -11,9 +11,9 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.compare import report as compare_report
 from asv_watch.compare.measure import compare as measure
 from asv_watch.compare.stored import compare_stored
+from asv_watch.engine.cases import list_cases
+from asv_watch.engine.sides import side
 from asv_watch.errors import ExitStatus
-from asv_watch.interleave.cases import list_cases
-from asv_watch.interleave.sides import side
 from asv_watch.options import After, Before, Cases, Machine, Release
 from asv_watch.statistics.rule import Verdict, judged, value_verdict, verdict
 from asv_watch.workplace import check_room, open_workplace

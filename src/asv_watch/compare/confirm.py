@@ -17,10 +17,10 @@ from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.compare.measure import Compared, compare
+from asv_watch.engine.cases import list_cases
+from asv_watch.engine.rounds import PRECISE
+from asv_watch.engine.sides import side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.interleave.cases import list_cases
-from asv_watch.interleave.rounds import PRECISE
-from asv_watch.interleave.sides import side
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine

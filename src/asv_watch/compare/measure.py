@@ -10,11 +10,11 @@ from pathlib import Path
 
 from asv_watch import quantities
 from asv_watch.asv.selection import Selection
+from asv_watch.engine import processes
+from asv_watch.engine.cases import MeasurableCase, Measures, list_cases
+from asv_watch.engine.rounds import DEFAULT, Keep, Sampling, measure_cases
+from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
-from asv_watch.interleave import processes
-from asv_watch.interleave.cases import MeasurableCase, Measures, list_cases
-from asv_watch.interleave.rounds import DEFAULT, Keep, Sampling, measure_cases
-from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,

@@ -18,8 +18,8 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.report import summary
 from asv_watch.coverage import ReferenceCoverage, selected_cases
+from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.interleave.sides import Side, side
 from asv_watch.options import Cases, Full, Machine, Release
 from asv_watch.records.comparisons import read_comparisons
 from asv_watch.workplace import Workplace, open_workplace

@@ -14,6 +14,14 @@ from msgspec.structs import replace
 from asv_watch import quantities
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
+from asv_watch.engine.cases import (
+    Benchmarks,
+    MeasurableCase,
+    choose_cases,
+    list_benchmarks,
+)
+from asv_watch.engine.rounds import DEFAULT, PRECISE, measure_cases
+from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.changes import measured_files, read_changes
@@ -27,14 +35,6 @@ from asv_watch.gate.result import (
     parse_share,
     verdict_of,
 )
-from asv_watch.interleave.cases import (
-    Benchmarks,
-    MeasurableCase,
-    choose_cases,
-    list_benchmarks,
-)
-from asv_watch.interleave.rounds import DEFAULT, PRECISE, measure_cases
-from asv_watch.interleave.sides import Side, side
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured

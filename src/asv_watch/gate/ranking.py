@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from asv_watch import probes
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.sides import Side
 
 _SECONDS_A_CASE = 10
 _SHORTEST_PART = 5

@@ -14,9 +14,9 @@ from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
+from asv_watch.engine.cases import find_case
+from asv_watch.engine.sides import side
 from asv_watch.explain import explain_case
-from asv_watch.interleave.cases import find_case
-from asv_watch.interleave.sides import side
 from asv_watch.judge.causes import in_words
 from asv_watch.night.queue import Situation, Task
 

@@ -20,8 +20,8 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
+from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import choose_cases
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts

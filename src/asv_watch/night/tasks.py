@@ -18,9 +18,9 @@ from asv_watch.bench import Tally, measure_commit
 from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.compare.reference import measure_against_reference
+from asv_watch.engine.cases import list_cases
+from asv_watch.engine.sides import side
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import list_cases
-from asv_watch.interleave.sides import side
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.records.comparisons import import_case

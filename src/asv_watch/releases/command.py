@@ -13,14 +13,14 @@ from asv_watch import quantities
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import report
-from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.interleave.cases import (
+from asv_watch.engine.cases import (
     Benchmarks,
     choose_cases,
     list_benchmarks,
     list_benchmarks_in,
 )
-from asv_watch.interleave.sides import Side, side
+from asv_watch.engine.sides import Side, side
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
 from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table

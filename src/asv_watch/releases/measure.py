@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.rounds import ratio_of_case
+from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.rounds import ratio_of_case
-from asv_watch.interleave.sides import Side
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
 from asv_watch.records.comparisons import (

@@ -27,8 +27,8 @@ from asv_watch.asv.selection import (
     parse_shard,
 )
 from asv_watch.asv.skipping import select
+from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
-from asv_watch.interleave.cases import choose_cases
 
 BENCHMARKS: list[dict[str, Any]] = [
     {

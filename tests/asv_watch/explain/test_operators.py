@@ -11,10 +11,10 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
 from asv_watch.explain import compare_profiles, explain_case, report
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.sides import Side
 from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import FILE_NAME, StoredExplanation
 from asv_watch.records.json_lines import read_stored

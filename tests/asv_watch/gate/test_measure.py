@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
 from asv_watch.gate.command import measure
 from asv_watch.gate.result import GateCase
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.sides import Side
 from asv_watch.machine.budget import Budget
 
 SUITE = """

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, read_changes
 from asv_watch.gate.ranking import profile, rank
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.sides import Side
 from tests.conftest import commit
 
 PACKAGE = """

@@ -25,8 +25,8 @@ from asv_watch.asv.selection import (
     in_short_set,
     process_name,
 )
+from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
-from asv_watch.interleave.sides import Side
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 

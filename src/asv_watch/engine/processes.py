@@ -26,8 +26,8 @@ from typing import IO, Any, Literal
 import msgspec
 
 from asv_watch import probes
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.sides import Side
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
 from asv_watch.machine.room import check_machine
 from asv_watch.signals import exit_in_words
 

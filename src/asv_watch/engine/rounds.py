@@ -28,15 +28,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch import quantities
-from asv_watch.errors import MachineError
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.processes import (
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import (
     CaseFailedError,
     CaseSkippedError,
     Server,
     measure_round,
 )
-from asv_watch.interleave.sides import Side
+from asv_watch.engine.sides import Side
+from asv_watch.errors import MachineError
 from asv_watch.progress import human_time
 from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
 from asv_watch.statistics.ratio import estimate_ratio, ratio_of_round, spread_of_rounds

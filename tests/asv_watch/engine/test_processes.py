@@ -18,9 +18,8 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.errors import MachineError
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.processes import (
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
     CaseFailedError,
@@ -28,7 +27,8 @@ from asv_watch.interleave.processes import (
     Server,
     measure_round,
 )
-from asv_watch.interleave.sides import Side
+from asv_watch.engine.sides import Side
+from asv_watch.errors import MachineError
 from asv_watch.statistics.ratio import ratio_of_round
 
 SUITE = '''

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.errors import MachineError
-from asv_watch.interleave import rounds as rounds_module
-from asv_watch.interleave.cases import MeasurableCase
-from asv_watch.interleave.processes import CaseFailedError, CaseSkippedError
-from asv_watch.interleave.rounds import (
+from asv_watch.engine import rounds as rounds_module
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import CaseFailedError, CaseSkippedError
+from asv_watch.engine.rounds import (
     DEFAULT,
     RoundsOfCases,
     Sampling,
     measure_cases,
 )
-from asv_watch.interleave.sides import Side
+from asv_watch.engine.sides import Side
+from asv_watch.errors import MachineError
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.statistics.rule import Verdict, verdict
 

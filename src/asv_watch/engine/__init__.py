@@ -1,0 +1,1 @@
+"""Measures versions: their samples are interleaved, in rounds of new processes."""

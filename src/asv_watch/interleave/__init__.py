@@ -1,1 +1,0 @@
-"""Interleaves samples of two versions on one core."""
