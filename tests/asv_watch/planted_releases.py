@@ -38,6 +38,7 @@ def compared_releases(
     values: tuple[CaseValues, ...] = (),
     requirement: str = "torch",
     commits: tuple[str, str] = (COMMIT, COMMIT),
+    unit: str = "seconds",
 ) -> StoredComparison:
     """Compare two releases.
 
@@ -53,6 +54,7 @@ def compared_releases(
         values: Peak memory and counts of other cases.
         requirement: Whose releases they are.
         commits: Of both sides.
+        unit: Of all cases.
     """
     versions = [
         Version(commit, {requirement: name}, "3.11")
@@ -68,6 +70,7 @@ def compared_releases(
             (ratio / (1 + half), ratio * (1 + half)),
             0.01,
             0.01 * ratio,
+            unit,
         )
         for case, ratio in ratios.items()
     )

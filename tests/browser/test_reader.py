@@ -18,6 +18,8 @@ from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timel
 from tests.conftest import git
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
+DARNN_MEMORY = DARNN.replace(".time_", ".peakmem_")
+LEAD = "main > section:not([hidden]) .lead"
 RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
 
 
@@ -29,6 +31,7 @@ def released(publish: Callable[..., Site]) -> Site:
         tags = git(project.root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
         compared = (
             compared_releases("2.14.1", "2.15.0", RELEASED),
+            compared_releases("2.14.1", "2.15.0", {DARNN_MEMORY: 2.0}, unit="bytes"),
             compared_releases(
                 "2.15.0", "2.15.0", {DARNN: 1.2}, kind="compare", commits=(tags[0], tags[1])
             ),
@@ -73,7 +76,7 @@ def test_what_the_newest_release_made_slower(
     assert "+30.0 %" in text
     visitor.page.get_by_role("link", name="Releases", exact=True).click()
     visitor.settled()
-    [row] = visitor.rows("#findings-ci-2core-torch table")
+    row = visitor.rows("#findings-ci-2core-torch table")[-1]
     assert row[0] == "darnn · cpu · forward"
     assert row[1] == "2.15.0 against 2.14.1"
     assert row[4] == "measured on 1 day"
@@ -219,6 +222,21 @@ def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visi
     assert rows[0][0] == "darnn · cpu · forward"
     assert "+30.0 %" in rows[0][3]
     assert visitor.page.locator("section:not([hidden]) .mark.worse").count() == 1
+
+
+def test_releases_are_compared_by_one_metric(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/compare?by=release")
+    assert re.search(r"^Time, .*: geometric mean .* of 2 cases", visitor.text(LEAD))
+    visitor.choose("metric", "peak-memory-bytes")
+    lead = visitor.text(LEAD)
+    assert re.search(r"^Peak memory, .*: geometric mean .*2.0.* of 1 case", lead), lead
+    visitor.page.locator("section:not([hidden]) table.list a").first.click()
+    visitor.settled()
+    values = visitor.text("main > section:not([hidden])")
+    assert "never run" not in values
 
 
 def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:

@@ -52,11 +52,16 @@ export function drawLines(root, lines, options) {
     changes: line.changes.filter(({ c }) => within({ at: c })),
   }));
   // Intervals do not set the range: a wild interval of one point must not flatten every line.
-  // So must a spike in a small chart: one value in thirty may leave it.
-  const values = seen.flatMap(({ points }) => points.map(({ value }) => value));
-  values.sort((a, b) => a - b);
-  const spikes = small ? Math.floor(values.length / 30) : 0;
-  const [low = Infinity, high = -Infinity] = [values[spikes], values.at(-1 - spikes)];
+  // Neither does a spike in a small chart: one separate run in thirty may leave it. What a
+  // comparison measured never does.
+  const points = seen.flatMap((line) => line.points);
+  const compared = points.flatMap((point) => (point.compared ? [point.value] : []));
+  const runs = points.flatMap((point) => (point.compared ? [] : [point.value]));
+  runs.sort((a, b) => a - b);
+  const spikes = small ? Math.floor(runs.length / 30) : 0;
+  const inRange = runs.slice(spikes, runs.length - spikes);
+  const low = Math.min(...inRange, ...compared);
+  const high = Math.max(...inRange, ...compared);
   const y = yScale(options.y, low, high, frame, options.metric.unit);
   const plot = { frame, x, y, inner };
 

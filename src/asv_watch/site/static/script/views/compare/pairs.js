@@ -112,6 +112,23 @@ async function commitPairs(place, a, b) {
 }
 
 /**
+ * The series of a case to link to: of this place if it was measured there, else the newest that was.
+ * @param {Case} what
+ * @param {Place} place
+ */
+function measuredSeries(what, place) {
+  const model = getModel();
+  const here = model.find(what, place);
+  if (here?.last) return here;
+  const measured = model.series.filter((one) => one.case === what && one.last);
+  return (
+    measured.findLast(({ m }) => m === place.m) ??
+    measured.at(-1) ??
+    model.series.find((one) => one.case === what)
+  );
+}
+
+/**
  * Two releases, each relative to the newest: neighbours were compared interleaved, and the ratios of
  * others are products.
  * @param {Place} place
@@ -132,7 +149,8 @@ async function releasePairs(place, a, b) {
   const step = steps.find(({ before, after }) => before === a && after === b);
   const pairs = cases.flatMap(({ key, times }, at) => {
     const what = model.caseOf(key);
-    const series = what && model.series.find((one) => one.case === what);
+    if (what?.metric !== place.metric) return [];
+    const series = measuredSeries(what, place);
     /** @param {string} version @returns {Measured | null} */
     const timeOf = (version) => {
       const [, value, low, high] =
@@ -142,7 +160,7 @@ async function releasePairs(place, a, b) {
     const change = step?.ratios.find((ratio) => ratio.case === at);
     return series ? pairOf(series, timeOf(a), timeOf(b), { change }) : [];
   });
-  return { pairs, notes: [`Times relative to ${versions.at(-1)}, measured on ${machine}.`] };
+  return { pairs, notes: [`Relative to ${versions.at(-1)}, measured on ${machine}.`] };
 }
 
 /** @param {Place} place @returns {Pairs} */

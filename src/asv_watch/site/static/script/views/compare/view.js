@@ -75,15 +75,8 @@ function columnsOf({ a, b, metric, published }) {
   ];
 }
 
-/** Of releases: no comparison but the one with the newest has seconds of its own. @type {Metric} */
-const RELATIVE_TIME = {
-  id: "relative-time",
-  label: "time",
-  unit: "",
-  kind: "time",
-  better: "less",
-  scale: [[1, "×"]],
-};
+/** A metric of releases, whose values are relative to those of the newest. @param {Metric} metric @returns {Metric} */
+const relative = (metric) => ({ ...metric, unit: "", scale: [[1, "×"]] });
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -160,7 +153,7 @@ export const compareView = {
       const names = {
         a: published ? "published" : sideName(asked.by, asked.a),
         b: published ? "ours" : sideName(asked.by, asked.b),
-        metric: asked.by.id === "release" ? RELATIVE_TIME : asked.place.metric,
+        metric: asked.by.id === "release" ? relative(asked.place.metric) : asked.place.metric,
         published,
       };
       const pairs = chosen(found.pairs, state);
