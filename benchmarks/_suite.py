@@ -8,9 +8,11 @@ suite and which of its cases ``make bench`` measures is in asv.conf.json.
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from importlib.metadata import version
+from timeit import Timer
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -21,8 +23,11 @@ from ._package import from_commit, options_of, skip_what_cannot_run
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_RECIPE = ("rounds", "repeat", "sample_time", "warmup_time", "number")
-"""Attributes by which asv_runner takes the samples of a ``time_*``."""
+_RECIPE = ("rounds", "repeat", "sample_time", "first_calls", "warmup_time", "number")
+"""Attributes by which the samples of a ``time_*`` are taken."""
+
+_FIRST_CALLS_S = 1.0
+"""No further first call starts when those after the very first have taken so long."""
 
 
 class _Suite:
@@ -90,6 +95,31 @@ def skipped(cases: Iterable[Sequence[Any]], because: str) -> Callable[[F], F]:
 # a sample is enough. asv has no setting for this.
 TimeBenchmark._setup_isolates_timed_calls = False
 
+_take_samples: Callable[..., tuple[list[float], int]] = TimeBenchmark.benchmark_timing
+
+
+def _take_samples_when_warm(
+    benchmark: TimeBenchmark, timer: Timer, *arguments: Any, **options: Any
+) -> tuple[list[float], int]:
+    """Make the first calls of a suite, then let asv_runner calibrate, warm up and take samples.
+
+    asv_runner ends calibration and warm-up with the first call that lasts long enough. On a GPU
+    that is the very first one, which loads kernels, and so is one that compiles: every sample
+    would be a single call.
+    """
+    declared = (getattr(source, "first_calls", None) for source in benchmark._attr_sources)
+    calls = next((number for number in declared if number is not None), 0)
+    begun = None
+    for _ in range(calls):
+        if begun is None or time.perf_counter() - begun < _FIRST_CALLS_S:
+            benchmark._redo_setup_next = False
+            timer.timeit(1)
+            begun = begun or time.perf_counter()
+    return _take_samples(benchmark, timer, *arguments, **options)
+
+
+TimeBenchmark.benchmark_timing = _take_samples_when_warm
+
 
 class _TimedSuite(_Suite):
     """The recipe of a timed case (docs/measuring.md)."""
@@ -97,6 +127,7 @@ class _TimedSuite(_Suite):
     rounds = 3  # processes that a case is measured in
     repeat = (2, 20, 0.5)  # samples a round: at least, at most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
+    first_calls = 3  # uncounted, before the time of a call decides anything
     warmup_time = 0.1  # s
 
     timer: Callable[[], float]

@@ -40,6 +40,7 @@ class FluxCNNEpoch(_TimedSuite):
     rounds = 1
     number = 1
     repeat = (1, 3, 10.0)
+    first_calls = 1
     warmup_time = 0
 
     def setup(self, device: str) -> None:
@@ -60,6 +61,7 @@ class DataLoading(_TimedSuite):
     rounds = 1
     number = 1
     repeat = (5, 20, 4.0)
+    first_calls = 0
     warmup_time = 0
     timer = staticmethod(time.perf_counter)
 

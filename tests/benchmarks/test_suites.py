@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,7 +69,7 @@ def test_every_stored_series_goes_on_as_it_was_sampled(
             assert set(values) <= set(of_today), f"{name} has lost cases"
         assert _sampling(now) == _sampling(before), (
             f"{name} is sampled by another recipe: all absolute values would start anew. Put it "
-            'back, or do what docs/measuring.md says under "Recipe 1"'
+            'back, or do what docs/measuring.md says under "Recipe 2"'
         )
 
 
@@ -149,6 +150,37 @@ def test_a_case_is_measured_once_a_run_and_what_fails_leaves_the_others(tmp_path
         with pytest.raises(NotImplementedError, match="no such device"):
             suite.setup(str(tmp_path), "absent")
     assert _ThreeCases.measured_cases == ["sound", "broken", "absent"]
+
+
+SLOW_FIRST_CALL = """
+import time
+from ._suite import _TimedSuite
+
+class Suite(_TimedSuite):
+    warm = False
+    setups = 0
+
+    def setup(self):
+        Suite.setups += 1
+
+    def time_it(self):
+        time.sleep(0.001 if Suite.warm else 0.15)
+        Suite.warm = True
+"""
+
+
+def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
+    root: Path, tmp_path: Path
+) -> None:
+    suites = tmp_path / "suites"
+    shutil.copytree(root / "benchmarks", suites)
+    (suites / "stub.py").write_text(SLOW_FIRST_CALL)
+    values = tmp_path / "values.json"
+    case = "stub.Suite.time_it"
+    _asv(tmp_path, "run", suites, case, "{}", "None", values, package=root / "src")
+    measured = json.loads(values.read_text())
+    assert measured["number"] >= 10
+    assert max(measured["samples"]) < 0.05
 
 
 def test_what_a_commit_lacks_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

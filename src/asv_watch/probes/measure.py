@@ -49,6 +49,11 @@ from typing import Any, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """Uncounted calls before a sample are one in so many of its calls; at least one call."""
+_FIRST_CALLS = 3
+"""Uncounted calls before the time of a call decides anything: the first ones import, compile, load
+kernels or choose algorithms, and may take as long as all that follow."""
+_FIRST_CALLS_S = 1.0
+"""No further one of these starts when those after the very first have taken so long."""
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
 _SKIPPED = "skipped by its suite"
@@ -73,11 +78,12 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
     """Warm up, and find how many calls make a sample.
 
     Args:
-        timer: of the case.
+        timer: of the case, on its own clock, which waits until a device has finished.
         number: calls that the suite asks for; 0 where it leaves that open.
         sample_time: seconds that a sample lasts at least.
         warmup_time: seconds of calls that come before the first sample.
     """
+    make_first_calls(timer)
     calls = number or 1
     start = time.perf_counter()
     while True:
@@ -87,6 +93,15 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
             calls = max(calls + 1, math.ceil(calls * min(10.0, sample_time / max(took, 1e-9))))
         elif time.perf_counter() - start >= warmup_time:
             return calls
+
+
+def make_first_calls(timer: Timer) -> None:
+    """Make the calls that neither calibrate nor count as warm-up."""
+    timer.timeit(1)
+    start = time.perf_counter()
+    for _ in range(_FIRST_CALLS - 1):
+        if time.perf_counter() - start < _FIRST_CALLS_S:
+            timer.timeit(1)
 
 
 class _Following:

@@ -32,6 +32,13 @@ class Suite:
 
     time_fixed.number = 3
 
+class SlowFirstCall:
+    warm = False
+
+    def time_warming(self):
+        time.sleep(0.001 if self.warm else 0.15)
+        SlowFirstCall.warm = True
+
 def track_silent():
     def allocate(size):
         assert size < 1
@@ -84,6 +91,16 @@ def test_a_suite_that_sets_the_number_of_calls_is_set_up_before_them(tmp_path: P
     calls, setups = sampled(tmp_path, "time_fixed", 2)
     assert calls == 3
     assert setups > 1 + 2 * 2, "before the calls that are not counted, and before those that are"
+
+
+def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
+    tmp_path: Path,
+) -> None:
+    requests = "\n".join([request("SlowFirstCall.time_warming"), *[""] * 2, "end", ""])
+    done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
+    warm, *samples, _ = answers(done.stdout)[1:]
+    assert warm["calls"] > 3, done.stderr
+    assert all(sample["seconds"] < 0.05 for sample in samples)
 
 
 @pytest.mark.parametrize(
