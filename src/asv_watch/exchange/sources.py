@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from asv_watch.errors import WatchError
+from asv_watch.exchange.branches import list_files, write_files
+from asv_watch.exchange.limits import Limits
 from asv_watch.records import notes, suite_lists
 from asv_watch.records.comparisons import FOLDER
-from asv_watch.records.git import export_files, find_commit, run_git
+from asv_watch.records.git import find_commit
 
 
 @contextmanager
@@ -26,53 +28,53 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
     A source is a folder (results, or what holds them), or a branch, tag or commit of a checkout.
 
     Raises:
-        WatchError: There is no such source, or it holds none or several folders of results.
+        WatchError: There is no such source, it is too large or not safe to read, or it holds no
+            folder of results or several.
     """
-    path = Path(source)
+    path, limits = Path(source), Limits(source)
     if path.is_dir():
-        yield find_results(path, source)
+        files = [file.relative_to(path).as_posix() for file in _walk(path, limits)]
+        yield path / find_results(map(PurePosixPath, files), source)
         return
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
-        folder = Path(temporary)
-        _check_out(repository, source, folder)
-        yield find_results(folder, source)
-
-
-def _check_out(repository: Path, revision: str, folder: Path) -> None:
-    """Put the files of a revision below the folder, without touching the checkout."""
-    commit = find_commit(repository, revision)
+    commit = find_commit(repository, source)
     if not commit:
         raise WatchError(
-            f"{revision!r} is neither a folder nor a branch of {repository}; "
+            f"{source!r} is neither a folder nor a branch of {repository}; "
             "`git branch -a` lists branches, `git fetch` brings those of others"
         )
-    blobs = run_git(repository, "ls-tree", "-r", "-l", "-z", commit).split("\0")
-    sizes = [blob.split(maxsplit=4)[3] for blob in blobs if blob]
-    refuse_too_much(revision, len(sizes), sum(int(size) for size in sizes if size.isdigit()))
-    export_files(repository, commit, folder)
+    entries = list_files(repository, commit, source, limits)
+    below = find_results((entry.path for entry in entries), source)
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
+        folder = Path(temporary)
+        write_files(repository, entries, below, folder, source, limits)
+        yield folder
 
 
-def find_results(folder: Path, source: str) -> Path:
-    """Return the folder at or below this one that holds folders of machines."""
+def find_results(files: Iterable[PurePosixPath], source: str) -> PurePosixPath:
+    """Return the folder, of those that hold files, that holds folders of machines.
+
+    Args:
+        files: Paths of all files below the source; hidden ones do not count.
+        source: What messages call it.
+
+    Raises:
+        WatchError: There is none, or there are several.
+    """
+    visible = [path for path in files if not any(part.startswith(".") for part in path.parts)]
     holders = {
         path.parent.parent
-        for path in folder.rglob("machine.json")
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        for path in visible
+        if path.name == "machine.json" and len(path.parts) > 1
     }
-    if not holders and (folder / suite_lists.FILE_NAME).is_file():
-        return folder
+    if not holders and PurePosixPath(suite_lists.FILE_NAME) in visible:
+        return PurePosixPath()
     if len(holders) != 1:
-        names = ", ".join(sorted(str(holder.relative_to(folder)) for holder in holders))
+        names = ", ".join(sorted(map(str, holders)))
         content = f"holds several folders of results ({names})" if names else "holds no results"
         raise WatchError(
             f"{source} {content}: give the folder that has a machine's folder with machine.json"
         )
     return holders.pop()
-
-
-MOST_FILES = 200_000
-MOST_BYTES = 2 * 1024**3
-"""Largest size of a source: all of it is held in memory, so that it is written whole or not."""
 
 
 def list_results(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -86,28 +88,15 @@ def list_results(folder: Path) -> tuple[list[Path], list[Path]]:
     """
     results: list[Path] = []
     others: list[Path] = []
-    size = 0
-    for path in sorted(_walk(folder)):
-        status = path.lstat()
-        if stat.S_ISLNK(status.st_mode):
+    for path in sorted(_walk(folder, Limits(str(folder)))):
+        if path.is_symlink():
             raise WatchError(
                 f"{path} is a symbolic link, which could lead anywhere; put a plain file or "
                 "folder there, or remove it"
             )
-        if stat.S_ISREG(status.st_mode):
+        if path.is_file():
             (results if _is_result(path.relative_to(folder)) else others).append(path)
-            size += status.st_size
-            refuse_too_much(str(folder), len(results) + len(others), size)
     return results, others
-
-
-def refuse_too_much(source: str, files: int, size: int) -> None:
-    """Refuse a source that is too large to be results."""
-    if files > MOST_FILES or size > MOST_BYTES:
-        raise WatchError(
-            f"{source} has {files:,} files or more, of {size:,} bytes or more; at most "
-            f"{MOST_FILES:,} files and {MOST_BYTES:,} bytes are merged: give fewer at a time"
-        )
 
 
 def refuse_links(folder: Path, path: Path) -> None:
@@ -122,13 +111,27 @@ def refuse_links(folder: Path, path: Path) -> None:
             )
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        links = [name for name in folders if Path(root, name).is_symlink()]
-        for name in (*links, *files):
-            if not name.startswith("."):
-                yield Path(root, name)
+def _walk(folder: Path, limits: Limits) -> Iterator[Path]:
+    """Yield what lies below a folder and is no folder itself: files, links, fifos; none hidden.
+
+    Raises:
+        WatchError: There is too much.
+    """
+    waiting = [folder]
+    while waiting:
+        inner = waiting.pop()
+        with os.scandir(inner) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                path = inner / entry.name
+                status = entry.stat(follow_symlinks=False)
+                is_file = stat.S_ISREG(status.st_mode)
+                limits.count(path.relative_to(folder).as_posix(), status.st_size * is_file)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                else:
+                    yield path
 
 
 def _is_result(path: Path) -> bool:

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 import typer
@@ -112,9 +112,7 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
         lists = (own / suite_lists.FILE_NAME, results / suite_lists.FILE_NAME)
         shutil.copy(next((path for path in lists if path.is_file()), lists[1]), source)
         _clone(results, repository, clone)
-        has_some = any(clone.rglob("machine.json"))
-        target = find_results(clone, name) if has_some else clone / "results"
-        _refuse_tracked_links(clone, target, name)
+        target = _find_target(clone, name)
         merged = merge_results(source, target)
         if merged.added or merged.extended:
             run_git(clone, "switch", "--quiet", "--create", branch)
@@ -152,16 +150,27 @@ def _clone(checkout: Path, repository: str, clone: Path) -> None:
         )
 
 
-def _refuse_tracked_links(clone: Path, target: Path, name: str) -> None:
-    """Refuse a repository with a symbolic link among its results, or in their place."""
-    for line in run_git(clone, "ls-files", "--stage", "-z").split("\0"):
-        mode, _, tracked = line.partition("\t")
-        path = clone / tracked
-        if mode.startswith(_LINK) and (path.is_relative_to(target)):
+def _find_target(clone: Path, name: str) -> Path:
+    """Return the folder of a clone that results go to: that of its results, or ``results``.
+
+    Raises:
+        WatchError: There is a symbolic link among them, or in their place, or several folders
+            hold results.
+    """
+    listing = run_git(clone, "ls-files", "--stage", "-z").split("\0")
+    tracked = {
+        PurePosixPath(path): mode
+        for mode, _, path in (line.partition("\t") for line in listing if line)
+    }
+    has_some = any(path.name == "machine.json" for path in tracked)
+    target = find_results(tracked, name) if has_some else PurePosixPath("results")
+    for path, mode in tracked.items():
+        if mode.startswith(_LINK) and path.is_relative_to(target):
             raise WatchError(
-                f"{tracked} is a symbolic link in {name}; it has to be removed there before "
+                f"{path} is a symbolic link in {name}; it has to be removed there before "
                 "results are submitted"
             )
+    return clone / target
 
 
 def _push(clone: Path, repository: str, branch: str) -> None:

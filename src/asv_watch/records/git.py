@@ -8,12 +8,11 @@ functions here only read, but `run_git` and `ask_git` run whatever their caller 
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
-import tarfile
+import tempfile
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from pathlib import Path
 
@@ -92,15 +91,16 @@ def _tags(repository: Path) -> dict[str, list[str]]:
     return tags
 
 
-def run_git(repository: Path, *arguments: str) -> str:
+def run_git(repository: Path, *arguments: str, **variables: str) -> str:
     """Run git in a repository and return what it prints.
 
     Variables such as ``GIT_DIR`` are ignored: ``repository`` alone says which one is meant.
+    Those that are given here are set.
 
     Raises:
         WatchError: git is missing or fails; the message quotes git's first line.
     """
-    done = _run(repository, arguments)
+    done = _run(repository, arguments, variables)
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         message = lines[0] if lines else f"exit status {done.returncode}"
@@ -160,35 +160,44 @@ def top_of(repository: Path) -> str:
     return ask_git(repository, "rev-parse", "--show-toplevel") or str(repository)
 
 
-def export_files(repository: Path, commit: str, folder: Path, *paths: str) -> bool:
-    """Put files and folders of a commit, by default all, below a folder, and leave the checkout.
+def export_files(repository: Path, commit: str, folder: Path, path: str) -> bool:
+    """Put a file or folder of a commit below another folder, and leave the checkout as it is.
+
+    git itself checks it out, since it never writes through a link of the commit.
 
     Returns:
-        Whether the commit has such paths; otherwise nothing is written.
+        Whether the commit has such a path; otherwise nothing is written.
 
     Raises:
-        WatchError: git is missing, or the commit has a symbolic link that leads out of it.
+        WatchError: git is missing or fails, or the commit has a symbolic link that leads out of
+            it.
     """
-    archived = _run(repository, ("archive", "--format=tar", commit, *paths))
-    if archived.returncode:
+    options = ("--literal-pathspecs", "-c", "core.hooksPath=/dev/null")
+    listing = ask_git(repository, *options, "ls-tree", "-r", "-z", "--full-tree", commit, path)
+    if not listing:
         return False
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        for member in archive:
-            if member.issym() and _leads_out(member):
-                raise WatchError(
-                    f"commit {commit[:12]} cannot be unpacked: {member.name} leads to "
-                    f"{member.linkname}; remove that link there"
-                )
-        # Python 3.11 has no filters before its fourth release, and 3.12 warns without one.
-        archive.extraction_filter = lambda member, _: member
-        archive.extractall(folder)  # noqa: S202 - no path of a commit leads out but by a link
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments = ("checkout", "--quiet", "--force", commit, "--", path)
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
+        index = {"GIT_INDEX_FILE": f"{temporary}/index"}
+        run_git(repository, *options, f"--work-tree={folder.absolute()}", *arguments, **index)
+    for entry in listing.split("\0"):
+        facts, _, name = entry.partition("\t")
+        if facts.startswith(_LINK) and not _stays_in(folder, folder / name):
+            raise WatchError(
+                f"commit {commit[:12]} cannot be unpacked: {name} leads to "
+                f"{os.readlink(folder / name)}; remove that link there"
+            )
     return True
 
 
-def _leads_out(link: tarfile.TarInfo) -> bool:
-    """Tell whether a symbolic link of a commit leads to a path outside the commit."""
-    target = os.path.normpath(os.path.join(os.path.dirname(link.name), link.linkname))
-    return os.path.isabs(target) or target.split(os.sep)[0] == os.pardir
+_LINK = "120000"
+"""git's mode of a symbolic link."""
+
+
+def _stays_in(folder: Path, link: Path) -> bool:
+    """Tell whether a link leads, in any number of steps, to something in the folder."""
+    return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(folder))
 
 
 def variables_for_git() -> dict[str, str]:
@@ -196,13 +205,15 @@ def variables_for_git() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
 
 
-def _run(repository: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    repository: Path, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["git", "-C", str(repository), *arguments],
             capture_output=True,
             check=False,
-            env=variables_for_git() | {"LC_ALL": "C"},
+            env=variables_for_git() | {"LC_ALL": "C"} | dict(variables or {}),
         )
     except FileNotFoundError as error:
         raise WatchError("git was not found: install git and put it on PATH") from error

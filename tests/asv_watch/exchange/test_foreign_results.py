@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.cli.main import main
-from asv_watch.exchange import sources
+from asv_watch.exchange import limits
 from tests.asv_watch.exchange.test_results import (
     checkout,
     measured,
@@ -164,7 +164,7 @@ def test_too_much_is_not_merged(
         with (Path(source) / "n/bomb.jsonl").open("wb") as stream:
             stream.truncate(3 * 1024**3)
     else:
-        monkeypatch.setattr(sources, "MOST_BYTES", 1000)
+        monkeypatch.setattr(limits, "MOST_BYTES", 1000)
         commit(checkout, {"bomb.json": " " * 1001}, "A bomb")
         source = "HEAD"
     assert main(["results", "merge", source]) == 1
