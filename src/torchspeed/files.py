@@ -14,7 +14,8 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     aside = path.with_name(f".{path.name}.tmp")
     try:
-        with aside.open("wb") as stream:
+        aside.unlink(missing_ok=True)  # of a process that was killed, or a link that leads elsewhere
+        with aside.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

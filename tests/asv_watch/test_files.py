@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import torchspeed.files
 from asv_watch.files import append_durably, make_folder, write_whole
 
 
@@ -80,3 +81,23 @@ def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
     with room_for(5), pytest.raises(OSError, match="File too large"):
         write_whole(path, b"a longer content")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"file.json": b"old"}
+
+
+@pytest.mark.fault(
+    "hostile results",
+    tried="a symbolic link has the name under which a file is written first",
+    holds="nothing is written where it leads",
+)
+@pytest.mark.parametrize("write", [write_whole, torchspeed.files.write_whole])
+def test_no_link_is_followed_when_a_file_is_replaced(
+    tmp_path: Path, write: Callable[[Path, bytes], None]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    path = tmp_path / "results" / "machine.json"
+    path.parent.mkdir()
+    path.with_name(".machine.json.tmp").symlink_to(outside)
+    write(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert outside.read_text() == "mine"
+    assert [entry.name for entry in path.parent.iterdir()] == ["machine.json"]

@@ -110,7 +110,9 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
         source, clone = Path(folder) / "source", Path(folder) / "clone"
         shutil.copytree(own, source / machine, symlinks=True)
         lists = (own / suite_lists.FILE_NAME, results / suite_lists.FILE_NAME)
-        shutil.copy(next((path for path in lists if path.is_file()), lists[1]), source)
+        listed = next((path for path in lists if path.is_file()), lists[1])
+        refuse_links(results, listed)
+        shutil.copy(listed, source)
         _clone(results, repository, clone)
         target = _find_target(clone, name)
         merged = merge_results(source, target)

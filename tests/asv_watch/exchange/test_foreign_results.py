@@ -47,10 +47,17 @@ def repository(tmp_path: Path) -> Path:
     tried="a result file that is submitted is a symbolic link to a private file",
     holds="nothing is pushed, and the link is named",
 )
+@pytest.mark.parametrize("name", ["m/leak.jsonl", "benchmarks.json"])
 def test_no_link_is_submitted(
-    checkout: Path, outside: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path,
+    outside: Path,
+    repository: Path,
+    name: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    link = checkout / "results/m/leak.jsonl"
+    link = checkout / "results" / name
+    link.unlink(missing_ok=True)
+    (checkout / "results/m/benchmarks.json").unlink()
     link.symlink_to(outside / "secret")
     assert main(["submit", "--to", str(repository), "--machine", "m"]) == 1
     assert f"{link} is a symbolic link" in capsys.readouterr().err
