@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import asv.config
 import msgspec
 
 from asv_watch.errors import WatchError
+from asv_watch.patterns import case_pattern
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.releases import release_order
 
@@ -49,7 +52,7 @@ class Declared(msgspec.Struct, frozen=True):
     measured_paths: tuple[str, ...] = ()
     """What can change a measured value: nothing outside these files and folders runs in a measured
     process. Where nobody says, that is the package (`asv_watch.asv.settings.Configuration`)."""
-    environment_gib: Annotated[float, msgspec.Meta(ge=0)] = 0.25
+    environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
@@ -84,7 +87,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
-        return bool(self.gpu_cases) and re.search(self.gpu_cases, case) is not None
+        return bool(self.gpu_cases) and case_pattern(self.gpu_cases, _GPU_CASES).matches(case)
 
     def forks_well(self, requirements: Mapping[str, str]) -> bool:
         """Tell whether forks are as fast as other processes with these releases (by name)."""
@@ -95,23 +98,86 @@ class Declared(msgspec.Struct, frozen=True):
         )
 
 
+_GPU_CASES = '"gpu_cases" of asv.conf.json'
+_RELEASE_CASES = '"release_cases" of asv.conf.json'
+_ASV_KEYS = frozenset(
+    {*vars(asv.config.Config()), "version", "build_cache_size", "wheel_cache_size"}
+)
+"""Keys of asv itself; it fills in those that are not given."""
+_ADDED_KEY = "declared"
+"""Attribute in which asv's settings carry what `read_declared` returned."""
+
+
 def read_declared(conf: Any, root: Path) -> Declared:
     """Read asv's settings; files are found from the folder of asv.conf.json.
 
     Raises:
-        WatchError: An entry has another type, or ``gpu_cases`` is not a regular expression.
+        WatchError: An entry has another type or is unknown, a pattern is not a regular
+            expression, or a suite, parameter or word is named that the suites do not have.
     """
     entries = {key: value for key, value in vars(conf).items() if value != ""}
+    entries.pop(_ADDED_KEY, None)
+    _check_keys(entries)
     try:
         declared = msgspec.convert(entries, Declared, dec_hook=lambda _, text: root / text)
-        re.compile(declared.gpu_cases)
     except msgspec.ValidationError as error:
         raise WatchError(f"asv.conf.json cannot be read ({error}); correct it") from error
-    except re.error as error:
-        raise WatchError(
-            f'"gpu_cases" of asv.conf.json is not a regular expression ({error}); correct it'
-        ) from error
+    case_pattern(declared.gpu_cases, _GPU_CASES)
+    case_pattern(declared.release_cases, _RELEASE_CASES)
+    _check_names(declared, root / conf.benchmark_dir)
     return declared
+
+
+def _check_keys(entries: Collection[str]) -> None:
+    """Refuse a key that neither asv nor this package knows, unless ``_`` or ``$`` begins it."""
+    known = _ASV_KEYS.union(Declared.__struct_fields__)
+    for key in entries:
+        if key not in known and not key.startswith(("_", "$")):
+            raise WatchError(
+                f"asv.conf.json has the unknown key {key!r}{_suggest(key, known)}; correct or "
+                "remove it"
+            )
+
+
+def _check_names(declared: Declared, suites: Path) -> None:
+    """Refuse names in ``suites`` and ``layout`` that occur nowhere in the suites."""
+    named = list(_names_of_suites(declared.layout, declared.suites))
+    files = sorted(suites.rglob("*.py")) if named else []
+    text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
+    words = set(re.findall(r"\w+", text))
+    if not words:
+        return
+    modules = {path.stem for path in suites.glob("*") if path.suffix == ".py" or path.is_dir()}
+    for key, name, is_module in named:
+        # Suites may put a name together from parts, so any part of the text will do.
+        is_known = name in modules | words if is_module else name in text
+        if not is_known:
+            raise WatchError(
+                f"{key} of asv.conf.json names {name!r}, which no suite in {suites} "
+                f"has{_suggest(name, modules if is_module else words)}; correct or remove it"
+            )
+
+
+def _names_of_suites(layout: Layout, suites: Collection[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield each declared name with its key, and whether it is a module of suites."""
+    named = [('"suites"', suite) for suite in suites]
+    named += [('"labels"', suite) for values in layout.labels.values() for suite in values]
+    for key, suite in named:
+        for index, part in enumerate(filter(None, suite.split("."))):
+            yield key, part, index == 0
+    for values in layout.words.values():
+        for word in values:
+            yield '"words"', word, False
+    labels = {*layout.words, *layout.labels, "metric", ""}
+    for key, name in (('"rows"', layout.rows), *(('"columns"', name) for name in layout.columns)):
+        if name not in labels:
+            yield key, name, False
+
+
+def _suggest(name: str, known: Collection[str]) -> str:
+    """Return the question whether a similar name was meant; empty where there is none."""
+    similar = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {similar[0]!r}?)" if similar else ""
 
 
 class _Current:

@@ -10,6 +10,7 @@ from typing import Any
 from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
 from asv_watch.machine.facts import gpu_is_plainly_absent
+from asv_watch.patterns import case_pattern
 
 
 def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
@@ -54,7 +55,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     Raises:
         WatchError: It is not such a part.
     """
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise WatchError(
             f"--shard {text[:100]!r} is not a part of the cases; give one such as 2/5, the "
@@ -77,9 +78,13 @@ class Selection:
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
-        return (not self.short or in_short_set(benchmark, params)) and re.search(
-            self.pattern, case_name(benchmark, params)
-        ) is not None
+        return (not self.short or in_short_set(benchmark, params)) and self.matches(
+            case_name(benchmark, params)
+        )
+
+    def matches(self, case: str) -> bool:
+        """Tell whether the pattern selects a case by its name; without one, all are selected."""
+        return case_pattern(self.pattern).matches(case)
 
     def __str__(self) -> str:
         return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
@@ -114,14 +119,9 @@ def matching(pattern: str, *, otherwise: Selection) -> Selection:
     """Return the cases whose name matches what was typed, or ``otherwise`` if that is nothing.
 
     Raises:
-        WatchError: It is not a regular expression.
+        WatchError: It is not a regular expression that can be used.
     """
     if not pattern:
         return otherwise
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise WatchError(
-            f"cases {pattern!r} is not a regular expression ({error}); try a part of a name"
-        ) from error
+    case_pattern(pattern)
     return Selection(pattern)

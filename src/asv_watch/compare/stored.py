@@ -81,7 +81,7 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     rows = [
         _row(history, name, (old[name], new[name]), interleaved.get(name))
         for name in old
-        if name in new and re.search(selection.pattern, name)
+        if name in new and selection.matches(name)
     ]
     if not rows:
         raise WatchError(

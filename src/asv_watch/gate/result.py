@@ -204,7 +204,7 @@ def parse_share(text: str) -> float:
     Raises:
         WatchError: it is not a percentage from 0 to 900 %.
     """
-    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*%?\s*", text)
+    match = re.fullmatch(r" ?([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%? ?", text)
     if match is None or float(match[1]) > 900:
         raise WatchError(f"threshold {text[:100]!r} is not a percentage; give one such as 3%")
     return float(match[1]) / 100

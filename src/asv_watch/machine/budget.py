@@ -13,7 +13,7 @@ from asv_watch.errors import WatchError
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 _LONGEST_S = 366 * 24 * 3600.0
-_PART = r"\s*(\d+(?:\.\d+)?)\s*(h|min|m|s)\s*"
+_PART = r" ?([0-9]+(?:\.[0-9]+)?) ?(h|min|m|s)"
 
 
 class BudgetSpentError(KeyboardInterrupt):
@@ -26,10 +26,11 @@ def parse_duration_s(text: str) -> float:
     Raises:
         WatchError: it is not a duration, no time at all, or more than a year.
     """
-    parts = re.findall(_PART, text)
+    spaced = re.sub(" +", " ", text.strip(" "))
+    parts = re.findall(_PART, spaced)
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
     remedy = "give a duration such as 4h, 90min or 1h30min"
-    if not re.fullmatch(f"(?:{_PART})+", text):
+    if not re.fullmatch(f"(?:{_PART})+", spaced):
         raise WatchError(f"the time limit {text[:100]!r} is not a duration; {remedy}")
     if duration_s == 0:
         raise WatchError(f"the time limit {text[:100]!r} leaves no time to measure; {remedy}")

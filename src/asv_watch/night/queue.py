@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,10 +120,9 @@ class Situation:
         """Changes of the cases that count, the newest commit first."""
         if self.history is None or self.findings is None:
             return ()
-        pattern = self.selection.pattern
         names = [series.case.name for series in self.history.series]
         changes = self.findings.changes
-        return tuple(change for change in changes if re.search(pattern, names[change.series]))
+        return tuple(change for change in changes if self.selection.matches(names[change.series]))
 
     @cached_property
     def suspects(self) -> list[Suspects]:
@@ -230,7 +228,12 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     Raises:
         WatchError: it is none of these.
     """
-    if oldest.isdecimal() and int(oldest) > 0 and len(oldest) <= _LONGEST_NUMBER:
+    if (
+        oldest.isascii()
+        and oldest.isdecimal()
+        and int(oldest) > 0
+        and len(oldest) <= _LONGEST_NUMBER
+    ):
         return tuple(commits[-int(oldest) :])
     if not oldest:
         return tuple(commits)

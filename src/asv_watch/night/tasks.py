@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import re
 from collections.abc import Collection, Iterator
 
 from asv_watch.asv.case_store import NOT_BUILT
@@ -23,6 +22,7 @@ from asv_watch.engine.sides import side
 from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
+from asv_watch.patterns import case_pattern
 from asv_watch.records.comparisons import import_case
 from asv_watch.records.records import Commit
 from asv_watch.releases import environments
@@ -204,7 +204,9 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
         compared = {case for pair in pairs for case in pair.stored.ratios}
         pattern = situation.selection.pattern or configuration.declared.release_cases
         expected = frozenset(
-            case for case in compared - {import_case(requirement)} if re.search(pattern, case)
+            case
+            for case in compared - {import_case(requirement)}
+            if case_pattern(pattern).matches(case)
         )
         for pair in pairs:
             if pair.missing(expected):

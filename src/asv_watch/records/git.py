@@ -9,6 +9,7 @@ functions here only read, but `run_git` and `ask_git` run whatever their caller 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from bisect import bisect_right
@@ -21,6 +22,9 @@ from asv_watch.records.records import Commit
 
 # A hook or a wrapper may have pointed these at another repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
+
+
+_FULL_HASH = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
@@ -119,7 +123,8 @@ def run_git(repository: Path, *arguments: str, **variables: str) -> str:
 def find_commit(repository: Path, name: str) -> str:
     """Return the full hash of the commit that a hash, tag or branch names; empty if none does."""
     options = ("--verify", "--quiet", "--end-of-options")
-    return ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
+    found = ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
+    return found if _FULL_HASH.fullmatch(found) else ""  # git negates `^HEAD`
 
 
 def ask_git(repository: Path, *arguments: str) -> str:

@@ -211,6 +211,6 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
 
 def test_a_threshold_is_a_percentage() -> None:
     assert [parse_share(text) for text in ("3%", "2.5 %", "0")] == [0.03, 0.025, 0]
-    for text in ("", "-3%", "three", "nan", "1e9"):
+    for text in ("", "-3%", "three", "nan", "1e9", "٣%", "3%\n", "3\u00a0%"):
         with pytest.raises(WatchError, match="is not a percentage; give one such as 3%"):
             parse_share(text)

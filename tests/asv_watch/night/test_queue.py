@@ -291,7 +291,10 @@ def test_durations(text: str, duration_s: float) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        *((text, "is not a duration") for text in ("", "4", "-1h")),
+        *(
+            (text, "is not a duration")
+            for text in ("", "4", "-1h", "１h", "4h\n", "1h" + " " * 50_000 + "x")
+        ),
         ("0s", "leaves no time to measure"),
         ("9" * 400 + "h", "is longer than a year"),
     ],

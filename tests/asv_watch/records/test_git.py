@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.records.git import read_commits
+from asv_watch.records.git import find_commit, read_commits
 from tests.asv_watch.generator import FIRST_COMMIT_AT, Plan, write_repository
 from tests.conftest import git
 
@@ -114,3 +114,11 @@ def test_no_git(repository: tuple[Path, tuple[str, ...]], monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(WatchError, match="install git"):
         read_commits(repository[0])
+
+
+def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None:
+    folder, hashes = repository
+    assert find_commit(folder, "HEAD") == hashes[-1]
+    assert find_commit(folder, hashes[0][:10]) == hashes[0]
+    for name in ("^HEAD", "HEAD..main", "--all", "", "HEAD\n", "main --", "nothing"):
+        assert find_commit(folder, name) == "", name

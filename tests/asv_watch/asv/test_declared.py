@@ -1,0 +1,101 @@
+"""What a project declares in asv.conf.json: a misspelt name is an error, not silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.asv.settings import load_settings
+from asv_watch.errors import WatchError
+
+SUITE = """
+class Parser:
+    params = ["small", "large"]
+    param_names = ["size"]
+
+    def time_parse_cold(self, size):
+        pass
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project with one suite."""
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks/parsing.py").write_text(SUITE)
+    return tmp_path
+
+
+def configure(root: Path, **entries: Any) -> None:
+    """Load a configuration with these entries."""
+    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
+    (root / "asv.conf.json").write_text(json.dumps(settings | entries))
+    load_settings(root)
+
+
+def test_names_that_are_known_are_taken(root: Path) -> None:
+    configure(
+        root,
+        suites={"parsing": {"position": 1}, "parsing.Parser.time_parse_cold": {"short": False}},
+        layout={
+            "rows": "size",
+            "columns": ["state", "kind", "metric"],
+            "words": {"state": ["cold"]},
+            "labels": {"kind": {"parsing.Parser": "slow", "": "fast"}},
+        },
+        machines=["desk"],
+        environment_gib=6,
+        wheel_cache_size=3,
+        _comment="a key that begins with an underscore is a remark",
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "name", "meant"),
+    [
+        ({"machine": ["desk"]}, "machine", "machines"),
+        ({"enviroment_gib": 6}, "enviroment_gib", "environment_gib"),
+        ({"benchmarks_dir": "b"}, "benchmarks_dir", "benchmark_dir"),
+        ({"suites": {"parsin": {"position": 1}}}, "parsin", "parsing"),
+        ({"suites": {"parsing.Parsr": {"position": 1}}}, "Parsr", "Parser"),
+        ({"layout": {"rows": "sise"}}, "sise", "size"),
+        ({"layout": {"columns": ["sizes"]}}, "sizes", "size"),
+        ({"layout": {"words": {"state": ["colt"]}}}, "colt", None),
+        ({"layout": {"labels": {"kind": {"parzing": "slow"}}}}, "parzing", "parsing"),
+    ],
+)
+@pytest.mark.fault(
+    "wrong configuration",
+    tried="a key, a suite, a parameter or a word in asv.conf.json is misspelt",
+    holds="one line names it and, if there is one, a similar name that is known",
+)
+def test_a_misspelt_name_is_an_error(
+    root: Path, entries: dict[str, Any], name: str, meant: str | None
+) -> None:
+    with pytest.raises(WatchError) as refused:
+        configure(root, **entries)
+    assert repr(name) in str(refused.value)
+    assert meant is None or f"did you mean {meant!r}?" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"gpu_cases": "a{99999999999}"},
+        {"release_cases": "(" * 6000},
+        {"environment_gib": 1e300},
+        {"environment_gib": float("inf")},
+    ],
+)
+@pytest.mark.fault(
+    "wrong configuration",
+    tried="a pattern repeats or nests without end, or a size is infinite",
+    holds="one line names the key",
+)
+def test_a_value_that_cannot_be_used_is_an_error(root: Path, entries: dict[str, Any]) -> None:
+    with pytest.raises(WatchError) as refused:
+        configure(root, **entries)
+    assert next(iter(entries)) in str(refused.value)
