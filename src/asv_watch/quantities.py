@@ -65,6 +65,25 @@ def change(ratio: float | None, kind: str = "time") -> str:
     return f"{digits(ratio, 2)} times as {'long' if kind == 'time' else 'much'}"
 
 
+def tick(value: float, unit: str) -> str:
+    """Write a round value at an axis: ``1 ms``, not ``1.00 ms``."""
+    number, _, name = quantity(value, unit).partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}".strip()
+
+
+def cell(ratio: float) -> str:
+    """Return a change for a narrow cell, in per cent: ``+12``, or ``2.1×``."""
+    return _signed_percent(ratio, 0) if 0.5 < ratio < 2 else f"{digits(ratio, 2)}×"
+
+
+def difference(ratio: float, kind: str = "time") -> str:
+    """Return how much more or less something takes: ``14 % longer``, ``2.1 times as long``."""
+    if not 0.5 < ratio < 2:
+        return change(ratio, kind)
+    words = ("longer", "less time") if kind == "time" else ("more", "less")
+    return f"{share(abs(ratio - 1))} {words[0] if ratio > 1 else words[1]}"
+
+
 def about(ratio: float | None, kind: str = "time") -> str:
     """Return a ratio that was not measured: ``about +3 %``."""
     if ratio is None or not 0.5 < ratio < 2:

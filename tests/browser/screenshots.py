@@ -35,12 +35,11 @@ VIEWS = {
     "overview": View(
         "#/",
         (
-            "label:has-text('Machine')",
             "h1",
-            "h2:has-text('newest commits')",
-            "h2:has-text('against')",
-            "a:has-text('suspected')",
-            "h2:has-text('Newest values')",
+            ".news",
+            ".grid tbody",
+            ".causes",
+            ".grid th.total",
         ),
     ),
     "changes": View(

@@ -51,7 +51,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Labels of whole suites: to module, class or function of benchmarks and its value. The value
     of ``""`` is that of all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
-    """How a word of a name is written: ``CNNs`` for ``cnns``."""
+    """How a word or an operator's name is written: ``CNNs`` for ``cnns``."""
+    levels: dict[str, str] = {}
+    """Names of levels of speed, slowest first, to patterns of the cases that belong to them."""
 
     def labels_of(self, benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
         """Return the labels of a case: of its suite, its parameters, its function, its metric."""

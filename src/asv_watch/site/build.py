@@ -123,7 +123,7 @@ def build_site(
         table,
         generated=generated,
         project=project,
-        headline=overview["headline"],
+        overview=overview,
         about=about,
     )
     (folder / "index.html").write_bytes(page)

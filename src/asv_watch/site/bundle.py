@@ -20,7 +20,7 @@ _DOCUMENTATION = re.compile(r"^ */\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE
 _LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 # In the order of the cascade: what a later part says of the same element wins.
-_PARTS = ("colours", "page", "head", "fields", "tables", "charts", "screens")
+_PARTS = ("colours", "page", "head", "fields", "tables", "charts", "overview", "screens")
 _COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\n?|^ +|^\n", re.MULTILINE | re.DOTALL)
 
 

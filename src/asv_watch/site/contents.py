@@ -86,6 +86,8 @@ class SeriesSummary:
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     change: Change | None
     """The newest measured change, or the newest suspicion where there is none."""
+    measured: tuple[Change, ...]
+    """Measured changes of a time or of memory, the newest first."""
     noise: float | None
     """Standard deviation of the logarithm of a value between runs, where it is known."""
 
@@ -132,12 +134,20 @@ class Contents:
 
 
 def in_order(history: History) -> History:
-    """Return the same history with its series in the order of the site."""
+    """Return the same history with its series in the order of the site.
+
+    A case that never ran on a machine in an environment is no series there: most never will. One
+    that never ran anywhere keeps one series, so that it is listed.
+    """
 
     def order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
         return series.case.benchmark, series.case.params, series.machine, series.environment
 
-    return replace(history, series=tuple(sorted(history.series, key=order)))
+    shown = {series.case.name: series for series in history.series}
+    ran = [series for series in history.series if series.columns.rows]
+    for series in ran:
+        shown.pop(series.case.name, None)
+    return replace(history, series=tuple(sorted([*ran, *shown.values()], key=order)))
 
 
 def ancestry_of(
@@ -167,6 +177,10 @@ def contents_of(
     measured_first = sorted(findings.changes, key=lambda change: not change.is_measured)
     for change in (*measured_first, *findings.exact_changes):
         newest_change.setdefault(change.series, change)
+    measured: dict[int, list[Change]] = defaultdict(list)
+    for change in findings.changes:
+        if change.is_measured:
+            measured[change.series].append(change)
     series = tuple(
         SeriesSummary(
             index=index,
@@ -178,6 +192,7 @@ def contents_of(
             group=layout.group(benchmark),
             commits=history.indices(of_case.columns.valued),
             change=newest_change.get(index),
+            measured=tuple(measured.get(index, ())),
             noise=findings.noise[index],
         )
         for index, of_case in enumerate(history.series)

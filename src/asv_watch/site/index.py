@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -20,6 +20,7 @@ from asv_watch.site.contents import (
     setup_key,
 )
 from asv_watch.site.scripts import Json, shortened
+from asv_watch.site.small_history import small_history
 
 _T = TypeVar("_T")
 
@@ -27,8 +28,8 @@ FORMAT = 2
 VALUES = 60_000
 """Values in a file of series, about a megabyte: more are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
-SPARK_VALUES = 60
-"""Values that a sparkline shows at most."""
+SMALL_HISTORY = 60
+"""Measured commits that the small line beside a value shows at most."""
 
 
 def index_data(
@@ -242,20 +243,12 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
     columns, last = row.series.columns, row.series.last
     at = contents.history.indices(columns)
     behind = len(measured) - bisect_right(measured, int(row.commits[-1])) if row.has_value else 0
-    newest = slice(-SPARK_VALUES, None)
-    shown = measured[newest]
-    values = dict(
-        zip(row.commits[newest].tolist(), columns.valued.values[newest].tolist(), strict=True)
-    )
-    starts = _segment_starts(contents, row)
     return {
         "status": "stale" if behind and last.outcome is Outcome.OK else last.outcome.value,
         "behind": behind,
         "at": int(at[-1]) if len(at) else None,
-        "segments": starts,
-        "spark": [_shortened(values.get(commit), 4) for commit in shown],
-        "cuts": [bisect_left(shown, start) for start in starts[1:] if start > shown[0]],
-    }
+        "segments": _segment_starts(contents, row),
+    } | small_history(contents, row, measured[-SMALL_HISTORY:])
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

@@ -12,7 +12,10 @@ from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
+from asv_watch.site.levels import level_charts
+from asv_watch.site.news import news
 from asv_watch.site.release_data import compared
+from asv_watch.site.release_grid import release_grid
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import TOO_NOISY, Verdict, verdict
 
@@ -37,6 +40,9 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
     ]
     return {
         "headline": " ".join(filter(None, sentences)),
+        "news": news(contents, table, main),
+        "grid": release_grid(contents, table, main),
+        "levels": level_charts(contents, table),
         "commits": commits,
         "release": release,
         "failed": _failed(contents),

@@ -19,6 +19,7 @@ from asv_watch import quantities
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents
+from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 POLICY = (
@@ -28,7 +29,7 @@ POLICY = (
 """Content-security policy of the page: nothing inline, nothing from elsewhere. Pictures that a
 reader saves are drawn from a blob of the page itself."""
 
-MOST_VALUES = 4_000
+MOST_VALUES = 1_500
 """Newest values that are listed without JavaScript."""
 
 VIEWS = (
@@ -49,7 +50,7 @@ def render_page(
     *,
     generated: int,
     project: dict[str, str],
-    headline: str,
+    overview: Json,
     about: Sequence[str],
 ) -> bytes:
     """Render ``index.html``."""
@@ -67,7 +68,8 @@ def render_page(
         "index.html",
         policy=POLICY,
         views=VIEWS,
-        headline=headline,
+        overview=overview,
+        subject=contents.layout.rows or "benchmark",
         values=measured[:MOST_VALUES],
         unlisted=max(0, len(measured) - MOST_VALUES),
         titles=titles,

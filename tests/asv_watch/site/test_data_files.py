@@ -75,6 +75,28 @@ def test_the_files_of_the_benchmarks_hold_every_value(
     assert seen == len(wanted)
 
 
+def test_what_never_ran_somewhere_is_no_series_there(
+    index: dict[str, Any], history: History
+) -> None:
+    ran = sum(bool(series.columns.rows) for series in history.series)
+    never = [series for series in index["series"] if series["status"] == "never run"]
+    assert len(index["series"]) == ran + len(never)
+    cases = [series["c"] for series in index["series"]]
+    assert all(cases.count(series["c"]) == 1 for series in never)
+    assert set(cases) == set(range(len(index["cases"])))
+
+
+def test_the_small_line_moves_only_where_a_change_was_measured(index: dict[str, Any]) -> None:
+    moved = {change["s"] for change in index["changes"] if change["state"] == "measured"}
+    for number, series in enumerate(index["series"]):
+        assert series["steps"][0][0] == 0
+        assert series["steps"][-1][1] == 10_000
+        assert len(series["steps"]) == 1 or number in moved
+        known = [run for run in series["runs"] if run is not None]
+        if len(series["steps"]) == len(series["segments"]) == 1 and known:
+            assert min(known) <= 10_000 <= max(known)
+
+
 def test_names_of_files_are_safe_and_told_apart() -> None:
     assert slug("time_series.TimeSeries.time_forward") == "time_series.TimeSeries.time_forward"
     odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]

@@ -115,9 +115,10 @@ interface SeriesRow {
   change: number | null;
   /** First commits of the segments, oldest first: nothing is compared across them. */
   segments: CommitIndex[];
-  spark: (number | null)[];
-  /** Places in `spark` where other conditions begin. */
-  cuts: number[];
+  /** Of the small line: places where its level changes, and levels in 1/10,000 of the newest. */
+  steps: [number, number][];
+  /** Runs around that line: one place for each of the newest measured commits. */
+  runs: (number | null)[];
 }
 
 /** A ratio of two versions that were measured interleaved. */
@@ -201,31 +202,9 @@ interface DeclaredTable {
   rows: string[][];
 }
 
-/** What the newest commits changed. */
-interface OverviewCommits {
-  sentence: string;
-  /** Places in `Index.changes`, the largest change first. */
-  changes: number[];
-  more: number;
-  suspected: number;
-  since: CommitIndex | null;
-}
-
-/** What the newest release changed. */
-interface OverviewRelease {
-  name: string;
-  before: string;
-  machine: string;
-  count: number;
-  sentence: string;
-  bars: ({ key: string; title: string } & Compared)[];
-  more: number;
-}
-
+/** What the first screen says; index.html holds it as text, tables and charts. */
 interface Overview {
   headline: string;
-  commits: OverviewCommits;
-  release: OverviewRelease | null;
   failed: { machine: string; environment: string; count: number; cases: number } | null;
 }
 

@@ -80,7 +80,10 @@ function open(name, view) {
   for (const section of sections) {
     section.hidden = section.dataset.view !== name;
     if (section.hidden) continue;
-    const [app, heading] = [section.querySelector("div"), section.querySelector("h1")];
+    const [app, heading] = [
+      /** @type {HTMLElement | null} */ (section.querySelector("div[id$='-app']")),
+      section.querySelector("h1"),
+    ];
     if (app && heading && !getModel().newestRuns && name !== "about")
       app.replaceChildren(notice(NOTHING_MEASURED));
     else if (app && heading && !mounted.has(name)) mounted.set(name, view.mount(app, heading));
@@ -89,6 +92,14 @@ function open(name, view) {
   shown = name;
   document.title = `${view.title} – ${getModel().index.project.name}`;
   markNavigation(name);
+}
+
+/** Puts the machine, environment and metric where the view has them. @param {State} state @param {View} view */
+function showPlace(state, view) {
+  if (!place) return;
+  const slot = document.querySelector("section:not([hidden]) .place-here");
+  (slot ?? document.getElementById("place"))?.append(place.node);
+  place.show(state, view);
 }
 
 /** Shows what the address says. */
@@ -103,7 +114,7 @@ async function show() {
   main?.setAttribute("aria-busy", "true");
   try {
     open(name, view);
-    if (getModel().newestRuns) place?.show(state, view);
+    if (getModel().newestRuns) showPlace(state, view);
     const saved = (await mounted.get(name)?.(state)) ?? null;
     if (shown === name) menu?.offer(saved);
   } catch (error) {

@@ -20,7 +20,9 @@ const PROPERTIES = [
 /** Charts that can be seen now. */
 export const visibleCharts = () =>
   /** @type {SVGSVGElement[]} */ ([
-    ...document.querySelectorAll("main > section:not([hidden]) svg.chart:not(.swatch)"),
+    ...document.querySelectorAll(
+      "main > section:not([hidden]) :is(svg.chart, svg.levels):not(.swatch)",
+    ),
   ]).filter((chart) => chart.checkVisibility());
 
 /** A copy of a chart that carries its own style. @param {SVGSVGElement} chart */
@@ -41,7 +43,7 @@ export function drawPicture() {
   const charts = visibleCharts();
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
   const texts = charts.flatMap((chart) => {
-    const caption = chart.closest("figure, li")?.querySelector("figcaption, .title");
+    const caption = chart.closest("tr, figure, li")?.querySelector("th, figcaption, .title");
     return caption ? [{ caption, box: caption.getBoundingClientRect() }] : [];
   });
   const all = [...boxes, ...texts.map(({ box }) => box)];

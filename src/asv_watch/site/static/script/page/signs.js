@@ -98,50 +98,55 @@ export const caseName = ({ line, field, metric }) => [
   ),
 ];
 
-/**
- * Whether two values at least were measured under the same conditions.
- * @param {Pick<Series, "spark" | "cuts">} series
- */
-export const hasCourse = ({ spark, cuts }) =>
-  [0, ...cuts].some(
-    (start, i) => spark.slice(start, cuts[i]).filter((value) => value !== null).length > 1,
-  );
+/** Whether a series has two values at least. @param {Pick<Series, "runs">} series */
+export const hasCourse = ({ runs }) => runs.filter((value) => value !== null).length > 1;
 
-/**
- * The path of a line 120 wide and 24 high; it spans what was not measured, and starts anew where
- * other conditions begin.
- * @param {(number | null)[]} values
- * @param {number[]} cuts
- */
-function sparkPath(values, cuts) {
-  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
-  // One spike in thirty may leave the frame, or it would flatten all the rest; and noise of
-  // a percent must not look like a mountain range.
-  const spikes = Math.floor(known.length / 30);
-  const low = known[spikes] ?? 0;
-  const high = known[known.length - 1 - spikes] ?? 0;
-  const middle = (low + high) / 2;
-  const reach = Math.max((high - low) / 2, Math.abs(middle) * 0.03) || 1;
-  const stride = values.length > 1 ? 116 / (values.length - 1) : 0;
-  let path = "";
-  let command = "M";
-  values.forEach((value, i) => {
-    if (cuts.includes(i)) command = "M";
-    if (value === null) return;
-    const height = Math.max(-1, Math.min(1, (value - middle) / reach));
-    path += `${command}${(2 + i * stride).toFixed(1)} ${(12 - height * 9).toFixed(1)}`;
-    command = "L";
+/** Half the height of small lines is this share of the newest level, or more. */
+const LEAST_REACH = 0.05;
+const NEWEST = 10_000;
+const [WIDTH, HALF] = [240, 16];
+
+/** How far small lines that share a scale go from the newest level, as logarithms. @param {Series[]} row */
+function reachOf(row) {
+  const far = row.flatMap(({ steps, runs }) => {
+    const levels = steps.map(([, level]) => Math.abs(Math.log(level / NEWEST)));
+    const known = runs.flatMap((run) => (run ? [Math.abs(Math.log(run / NEWEST))] : []));
+    known.sort((a, b) => a - b);
+    // One run in twenty may leave the frame, or it would flatten all the rest.
+    return [...levels, known[Math.floor((known.length - 1) * 0.95)] ?? 0];
   });
-  return path;
+  return Math.max(LEAST_REACH, ...far) * 1.1;
 }
 
-/** Recent values of a series as a line, the size of a word. @param {Series} series */
-export const sparkline = ({ spark, cuts }) =>
-  svg(
-    "svg",
-    { class: "spark", viewBox: "0 0 120 24", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("path", { class: "line", d: sparkPath(spark, cuts) }),
+/**
+ * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey.
+ * @param {Series} series
+ * @param {Series[]} row series that share its scale
+ */
+export function smallHistory({ steps, runs }, row) {
+  const reach = reachOf(row);
+  const stride = WIDTH / Math.max(1, runs.length - 1);
+  /** @param {number} level */
+  const y = (level) => (HALF - (Math.log(level / NEWEST) / reach) * (HALF - 2)).toFixed(1);
+  /** @param {number} place */
+  const x = (place) => (place * stride).toFixed(1);
+  const line = steps.map(([place, level], i) => `${i ? `H${x(place)}V` : "M0 "}${y(level)}`);
+  const dots = runs.flatMap((run, place) =>
+    run && Math.abs(Math.log(run / NEWEST)) < reach ? [`M${x(place)} ${y(run)}h0`] : [],
   );
+  return svg(
+    "svg",
+    {
+      class: "spark",
+      viewBox: `0 0 ${WIDTH} ${2 * HALF}`,
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+    },
+    svg("path", { class: "now", d: `M0 ${HALF}H${WIDTH}` }),
+    svg("path", { class: "runs", d: dots.join("") }),
+    svg("path", { class: "line", d: `${line.join("")}H${WIDTH}` }),
+  );
+}
 
 /** @type {Record<"change" | "chart" | "cell", [string, string][]>} */
 const MEANINGS = {
@@ -160,8 +165,9 @@ const MEANINGS = {
     ["gap, × at the axis", "The run failed."],
   ],
   cell: [
-    ["small line", "The newest values, oldest first. A gap: other conditions."],
-    ["◷ behind", "Not measured at the newest commit."],
+    ["small line", "It moves where a comparison measured a change. Its height is ±5 % or more."],
+    ["dots", "Separate runs. Their noise says nothing about changes."],
+    ["◷ behind", "Measured before, but not at the newest commit."],
     ["– skipped", "Deliberately not run."],
   ],
 };

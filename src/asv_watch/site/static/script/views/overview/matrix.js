@@ -10,7 +10,7 @@ import {
   nothing,
   outcomeTag,
   signsHelp,
-  sparkline,
+  smallHistory,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
 import { moreButton, scrollBox } from "../../page/tables.js";
@@ -23,36 +23,48 @@ import { rowsOfCases } from "./rows.js";
 const ROWS_AT_ONCE = 60;
 
 /**
- * The machine with the longest history, for values of a machine that has none.
+ * A machine and environment that measured one commit so far, the newest: it stands beside the
+ * longest history.
  * @param {Place} place
  */
-function historyBeside(place) {
-  const { longest, commitsAt } = getModel();
-  const here = commitsAt(place)?.commits ?? 0;
-  return here < 2 && longest && longest.commits > 1 ? longest : null;
+export function firstRun(place) {
+  const { newest_runs: runs } = getModel().index;
+  const newest = Math.max(...runs.map(({ c }) => c));
+  const here = runs.find(({ m, e }) => m === place.m && e === place.e);
+  const first = runs.find(({ commits, c }) => commits === 1 && c === newest);
+  return first && here && here.commits > 1 ? first : null;
 }
 
-/** @param {Series} series @param {{ m: number, e: number } | null} beside */
-function besideText({ case: what, last }, beside) {
-  const other = beside ? getModel().find(what, beside)?.last : null;
-  return last && other ? formatChange(last.v / other.v, what.metric.kind) : "";
-}
-
-/** What stands beside a value. @param {Series} series @param {{ m: number, e: number } | null} beside */
-function stateOf(series, beside) {
-  const { status, change, reason, behind, last } = series;
-  if (status === "stale") return outcomeTag(status, `${behind} behind`);
-  if (status !== "ok") return outcomeTag(status, status, reason);
-  const ratio = besideText(series, beside);
-  if (ratio) return el("span", { class: "change" }, ratio);
+/** What stands beside a value. @param {Series} series */
+function stateOf(series) {
+  const { status, change, reason, last } = series;
+  if (!["ok", "stale"].includes(status)) return outcomeTag(status, status, reason);
   const current = change && last && isComparable(series, change.c, last.c) ? change : null;
   return current ? changeSign(current) : null;
 }
 
-/** @param {Series | undefined} series @param {{ m: number, e: number } | null} beside */
-function drawCell(series, beside) {
+/** A value of a first run, and how it differs. @param {Series | undefined} series @param {Series | undefined} longest */
+function drawFirst(series, longest) {
+  if (!series?.last) return el("td", { class: "none" }, nothing());
+  const ratio = longest?.last ? series.last.v / longest.last.v : NaN;
+  return el(
+    "td",
+    {},
+    el(
+      "a",
+      { class: "cell", href: casePage(series) },
+      el("span", { class: "value" }, series.last.text),
+      longest?.last
+        ? el("span", { class: "change" }, formatChange(ratio, series.metric.kind))
+        : null,
+    ),
+  );
+}
+
+/** @param {Series | undefined} series @param {Series[]} row */
+function drawCell(series, row) {
   if (!series) return el("td", { class: "none" }, nothing());
-  const state = stateOf(series, beside);
+  const state = stateOf(series);
   const { case: what, last, change } = series;
   const value = last?.text ?? "–";
   const tip = [
@@ -73,7 +85,7 @@ function drawCell(series, beside) {
         "data-tip": tip.filter(Boolean).join("\n"),
       },
       el("span", { class: "value" }, value),
-      hasCourse(series) ? sparkline(series) : null,
+      hasCourse(series) ? smallHistory(series, row) : null,
       state,
     ),
   );
@@ -94,7 +106,13 @@ export function drawMatrix(place, group) {
   const live = ofGroup(seriesAt(place).filter(hasRun), group, (series) => series.case);
   const chosen = rowsOfCases(live);
   const { rows, columns } = chosen;
-  const beside = historyBeside(place);
+  const beside = firstRun(place);
+  const { machines, environments } = getModel().index;
+  const besideName = beside
+    ? beside.m === place.m
+      ? environments[beside.e]?.short
+      : machines[beside.m]?.name
+    : "";
   const label = place.metric.label;
   if (!rows.length)
     return {
@@ -105,23 +123,41 @@ export function drawMatrix(place, group) {
   const heads = columns.map(({ look, name }) =>
     el("th", { scope: "col" }, keySquare(look), name || capital(label)),
   );
+  if (beside)
+    heads.push(
+      ...columns.map(({ name }) =>
+        el("th", { scope: "col" }, `${name || capital(label)} on ${besideName}`),
+      ),
+    );
   let family = "";
   /** @param {Row} row */
   const drawRow = ({ line, cells }) => {
     const starts = line.group !== family;
     family = line.group;
-    const head = { scope: "rowgroup", colspan: columns.length + 1 };
+    const head = { scope: "rowgroup", colspan: columns.length * (beside ? 2 : 1) + 1 };
     const name = [
       el("span", {}, line.name),
       line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
     ];
     return [
-      starts ? el("tr", { class: "family" }, el("th", head, headingOf(rows, line.group))) : [],
+      starts
+        ? el(
+            "tr",
+            { class: "family" },
+            el("th", head, headingOf(rows, line.group), behindOf(rows, line.group)),
+          )
+        : [],
       el(
         "tr",
         {},
         el("th", { scope: "row" }, name),
-        columns.map((column) => drawCell(cells.get(column), beside)),
+        columns.map((column) => drawCell(cells.get(column), [...cells.values()])),
+        beside
+          ? columns.map((column) => {
+              const here = cells.get(column);
+              return drawFirst(here && getModel().find(here.case, beside), here);
+            })
+          : [],
       ),
     ].flat();
   };
@@ -138,9 +174,6 @@ export function drawMatrix(place, group) {
     node: el(
       "div",
       {},
-      beside && live.some((series) => besideText(series, beside))
-        ? firstRunNote(place, beside)
-        : null,
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
       el("p", { class: "note" }, noteText(place)),
@@ -156,21 +189,25 @@ function headingOf(rows, group) {
   return alike.length > 1 ? group : (group.split(" · ").at(-1) ?? group);
 }
 
-/** @param {Place} place */
-function noteText(place) {
-  const run = getModel().commitsAt(place);
-  const commit = run ? getModel().commits[run.c] : null;
-  const when = commit ? `Measured up to ${formatDay(commit.date)}. ` : "";
-  return `${when}Choose a value to see all about its case.`;
+/** How many newer commits did not measure a group's cases. @param {Row[]} rows @param {string} group */
+function behindOf(rows, group) {
+  const cells = rows
+    .filter(({ line }) => line.group === group)
+    .flatMap((row) => [...row.cells.values()]);
+  const stale = cells.filter(({ status }) => status === "stale");
+  if (!stale.length) return null;
+  const most = Math.max(...stale.map(({ behind }) => behind));
+  const all = stale.length === cells.length ? "all" : `${stale.length} of ${cells.length}`;
+  return el("span", { class: "muted" }, ` ◷ ${all} behind by up to ${plural(most, "commit")}`);
 }
 
-/** @param {Place} place @param {{ m: number, e: number, commits: number }} beside */
-function firstRunNote(place, beside) {
-  const { machines, environments } = getModel().index;
-  const here = machines[place.m]?.name;
-  const there = place.m === beside.m ? environments[beside.e]?.short : machines[beside.m]?.name;
-  return notice(
-    `This is the first run on ${here} in this environment. The percentages compare it with ` +
-      `${there}, which measured ${plural(beside.commits, "commit")}.`,
-  );
+/** @param {Place} place */
+function noteText(place) {
+  const { commitsAt, commits } = getModel();
+  const run = commitsAt(place);
+  const commit = run ? commits[run.c] : null;
+  const when = commit
+    ? `${plural(run?.commits ?? 0, "commit")} measured, up to ${formatDay(commit.date)}. `
+    : "";
+  return `${when}A line moves only where a comparison measured a change; dots are separate runs.`;
 }

@@ -1,103 +1,16 @@
-// Overview: one headline, what changed in two pictures, and the newest values.
+// Overview: the newest values below the tables and charts of the page itself.
 
 import { firstParam, linkTo } from "../../address.js";
-import { barChart } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
-import { el } from "../../page/elements.js";
+import { el, nodesOf } from "../../page/elements.js";
 import { groupField, selectField } from "../../page/fields.js";
-import { casePage, casePageOf, commitLink, nameOf, seriesOf } from "../../page/signs.js";
+import { commitLink } from "../../page/signs.js";
 import { columnOf, drawTable } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
-import { drawMatrix } from "./matrix.js";
+import { drawMatrix, firstRun } from "./matrix.js";
 import { matrixSheet } from "./rows.js";
 
-/** @import { BarRow } from "../../charts/bars.js" */
 /** @import { Choice } from "../../page/fields.js" */
-
-/** @param {Change} change @returns {BarRow[]} */
-function changeRow(change) {
-  const ratio = change.ratio ?? change.about;
-  if (ratio === null) return [];
-  const series = seriesOf(change);
-  const measured = change.state === "measured";
-  const tip = [
-    nameOf(series),
-    `${change.text}${change.interval_text ? `, interval ${change.interval_text}` : ""}`,
-    change.values?.join(" → ") ?? "",
-    `since ${getModel().commitLine(change.c)}`,
-    series.machine.name,
-  ];
-  return [
-    {
-      label: nameOf(series),
-      href: casePage(series),
-      ratio,
-      interval: change.interval,
-      verdict: measured ? change.verdict : "same",
-      text: change.text,
-      tip: tip.filter(Boolean).join("\n"),
-    },
-  ];
-}
-
-/** @param {{ key: string, title: string } & Compared} compared @returns {BarRow} */
-const comparedRow = ({ key, title, ...compared }) => ({
-  ...compared,
-  label: title,
-  href: casePageOf(key),
-  tip: `${title}\n${compared.text}, interval ${compared.interval_text}`,
-});
-
-/**
- * @param {string} title
- * @param {Child[]} children
- */
-const picture = (title, ...children) =>
-  el("section", { class: "picture" }, el("h2", {}, title), ...children);
-
-/** @param {OverviewCommits} commits */
-function commitsPicture({ changes, more, suspected, sentence, since }) {
-  const { index, shortOf } = getModel();
-  const shown = changes.flatMap((at) => index.changes[at] ?? []);
-  const rows = shown.flatMap(changeRow);
-  const machines = new Set(shown.map((change) => seriesOf(change).machine.name));
-  const others = [
-    more ? `${more} more` : "",
-    suspected ? `${plural(suspected, "suspected change")}, not measured yet` : "",
-  ].filter(Boolean);
-  const all = linkTo("changes", {
-    m: null,
-    e: null,
-    since: since === null ? null : shortOf(since),
-  });
-  const link = others.length
-    ? el("p", { class: "note" }, el("a", { href: all }, others.join("; ")), ".")
-    : null;
-  const where = el("p", { class: "note" }, `Measured on ${[...machines].join(", ")}.`);
-  return rows.length
-    ? picture("What the newest commits changed", barChart(sentence, rows), where, link)
-    : link;
-}
-
-/** @param {OverviewRelease} release */
-function releasePicture({ name, before, bars, count, more, machine, sentence }) {
-  const title = `What ${name} changed against ${before}`;
-  const same = count - bars.length - more;
-  const rest = [
-    more ? `${more} more differ` : "",
-    `${same} of ${count} cases show no difference on ${machine}`,
-  ].filter(Boolean);
-  return picture(
-    title,
-    bars.length ? barChart(title, bars.map(comparedRow)) : el("p", {}, sentence),
-    el(
-      "p",
-      { class: "note" },
-      `${rest.join("; ")}. `,
-      el("a", { href: linkTo("releases") }, "All releases"),
-    ),
-  );
-}
 
 function lead() {
   const { commits, index } = getModel();
@@ -108,7 +21,7 @@ function lead() {
   const failed = el("a", { href: list }, `${plural(count, "case")} failed`);
   return el(
     "p",
-    { class: "lead" },
+    { class: "note" },
     "Newest commit: ",
     commitLink(newest),
     commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
@@ -117,6 +30,18 @@ function lead() {
     machine && ` on ${machine}`,
     ".",
   );
+}
+
+/** Says that a machine measured for the first time. @param {Place} place */
+function firstRunNote(place) {
+  const { index } = getModel();
+  const first = firstRun(place);
+  if (!first) return null;
+  const { m, e } = first;
+  const [machine = "", short = ""] = [index.machines[m]?.name, index.environments[e]?.short];
+  const text = `New: ${machine} measured its first commit with ${short}. `;
+  const href = linkTo("overview", { m: machine, e: index.environments[e]?.id });
+  return el("p", { class: "notice" }, text, el("a", { href }, "Show it alone"));
 }
 
 /** A table that the project brings along. @param {DeclaredTable} table */
@@ -133,9 +58,9 @@ const drawDeclared = ({ title, note, head, rows }) => [
 export const overviewView = {
   title: "Overview",
   place: ["m", "e", "metric"],
+  start: () => getModel().longest,
   mount(app) {
     const { index } = getModel();
-    const { commits, release } = index.overview;
     const group = groupField();
     const tables = selectField("table", "Table", {
       options: () => [
@@ -144,16 +69,12 @@ export const overviewView = {
       ],
     });
     const values = el("div", {});
+    const banner = el("div", {});
     const title = el("h2", {}, "Newest values");
     app.replaceChildren(
-      lead(),
-      el(
-        "div",
-        { class: "pictures" },
-        commitsPicture(commits),
-        release ? releasePicture(release) : null,
-      ),
       el("div", { class: "head" }, title, el("div", { class: "fields" }, tables.node, group.node)),
+      lead(),
+      banner,
       values,
     );
     return (state) => {
@@ -166,7 +87,8 @@ export const overviewView = {
         values.replaceChildren(...drawDeclared(table));
         return { name: "table", title: table.title, sheet: () => table };
       }
-      const place = getModel().place(state);
+      const place = getModel().place(state, getModel().longest);
+      banner.replaceChildren(...nodesOf([firstRunNote(place)]));
       const drawn = drawMatrix(place, firstParam(state, "group"));
       const { metric } = place;
       title.replaceChildren(

@@ -52,7 +52,7 @@ function drawItem(series, picture) {
 
 /** How many of the newest commits have a value in a row. @param {Series[]} row */
 const lengthOf = (row) =>
-  Math.max(...row.map(({ spark }) => spark.filter((value) => value !== null).length));
+  Math.max(...row.map(({ runs }) => runs.filter((value) => value !== null).length));
 
 /**
  * The frames, and what draws the first of them: the answer to a click must not wait for data.

@@ -1,0 +1,192 @@
+"""How fast each subject is at each level of effort, such as plain, tuned and compiled.
+
+A project declares its levels in ``"layout"`` of asv.conf.json: names, slowest first, each with a
+pattern of the cases that belong to it. A line joins the levels of one subject in one column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from urllib.parse import urlencode
+
+from asv_watch import quantities
+from asv_watch.site.case_table import CaseTable, look
+from asv_watch.site.contents import Contents, SeriesSummary, setup_key
+from asv_watch.site.scripts import Json
+
+_LEFT, _RIGHT = 17.0, 82.0
+"""Where the axis begins and ends, per cent of the width: values stand beside the outer dots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value of one level."""
+
+    number: int
+    """Of its level: 0 is the first that is declared."""
+    summary: SeriesSummary
+    value: float
+
+
+Lines = dict[str, list[Level]]
+"""Values of the first label of the columns, such as the device, to their levels."""
+
+
+def level_charts(contents: Contents, table: CaseTable) -> Json | None:
+    """Return a chart for each value of the second label; nothing where no levels are declared."""
+    patterns = {name: re.compile(text) for name, text in contents.layout.levels.items()}
+    found = _found(contents, table, list(patterns.values()))
+    charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
+    for (subject, column), levels in found.items():
+        if len(levels) > 1:
+            line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
+            charts[" · ".join(chart)][subject]["".join(line)] = levels
+    if not charts:
+        return None
+    values = [
+        level.value
+        for rows in charts.values()
+        for lines in rows.values()
+        for levels in lines.values()
+        for level in levels
+    ]
+    axis = _Axis(min(values), max(values))
+    looks = {column[0]: _hue(column, contents) for column in table.columns if column}
+    machines = {
+        line: f"{levels[0].summary.series.machine}"
+        for rows in charts.values()
+        for lines in rows.values()
+        for line, levels in lines.items()
+    }
+    return {
+        "title": "How fast each is, " + " → ".join(patterns),
+        "levels": list(patterns),
+        "lines": [
+            {"name": line, "machine": machine, "look": looks.get(line, "")}
+            for line, machine in machines.items()
+        ],
+        "ticks": axis.ticks(),
+        "charts": [
+            {
+                "name": name,
+                "rows": [
+                    _row(subject, lines, axis, looks, list(patterns))
+                    for subject, lines in rows.items()
+                ],
+            }
+            for name, rows in charts.items()
+        ],
+    }
+
+
+def _found(
+    contents: Contents, table: CaseTable, patterns: Sequence[re.Pattern[str]]
+) -> dict[tuple[str, tuple[str, ...]], list[Level]]:
+    """Return the levels of each subject and column, each from the longest history that has it."""
+    commits = {setup.key: len(setup.commits) for setup in contents.setups}
+    longest_first = sorted(
+        (row for row in contents.series if row.last and row.metric.unit == "seconds"),
+        key=lambda row: -commits.get(setup_key(row.series), 0),
+    )
+    found: dict[tuple[str, tuple[str, ...]], dict[int, Level]] = defaultdict(dict)
+    machine_of: dict[str, str] = {}
+    for row in longest_first:
+        number = next(
+            (n for n, pattern in enumerate(patterns) if pattern.search(row.series.case.name)), None
+        )
+        column = contents.layout.column(row.labels)
+        first = "".join(column[:1])
+        if number is None or row.last is None:
+            continue
+        if machine_of.setdefault(first, row.series.machine) == row.series.machine:
+            levels = found[row.row, column]
+            levels.setdefault(number, Level(number, row, row.last[1].value))
+    order = {column: index for index, column in enumerate(table.columns)}
+    ordered = sorted(
+        found.items(),
+        key=lambda entry: (
+            order[entry[0][1]],
+            min(table.index_of[level.summary.series.case.name] for level in entry[1].values()),
+        ),
+    )
+    return {key: [level for _, level in sorted(levels.items())] for key, levels in ordered}
+
+
+def _hue(column: tuple[str, ...], contents: Contents) -> str:
+    return next((part for part in look(column, contents).split() if part.startswith("hue")), "")
+
+
+class _Axis:
+    """A logarithmic axis over whole powers of ten, in per cent of the width."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high = log10(low), log10(high)
+        if self._high - self._low < 1e-9:
+            self._high += 1
+
+    def place(self, value: float) -> float:
+        share = (log10(value) - self._low) / (self._high - self._low)
+        return round(_LEFT + share * (_RIGHT - _LEFT), 2)
+
+    def ticks(self) -> list[Json]:
+        return [
+            {"x": self.place(10.0**power), "text": quantities.tick(10.0**power, "seconds")}
+            for power in range(ceil(self._low), floor(self._high) + 1)
+        ]
+
+
+def _row(
+    subject: str, lines: Lines, axis: _Axis, looks: Mapping[str, str], levels: Sequence[str]
+) -> Json:
+    drawn = []
+    for name, of_line in lines.items():
+        least = min(of_line, key=lambda level: level.value)
+        most = max(of_line, key=lambda level: level.value)
+        drawn.append(
+            {
+                "look": looks.get(name, ""),
+                "from": axis.place(least.value),
+                "to": axis.place(most.value),
+                "dots": [
+                    {
+                        "x": axis.place(level.value),
+                        "level": level.number,
+                        "tip": ", ".join(filter(None, (subject, name, levels[level.number])))
+                        + f": {_text(level)} on {level.summary.series.machine}",
+                        "href": f"#/case?{urlencode({'s': level.summary.series.case.name})}",
+                    }
+                    for level in of_line
+                ],
+                "ends": [
+                    {
+                        "x": axis.place(level.value),
+                        "dx": dx,
+                        "anchor": anchor,
+                        "text": _text(level),
+                    }
+                    for level, dx, anchor in ((least, -9, "end"), (most, 9, "start"))
+                ],
+            }
+        )
+    return {"subject": subject, "lines": drawn, "versus": _versus(lines)}
+
+
+def _versus(lines: Lines) -> str:
+    """Say how the fastest measured levels of two lines compare: values of separate runs."""
+    fastest = {
+        name: min(values)
+        for name, of_line in lines.items()
+        if (values := [level.value for level in of_line if level.summary.metric.label == "time"])
+    }
+    if len(fastest) != 2:
+        return ""
+    (slow, slower), (fast, faster) = sorted(fastest.items(), key=lambda entry: -entry[1])
+    return f"{fast} {quantities.digits(slower / faster, 2)}× as fast as {slow}"
+
+
+def _text(level: Level) -> str:
+    return quantities.quantity(level.value, "seconds")

@@ -1,0 +1,120 @@
+"""The first sentences of the page: the largest differences that are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log
+
+from asv_watch import quantities
+from asv_watch.judge.release_history import ReleaseHistory, relative_times, release_findings
+from asv_watch.quantities import counted
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.contents import Contents
+from asv_watch.site.operators import ReleaseCauses
+from asv_watch.site.release_grid import Inverse, brief_titles, compare_address, timed_cases, where
+from asv_watch.site.scripts import Json
+from asv_watch.statistics.rule import Verdict, verdict
+
+_MOST_CAUSES = 3
+"""Releases that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What a case takes with the newest release against an older one."""
+
+    case: str
+    before: str
+    """The release before the first that changed it."""
+    whole: Inverse
+    steps: tuple[tuple[str, float, str], ...]
+    """The releases since then that changed it in this direction: name, ratio, operator."""
+
+
+def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
+    """Return what takes longer, and what takes less, than with an older release.
+
+    Returns:
+        Sentences with the case and the measured ratio; nothing where no difference lasts.
+    """
+    for history in contents.findings.release_histories:
+        if history.requirement:
+            explanations = contents.history.explanations.get(history.machine, ())
+            causes = ReleaseCauses(history, explanations, contents.layout)
+            lasting = [
+                found
+                for case in timed_cases(history, table, main)
+                for found in _lasting(history, case, causes)
+            ]
+            largest = [
+                max(found, key=lambda entry: abs(log(entry.whole.ratio)))
+                for answer in (Verdict.WORSE, Verdict.BETTER)
+                if (found := [entry for entry in lasting if verdict(entry.whole) is answer])
+            ]
+            if largest:
+                return _sentences(history, largest, table, main, contents)
+    return None
+
+
+def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
+    """Yield the newest release against each that came before a measured change of a case."""
+    times = {time.release: time for time in relative_times(history, case)}
+    changes = [
+        (step, finding.shown)
+        for step in history.steps
+        for finding in release_findings(step)
+        if finding.case == case and not finding.is_refuted
+    ]
+    for first, change in changes:
+        if first.before not in times:
+            continue
+        whole = Inverse.of(times[first.before])
+        answer = verdict(whole)
+        if answer is not verdict(change):
+            continue
+        since = history.releases.index(first.before)
+        steps = sorted(
+            (
+                (step.after, shown.ratio, causes.operator(step, case, shown))
+                for step, shown in changes
+                if history.releases.index(step.before) >= since and verdict(shown) is answer
+            ),
+            key=lambda entry: -abs(log(entry[1])),
+        )
+        yield Lasting(case, first.before, whole, tuple(steps))
+
+
+def _sentences(
+    history: ReleaseHistory,
+    largest: list[Lasting],
+    table: CaseTable,
+    main: set[str],
+    contents: Contents,
+) -> Json:
+    titles, common = brief_titles(timed_cases(history, table, main), table)
+    name = history.requirement
+    return {
+        "headline": [
+            {
+                "before": f"{titles[entry.case]} takes ",
+                "size": quantities.difference(entry.whole.ratio),
+                "after": f" than with {name} {entry.before}.",
+                "verdict": verdict(entry.whole).value,
+                "href": compare_address(history, entry.before, history.releases[-1]),
+            }
+            for entry in largest
+        ],
+        "why": [_why(entry, name) for entry in largest],
+        "where": f"Time{f' of {common}' if common else ''} on {where(history, contents)}, "
+        f"{counted(len(titles), 'case')}, {name} {history.releases[0]} to {history.releases[-1]}.",
+    }
+
+
+def _why(entry: Lasting, name: str) -> str:
+    """Say which releases made the difference, the largest step first."""
+    parts = [
+        f"{release} {quantities.change(ratio)}{f' ({operator})' if operator else ''}"
+        for release, ratio, operator in entry.steps[:_MOST_CAUSES]
+    ]
+    return f"{name} {', '.join(parts)}; interval {quantities.interval(entry.whole.interval)}."

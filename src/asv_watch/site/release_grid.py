@@ -1,0 +1,299 @@
+"""The table of the first screen: a row a case, a column a release, the measured change in a cell.
+
+A project without releases has its versions as columns, or else its commits with measured changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+from urllib.parse import urlencode
+
+from asv_watch import quantities
+from asv_watch.judge.changes import Change
+from asv_watch.judge.release_history import (
+    RelativeTime,
+    ReleaseHistory,
+    ReleaseStep,
+    relative_times,
+    release_findings,
+)
+from asv_watch.quantities import counted
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.change_data import made_between, size
+from asv_watch.site.contents import Contents
+from asv_watch.site.operators import ReleaseCauses
+from asv_watch.site.scripts import Json
+from asv_watch.statistics.rule import Verdict, verdict
+
+MOST_COMMITS = 14
+"""Columns of a table of commits."""
+MOST_ROWS = 24
+_STRENGTHS = (0.03, 0.06, 0.12, 0.2)
+"""Changes (logarithm of the ratio) up to which a cell has the first shade, the second, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """The ratio of the newest release to an older one, from that of the older to the newest."""
+
+    ratio: float
+    interval: tuple[float, float]
+
+    @classmethod
+    def of(cls, time: RelativeTime) -> Inverse:
+        """Turn a time relative to the newest release around."""
+        low, high = time.interval
+        return cls(1 / time.ratio, (1 / high, 1 / low))
+
+
+@dataclass(slots=True)
+class Column:
+    """A release, a version or a commit."""
+
+    name: str
+    href: str
+    tip: str
+    cells: dict[str, Json] = field(default_factory=dict)
+    """By case, where it was compared."""
+    cause: str = ""
+    """The operator behind its largest change."""
+
+
+def release_grid(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
+    """Return the table; nothing where no change was measured between any two versions."""
+    histories = contents.findings.release_histories
+    for history in sorted(histories, key=lambda history: not history.requirement):
+        cases = timed_cases(history, table, main)
+        if any(step.times.get(case) for step in history.steps for case in cases):
+            return _of_releases(history, cases, contents, table)
+    return _of_commits(contents, table)
+
+
+def timed_cases(history: ReleaseHistory, table: CaseTable, main: set[str]) -> list[str]:
+    """Return the cases of the first screen that releases were timed with, in order."""
+    timed = {case for step in history.steps for case in step.times}
+    shown = [case for case in timed if (found := table.find(case)) and found.summary.group in main]
+    return sorted(shown, key=table.index_of.__getitem__)
+
+
+def _of_releases(
+    history: ReleaseHistory, cases: Sequence[str], contents: Contents, table: CaseTable
+) -> Json:
+    explanations = contents.history.explanations.get(history.machine, ())
+    causes = ReleaseCauses(history, explanations, contents.layout)
+    columns = [_column(step, cases, causes, table, history) for step in reversed(history.steps)]
+    of = history.requirement or "version"
+    kind = f"{of} release" if history.requirement else of
+    cases = [
+        case
+        for case in cases
+        if len(columns) < 3 or sum(case in column.cells for column in columns) > 1
+    ]
+    totals = {case: _total(history, case) for case in cases}
+    common = brief_titles(cases, table)[1]
+    return {
+        "title": f"What each {kind} changed",
+        "note": [
+            f"Time{f' of {common}' if common else ''} on {where(history, contents)}, per cent "
+            f"against the {'release' if history.requirement else 'version'} before.",
+            "Blank: no change that the comparison could show.",
+            *(
+                ["Above a column: the operator behind its largest change."]
+                if any(c.cause for c in columns)
+                else []
+            ),
+        ],
+        "total": f"{history.releases[0]} → {history.releases[-1]}",
+        "more": "#/releases",
+        **_rows(cases, columns, totals, table),
+    }
+
+
+def where(history: ReleaseHistory, contents: Contents) -> str:
+    """Return the machine that compared releases, with its processor."""
+    cpu = contents.history.machines[history.machine].facts.get("cpu", "")
+    return f"{history.machine} ({cpu})" if cpu else history.machine
+
+
+def compare_address(history: ReleaseHistory, before: str, after: str, words: str = "") -> str:
+    """Return the address that compares two releases, of the cases with some words."""
+    sides = {"by": "release", "a": before, "b": after, "m": history.machine}
+    return f"#/compare?{urlencode(sides | ({'q': words} if words else {}))}"
+
+
+def _column(
+    step: ReleaseStep,
+    cases: Sequence[str],
+    causes: ReleaseCauses,
+    table: CaseTable,
+    history: ReleaseHistory,
+) -> Column:
+    name = f"{history.requirement} {step.after}".strip()
+    column = Column(
+        step.after,
+        compare_address(history, step.before, step.after),
+        f"{name} against {step.before}: all its comparisons",
+        {
+            case: {"text": "", "verdict": "same", "strength": 0, "tip": "", "href": ""}
+            for case in cases
+            if case in step.times
+        },
+    )
+    named: list[tuple[float, str]] = []
+    for finding in release_findings(step):
+        if finding.is_refuted or finding.case not in column.cells:
+            continue
+        shown = finding.shown
+        operator = causes.operator(step, finding.case, shown)
+        title = table.title(finding.case)
+        column.cells[finding.case] = _cell(
+            shown.ratio,
+            verdict(shown),
+            f"{title}, {name}: {quantities.measured(shown.ratio, shown.interval)}"
+            + (f", {operator}" if operator else ""),
+            compare_address(history, step.before, step.after, title.replace(" · ", " ")),
+        )
+        if operator:
+            named.append((abs(log(shown.ratio)), operator))
+    column.cause = max(named, default=(0.0, ""))[1]
+    return column
+
+
+def _cell(ratio: float, answer: Verdict, tip: str, href: str) -> Json:
+    size = abs(log(ratio))
+    return {
+        "text": quantities.cell(ratio),
+        "verdict": answer.value,
+        "strength": 1 + sum(size > limit for limit in _STRENGTHS),
+        "tip": tip,
+        "href": href,
+    }
+
+
+def _total(history: ReleaseHistory, case: str) -> Json | None:
+    """Return how the newest release compares with the oldest, if both were compared."""
+    times = relative_times(history, case)
+    if not times or times[0].release != history.releases[0]:
+        return None
+    whole = Inverse.of(times[0])
+    return {
+        "text": quantities.change(whole.ratio),
+        "verdict": verdict(whole).value,
+        "tip": quantities.measured(whole.ratio, whole.interval),
+        "href": compare_address(history, history.releases[0], history.releases[-1]),
+    }
+
+
+def _of_commits(contents: Contents, table: CaseTable) -> Json | None:
+    """Return the newest commits with measured changes of times, where there is any."""
+    changes = [
+        change
+        for change in contents.findings.changes
+        if change.is_measured and change.kind == "time" and change.ratio
+    ]
+    commits = sorted({change.commit for change in changes})[-MOST_COMMITS:]
+    shown = [change for change in changes if change.commit in commits]
+    if not shown:
+        return None
+    of_series = {contents.series[change.series].series.case.name for change in shown}
+    cases = sorted(of_series, key=table.index_of.__getitem__)[:MOST_ROWS]
+    columns = [_commit_column(contents, table, commit, shown) for commit in commits]
+    machines = sorted({contents.history.series[change.series].machine for change in shown})
+    return {
+        "title": "What commits changed",
+        "note": [
+            f"Time on {', '.join(machines)}, per cent.",
+            f"The newest {counted(len(commits), 'commit')} with a measured change.",
+        ],
+        "total": "",
+        "more": "#/changes",
+        **_rows(cases, columns, {}, table),
+    }
+
+
+def _commit_column(
+    contents: Contents, table: CaseTable, commit: int, changes: Iterable[Change]
+) -> Column:
+    found = contents.history.commits[commit]
+    column = Column(found.hash[:7], f"#/changes?rev={found.hash[:12]}", found.subject)
+    for change in changes:
+        case = contents.series[change.series].series.case.name
+        if change.commit == commit and change.ratio:
+            after = made_between(change, contents)[1]
+            answer = Verdict.WORSE if change.verdict == "worse" else Verdict.BETTER
+            tip = f"{table.title(case)}, {after[:8]} {found.subject}: {size(change)}"
+            column.cells[case] = _cell(change.ratio, answer, tip, column.href)
+    return column
+
+
+def _rows(
+    cases: Sequence[str],
+    columns: Sequence[Column],
+    totals: Mapping[str, Json | None],
+    table: CaseTable,
+) -> Json:
+    """Return columns and rows; neighbours of one subject name it once."""
+    found = [(case, shown) for case in cases if (shown := table.find(case))]
+    several = len({shown.column for _, shown in found}) > 1
+    shared = _shared(table.columns[shown.column] for _, shown in found)
+    details = len({table.rows[shown.row].details for _, shown in found}) > 1
+    rows = []
+    before = -1
+    for case, shown in found:
+        line = table.rows[shown.row]
+        words = zip(table.columns[shown.column], shared, strict=True)
+        rows.append(
+            {
+                "subject": line.name if shown.row != before else "",
+                "details": line.details if details and shown.row != before else "",
+                "name": " · ".join(word for word, same in words if word and not same),
+                "title": shown.title,
+                "href": f"#/case?{urlencode({'s': case})}",
+                "cells": [column.cells.get(case) for column in columns],
+                "total": totals.get(case),
+            }
+        )
+        before = shown.row
+    return {
+        "columns": [
+            {"name": c.name, "href": c.href, "tip": c.tip, "cause": c.cause} for c in columns
+        ],
+        "rows": rows,
+        "named": several,
+    }
+
+
+def brief_titles(cases: Sequence[str], table: CaseTable) -> tuple[dict[str, str], str]:
+    """Return titles that name only what differs between some cases, and what all of them share."""
+    parts = {
+        case: (
+            table.rows[shown.row].name,
+            table.rows[shown.row].details,
+            *table.columns[shown.column],
+        )
+        for case in cases
+        if (shown := table.find(case))
+    }
+    alike = _shared(parts.values())
+    if all(alike):
+        alike = [False] * len(alike)
+    brief = {
+        case: " · ".join(
+            word for word, same in zip(words, alike, strict=True) if word and not same
+        )
+        for case, words in parts.items()
+    }
+    common = [
+        word
+        for words in list(parts.values())[:1]
+        for word, same in zip(words, alike, strict=True)
+        if same and word
+    ]
+    return brief, " · ".join(common)
+
+
+def _shared(columns: Iterable[tuple[str, ...]]) -> list[bool]:
+    """Tell for each label of columns whether all have the same value."""
+    return [len(set(values)) == 1 for values in zip(*columns, strict=True)]
