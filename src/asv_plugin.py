@@ -15,6 +15,7 @@ def setup() -> None:
         asv_watch.setup()
     except ModuleNotFoundError as error:
         log.info(
-            f"asv-watch is not installed ({error.name} is missing): asv goes on by itself, with its own site. "
-            "`pip install ./src/asv_watch` adds interleaved comparisons, outcomes and this project's site"
+            f"asv-watch is not installed ({error.name} is missing): asv goes on with its own "
+            "site. `pip install ./src/asv_watch` adds interleaved comparisons, outcomes of cases "
+            "and this project's site"
         )

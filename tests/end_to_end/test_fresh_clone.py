@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from importlib import metadata
@@ -83,6 +84,24 @@ class NewUser:
         nothing = subprocess.DEVNULL
         done = run(*command, cwd=self.clone, env=self._environment, stdin=nothing)
         return done.stderr + done.stdout
+
+    def previews(self, asv: str) -> str:
+        """Return the first page that ``asv preview`` serves."""
+        with subprocess.Popen(
+            [asv, "preview", "--port", "0"],
+            cwd=self.clone,
+            env=self._environment | {"PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as server:
+            try:
+                assert server.stdout is not None
+                address = next(line for line in server.stdout if "http://" in line)
+                url = address[address.index("http://") :].strip()
+                with urllib.request.urlopen(url) as page:  # noqa: S310
+                    return str(page.read().decode())
+            finally:
+                server.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +189,39 @@ def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     assert "SmallCNNs.peakmem_forward" in output
     user.does(asv, "publish")
     assert "a-new-machine" in (user.clone / "html" / "index.html").read_text()
+
+
+@pytest.fixture
+def bare_asv(user: NewUser) -> str:
+    """asv in an environment that holds nothing else but virtualenv."""
+    environment = user.clone.parent / "bare"
+    user.does(sys.executable, "-m", "venv", str(environment))
+    user.does(str(environment / "bin/pip"), "install", "--quiet", "asv==0.6.6", "virtualenv")
+    return str(environment / "bin/asv")
+
+
+@pytest.mark.timeout(1200)
+def test_asv_alone_measures_publishes_and_previews_and_says_what_asv_watch_would_add(
+    user: NewUser, benched: str, bare_asv: str
+) -> None:
+    newest = f"virtualenv:{sys.version_info[0]}.{sys.version_info[1]}"
+    user.does(bare_asv, "machine", "--yes", "--machine", "with-asv-alone")
+    output = user.does(
+        *(bare_asv, "run", "--quick", "--machine", "with-asv-alone", "--environment", newest),
+        *("--bench", "^plain.*_forward.*lenet5", "HEAD^!"),
+    )
+    hint = "asv-watch is not installed (asv_watch is missing): asv goes on with its own site."
+    assert hint in output
+    assert "pip install ./src/asv_watch" in output
+    assert "Traceback" not in output
+    (path,) = (user.clone / "results" / "with-asv-alone").glob("*-*.json")
+    assert "plain.PlainModels.time_forward" in json.loads(path.read_text())["results"]
+    output = user.does(bare_asv, "publish")
+    assert hint in output
+    assert "Traceback" not in output
+    assert "asv.js" in user.previews(bare_asv), "the page of asv itself"
+    git(user.clone, "checkout", "--quiet", "--", "html")
+    shutil.rmtree(user.clone / "results" / "with-asv-alone")
 
 
 @pytest.mark.timeout(1800)
