@@ -8,7 +8,6 @@ process with its children, and the process group is killed in any case.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import selectors
 import shutil
@@ -21,25 +20,18 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import psutil
 from asv.runner import BENCHMARK_RUN_SCRIPT
 from asv.util import TIMEOUT_RETCODE
 
-from asv_watch.errors import WatchError
+from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
 
 TEMPORARY_FOLDER = "TMPDIR"
 _OUTER_FOLDER = {name: path for name, path in os.environ.items() if name == TEMPORARY_FOLDER}
 """As it was when asv loaded the plugin."""
 _POLLING = 0.1
 """Seconds between looks at a process, where its end cannot be waited for together with output."""
-MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
-"""Environment variable: memory that a case may use, in GiB."""
-_SHARE_OF_MEMORY = 0.9
-"""Limit where the variable is not set, as a share of the machine's memory: beyond it the kernel
-would end processes of its own choice."""
 _SECONDS_BETWEEN_LOOKS = 1.0
 """Between looks at a process's memory; one takes less than a millisecond."""
-_GIB = 1024**3
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
 
@@ -154,10 +146,10 @@ def supervise(
     """
     output = bytearray()
     try:
-        memory_limit = _memory_limit()
+        limit = memory_limit()
         for number in deferred:
             signal.raise_signal(number)
-        stopped = _collect(process, end, output, time.monotonic() + timeout, memory_limit)
+        stopped = _collect(process, end, output, time.monotonic() + timeout, limit)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -167,10 +159,7 @@ def supervise(
         process.stdout.close()
     text = output.decode(errors="replace")
     if stopped is _Stopped.OUT_OF_MEMORY:
-        limit = f"{memory_limit / _GIB:.3g} GiB"
-        text += (
-            f"\nit used more than {limit} of memory and was stopped; {MEMORY_LIMIT} sets the limit"
-        )
+        text += f"\n{limit_in_words(limit)}"
     return text, TIMEOUT_RETCODE if stopped is _Stopped.OUT_OF_TIME else status
 
 
@@ -179,36 +168,6 @@ class _Stopped(Enum):
 
     OUT_OF_TIME = 1
     OUT_OF_MEMORY = 2
-
-
-def _memory_limit() -> float:
-    """Memory that a process with its children may use, in bytes."""
-    given = os.environ.get(MEMORY_LIMIT)
-    if given is None:
-        return _SHARE_OF_MEMORY * float(psutil.virtual_memory().total)
-    try:
-        limit = float(given)
-    except ValueError:
-        limit = math.nan
-    if not limit > 0:
-        raise WatchError(
-            f"{MEMORY_LIMIT} is {given!r}; give a number of GiB above 0, or leave it out"
-        )
-    return limit * _GIB
-
-
-def _memory_of(pid: int) -> int:
-    """Resident memory of a process and its descendants, in bytes; 0 once it has ended."""
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return 0
-    total = 0
-    for member in family:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            total += member.memory_info().rss
-    return total
 
 
 @contextlib.contextmanager
@@ -232,7 +191,7 @@ def _collect(
     end: int | None,
     output: bytearray,
     deadline: float,
-    memory_limit: float,
+    limit: float,
 ) -> _Stopped | None:
     """Collect output until the process has ended, or has to be stopped; return why it has.
 
@@ -251,7 +210,7 @@ def _collect(
             if left <= 0:
                 return _Stopped.OUT_OF_TIME
             if time.monotonic() >= next_look:
-                if _memory_of(process.pid) > memory_limit:
+                if memory_of(process.pid) > limit:
                     return _Stopped.OUT_OF_MEMORY
                 next_look = time.monotonic() + _SECONDS_BETWEEN_LOOKS
             for key, _ in selector.select(min(left, longest_wait)):
