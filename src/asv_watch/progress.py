@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from rich import progress
 from rich.console import Console
@@ -27,7 +27,51 @@ class _Output(Console):
         raise  # noqa: PLE0704 - rich calls this while it handles the error
 
 
-class Progress(AbstractContextManager["Progress"]):
+class Display(AbstractContextManager["Display"]):
+    """Shows how far a measurement is: a bar on a terminal, elsewhere a line a step."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Show nothing yet; ``stream`` is standard output by default."""
+        self._console = _Output(
+            file=stream, soft_wrap=True, markup=False, emoji=False, highlight=False
+        )
+        self._bar = progress.Progress(
+            progress.BarColumn(bar_width=20),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.description}", markup=False),
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def step(self, text: str, *, done: int, total: int, is_notable: bool = False) -> None:
+        """Show a step.
+
+        Args:
+            text: what was measured, and how long the rest takes.
+            done: steps so far.
+            total: steps in all, as far as that is known.
+            is_notable: whether it stays on the terminal, as a failure does.
+        """
+        if is_notable or not self._console.is_terminal:
+            self.say(text)
+        self._bar.update(self._task, total=total, completed=done, description=text, refresh=True)
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+        self._console.print(line)
+
+
+class Progress(Display):
     """Shows how far a run is: a bar on a terminal, elsewhere a line a case; with the time left."""
 
     def __init__(self, remembered: Mapping[str, float], stream: TextIO | None = None) -> None:
@@ -43,28 +87,9 @@ class Progress(AbstractContextManager["Progress"]):
         self._done = 0
         self._ran = 0
         self._took = 0.0
-        self._console = _Output(
-            file=stream, soft_wrap=True, markup=False, emoji=False, highlight=False
-        )
-        self._bar = progress.Progress(
-            progress.BarColumn(bar_width=20),
-            progress.MofNCompleteColumn(),
-            progress.TextColumn("{task.description}", markup=False),
-            console=self._console,
-            auto_refresh=False,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=None)
+        super().__init__(stream)
         self.outcomes: dict[str, tuple[str, str]] = {}
         """Case to its outcome and reason, of this run."""
-
-    def __enter__(self) -> Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
 
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the running asv: its plan, or a case that ran."""
@@ -87,17 +112,14 @@ class Progress(AbstractContextManager["Progress"]):
         self._took += ran["seconds"]
         self._expected[case] = ran["seconds"]
         text = f"{case}  {outcome}, {human_time(self.seconds_left())} left"
-        if outcome != "ok" or not self._console.is_terminal:
-            self.say(f"[{self._done:{len(str(self._total))}}/{self._total}] {text}")
-        self._bar.update(
-            self._task, total=self._total, completed=self._done, description=text, refresh=True
+        self.step(
+            f"[{self._done:{len(str(self._total))}}/{self._total}] {text}",
+            done=self._done,
+            total=self._total,
+            is_notable=outcome != "ok",
         )
 
     def seconds_left(self) -> float:
         """Expected time of all that is still to run: remembered, or else the mean so far."""
         mean = self._took / self._ran if self._ran else 0.0
         return sum(rounds * self._expected.get(case, mean) for case, rounds in self._left.items())
-
-    def say(self, line: str) -> None:
-        """Print a line, above the bar if there is one."""
-        self._console.print(line)

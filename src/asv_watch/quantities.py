@@ -12,6 +12,8 @@ _SCALES = {
     "bytes": ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
     **{unit: tuple((factor, prefix + unit) for factor, prefix in _LARGE) for unit in _OPERATIONS},
 }
+# Units of which more is better; any rate per second counts as well.
+_HIGHER_IS_BETTER = frozenset({"accuracy", "mfu", "flops", "flop/s", "hz", "ratio of peak"})
 _ROUNDS_UP = 0.9995
 """999.7 µs, written with three digits, is 1.00 ms."""
 _UNNAMED = {"unit", "ratio"}
@@ -124,3 +126,9 @@ def day(seconds: int) -> str:
 def timestamp(seconds: int, pattern: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
     """Write seconds since the epoch as date and time (UTC), by `strftime`'s pattern."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime(pattern)
+
+
+def more_is_better(unit: str) -> bool:
+    """Tell from a unit whether more of it is better: rates and shares of a peak are."""
+    unit = unit.strip().lower()
+    return unit in _HIGHER_IS_BETTER or unit.endswith(("/s", "/second", " per second"))

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from asv_watch.records.comparisons import CaseRatio, ComparisonWriter, Header, Version
+from asv_watch.records.comparisons import CaseRatio, Header, Version
 from asv_watch.records.labels import Layout
+from asv_watch.records.measurements import MeasurementWriter
 from tests.conftest import git
 
 COLUMNS = [
@@ -300,7 +301,7 @@ class StepComparison:
         header = Header(
             kind="confirm", at=self.at, machine=self.machine, before=before, after=after
         )
-        writer = ComparisonWriter(results, header)
+        writer = MeasurementWriter(results, header)
         interval = self.ratio / 1.01, self.ratio * 1.01
         rounds = tuple(self.ratio * factor for factor in (0.99, 1.0, 1.01))
         for case in self.cases:

@@ -11,7 +11,6 @@ from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
     CaseValues,
-    ComparisonWriter,
     Header,
     Kind,
     StoredComparison,
@@ -19,6 +18,7 @@ from asv_watch.records.comparisons import (
     Version,
     import_case,
 )
+from asv_watch.records.measurements import MeasurementWriter
 
 DAY = 86_400
 ROUNDS = 6
@@ -91,7 +91,7 @@ def failed_release(
 
 def store(results: Path, comparison: StoredComparison) -> None:
     """Write a comparison as `asv-watch releases measure` does."""
-    writer = ComparisonWriter(results, comparison.header)
+    writer = MeasurementWriter(results, comparison.header)
     cases: tuple[CaseResult, ...] = (
         *comparison.ratios,
         *comparison.unmeasured,

@@ -1,4 +1,4 @@
-"""Compares two sides case by case and stores the result."""
+"""Measures versions interleaved, case by case, and stores the result."""
 
 from __future__ import annotations
 
@@ -12,25 +12,19 @@ from asv_watch import quantities
 from asv_watch.asv.selection import Selection
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase, Measures, list_cases
-from asv_watch.engine.rounds import DEFAULT, Keep, Sampling, measure_cases
+from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
 from asv_watch.engine.sides import Side
+from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import WatchError
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    CaseResult,
-    CaseValues,
-    ComparisonWriter,
-    Header,
-    Kind,
-    Unmeasured,
-)
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Unmeasured
+from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter, read_cases
 from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.workplace import Workplace
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The result of a comparison."""
+    """The result of a comparison of two versions."""
 
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
@@ -44,42 +38,92 @@ class Compared:
         return any(case.failed for case in self.unmeasured)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The result of a measurement of several versions."""
+
+    cases: tuple[MeasuredCase, ...]
+    path: Path | None
+
+    def between(self, before: int, after: int) -> Compared:
+        """Return what it says about two versions, by index.
+
+        Raises:
+            WatchError: no case ran on both.
+        """
+        results = [case.between(before, after) for case in self.cases]
+        compared = Compared(
+            tuple(result for result in results if isinstance(result, CaseRatio)),
+            tuple(result for result in results if isinstance(result, Unmeasured)),
+            self.path,
+            tuple(result for result in results if isinstance(result, CaseValues)),
+        )
+        if compared.unmeasured and not compared.ratios and not compared.values:
+            reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
+            raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
+        return compared
+
+
 def compare(
     place: Workplace,
     sides: tuple[Side, Side],
     cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
-    extra: Sequence[CaseResult] = (),
+    extra: Sequence[MeasuredCase] = (),
 ) -> Compared:
-    """Measure two sides interleaved, then what needs no clock; store each finished case.
-
-    Args:
-        place: the checkout, whose suites measure both sides.
-        sides: before and after.
-        cases: what to measure.
-        kind: why they are compared; by default it follows from what differs between the sides.
-        sampling: how many rounds a case gets.
-        extra: results of the same comparison that no suite measures; stored first.
+    """Measure two sides interleaved, as `measure` does.
 
     Raises:
         WatchError: no case ran on both sides.
     """
-    writer = _writer(place, sides, kind, sampling)
-    keep: Keep = (lambda result: None) if writer is None else writer.add
+    return measure(place, sides, cases, kind, sampling, extra).between(0, 1)
+
+
+def measure(
+    place: Workplace,
+    sides: Sequence[Side],
+    cases: Sequence[MeasurableCase],
+    kind: Kind | None = None,
+    sampling: Sampling = DEFAULT,
+    extra: Sequence[MeasuredCase] = (),
+) -> Measured:
+    """Measure sides interleaved, then what needs no clock; store each finished case.
+
+    A measurement that was interrupted goes on with the rounds that it had.
+
+    Args:
+        place: the checkout, whose suites measure all sides.
+        sides: the versions; each is compared with the next.
+        cases: what to measure.
+        kind: why they are compared; by default it follows from what differs between the sides.
+        sampling: how many rounds a case gets.
+        extra: results of the same comparison that no suite measures; stored first.
+    """
+    header = _header(place, sides, kind, sampling)
+    if header is None:
+        return Measured((*extra, *measure_cases(sides, cases, sampling=sampling)), None)
+    writer = MeasurementWriter(place.configuration.results, header)
+    unfinished = Unfinished(place.root, sides, header)
+    finished: dict[str, MeasuredCase] = {}
+    if unfinished.path is not None:
+        writer.go_on_with(unfinished.path)
+        finished = read_cases(unfinished.path)
+    unfinished.store_in(writer.path)
+    known = [finished[case.name] for case in cases if case.name in finished]
     for result in extra:
-        keep(result)
-    results = [*extra, *measure_cases(sides, cases, keep, sampling)]
-    compared = Compared(
-        tuple(result for result in results if isinstance(result, CaseRatio)),
-        tuple(result for result in results if isinstance(result, Unmeasured)),
-        None if writer is None else writer.path,
-        tuple(result for result in results if isinstance(result, CaseValues)),
+        if result.case not in finished:
+            writer.add(result)
+    measured = measure_cases(
+        sides,
+        [case for case in cases if case.name not in finished],
+        writer.add,
+        sampling,
+        unfinished.rounds,
+        lambda case, numbers: unfinished.keep(case.name, numbers),
     )
-    if compared.unmeasured and not compared.ratios and not compared.values:
-        reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
-        raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
-    return compared
+    unfinished.forget()
+    return Measured((*extra, *known, *measured), writer.path)
 
 
 def compare_missing(
@@ -113,25 +157,26 @@ def compare_missing(
     return [compare(place, sides, missing, kind)]
 
 
-def _writer(
-    place: Workplace, sides: tuple[Side, Side], kind: Kind | None, sampling: Sampling
-) -> ComparisonWriter | None:
-    before, after = (side.version for side in sides)
-    if before is None or after is None:
+def _header(
+    place: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
+) -> Measurement | None:
+    """Describe a measurement; ``None`` where a side is not committed, so that it is not stored."""
+    versions = tuple(side.version for side in sides if side.version is not None)
+    if len(versions) < len(sides):
         return None
-    planted = sides[1].planted
+    planted = sides[-1].planted
     if planted:
         kind = "planted"
     elif kind is None:
-        kind = "null" if before == after else "compare"
-        kind = "release" if before != after and before.commit == after.commit else kind
+        commits = {version.commit for version in versions}
+        kind = "release" if len(commits) == 1 else "compare"
+        kind = "null" if len(set(versions)) == 1 else kind
     forks = all(side.environment.fork_safe for side in sides)
-    header = Header(
+    return Measurement(
         kind=kind,
         at=int(time.time()),
         machine=place.machine,
-        before=before,
-        after=after,
+        versions=versions,
         recipe={
             **dataclasses.asdict(sampling),
             "fewest_samples": processes.FEWEST_SAMPLES,
@@ -142,4 +187,3 @@ def _writer(
             **({"planted": planted} if planted else {}),
         },
     )
-    return ComparisonWriter(place.configuration.results, header)

@@ -21,7 +21,7 @@ from asv_watch.coverage import ReferenceCoverage, selected_cases
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.options import Cases, Full, Machine, Release
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from asv_watch.workplace import Workplace, open_workplace
 
 

@@ -1,9 +1,12 @@
-"""One round of one case: a process on each side, with interleaved samples of a time.
+"""One round of one case: a process of each side, with interleaved samples of a time.
 
 Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where they are
 as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Where
-the two processes compute on one thread they are pinned to one core, so that they share its clock,
-its caches and its neighbours.
+the processes compute on one thread they are pinned to one core, so that they share its clock, its
+caches and its neighbours.
+
+All sides of a round have the same random data: their generators have one seed, and Python hashes
+texts alike. Another round has others.
 
 A case that times nothing has one value on each side. Its server imports no modules first, and
 serves only cases with the same `MeasurableCase.process`: peak memory is that of a whole process.
@@ -17,9 +20,12 @@ import math
 import os
 import selectors
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -28,13 +34,16 @@ import msgspec
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
+from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
 from asv_watch.machine.room import check_machine
 from asv_watch.signals import exit_in_words
+from asv_watch.statistics.ratio import faster_half
 
-MOST_SAMPLES = 16
-"""Largest number of samples of each side in a round."""
-FEWEST_SAMPLES = 8
-SECONDS = 1.5
+MOST_SAMPLES = 8
+"""Largest number of samples of each side in a round: with twice as many an interval gets no
+narrower, because processes differ more than their samples do."""
+FEWEST_SAMPLES = 4
+SECONDS = 1.0
 """Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
 _IMPORT_TIMEOUT = 300.0
 """Seconds in which a suite has to be imported; a case's timeout begins then."""
@@ -42,26 +51,41 @@ _TIMEOUTS_OF_A_ROUND = 4
 """A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
 _LONGEST_REASON = 2000
 """Characters: a C++ compiler that fails prints its whole command, and the code."""
-_DIGITS = 12
+_DIGITS_OF_VALUES = 12
 """Of a tracked value that is no integer: sums in another order differ behind these."""
 _LONGEST_ANSWER = 1 << 20
 """Bytes after which a line is taken for none of the answers."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""Between looks at the memory of a process, each of which takes some milliseconds."""
 _SECONDS_TO_END = 2.0
 """How long a server may take to end before it is killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork of the server, the server itself, or a server that ends with it."""
 
 
-class CaseSkippedError(Exception):
-    """The case cannot run on a side; the message says why."""
+@dataclass(frozen=True, slots=True)
+class Number:
+    """What one side gave in a round."""
+
+    value: float
+    """Seconds of a call by the case's own clock, as the mean of the faster half of its samples; or
+    the only value of a case that times nothing."""
+    wall: float | None = None
+    """Seconds of a call by the wall, in the same samples; ``None`` where nothing was timed."""
+    cpu: float | None = None
+    """Seconds of CPU time of its process in a call."""
 
 
-class CaseFailedError(Exception):
-    """The case raised, crashed or took too long on a side; the message says which and why.
+Round = tuple[Number | None, ...]
+"""What each side gave; ``None`` of a side that is not measured any more."""
+
+
+class UnmeasuredError(Exception):
+    """A side gives no number.
 
     Args:
-        message: the side's name and the reason.
-        server: of the side on which it failed.
+        message: why.
+        server: of that side.
     """
 
     def __init__(self, message: str, server: Server) -> None:
@@ -69,17 +93,32 @@ class CaseFailedError(Exception):
         self.server = server
 
 
+class CaseSkippedError(UnmeasuredError):
+    """The case cannot run on a side; the message says why."""
+
+
+class CaseFailedError(UnmeasuredError):
+    """The case raised, crashed or took too long on a side; the message says which and why."""
+
+
+class _OutOfMemoryError(Exception):
+    """A process uses more memory than it may."""
+
+
 class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
-    def __init__(self, side: Side, folder: Path) -> None:
+    def __init__(self, side: Side, folder: Path, seed: int = 1, sides: int = 1) -> None:
         """Start nothing yet.
 
         Args:
             side: what it runs.
             folder: where it runs; servers of the same side share what ``setup_cache`` made there.
+            seed: of the random numbers of its cases.
+            sides: how many servers run at the same time, and share the memory.
         """
         self.side, self._folder = side, folder
+        self._seed, self._memory_limit = seed, memory_limit(sides)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -92,6 +131,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """What the cases have in common that the process measures: their `process`."""
         self._timeout = 0.0
         """Seconds in which the next answer has to come."""
+        self._next_look = 0.0
+        """When its memory is looked at again, on the monotonic clock."""
         self._until = 0.0
         """When the round has to be over, on the monotonic clock."""
 
@@ -107,7 +148,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             self._launch(case)
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._timeout, self._until = _IMPORT_TIMEOUT, math.inf
-        self._send(json.dumps({"case": case.identity, "process": process}))
+        self._send(json.dumps({"case": case.identity, "process": process, "seed": self._seed}))
 
     def wait_until_ready(self) -> dict[str, Any]:
         """Wait until the case has warmed up, or has a value; return the answer that says so.
@@ -122,7 +163,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._timeout, self._until = timeout, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout
         return self._answer()
 
-    def value(self, case: MeasurableCase) -> float:
+    def value(self, case: MeasurableCase) -> Number:
         """Measure a case that times nothing.
 
         Raises:
@@ -131,16 +172,17 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         self.start(case, "own" if case.measures == "memory" else "shared")
         value = float(self.wait_until_ready()["value"])
-        return value if value.is_integer() else float(f"{value:.{_DIGITS}g}")
+        return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
-    def sample(self) -> float:
-        """Take a sample; return the seconds of a call.
+    def sample(self) -> Number:
+        """Take a sample.
 
         Raises:
             CaseFailedError: the case failed, or took too long.
         """
         self._send("")
-        return float(self._answer()["seconds"])
+        answer = self._answer()
+        return Number(float(answer["seconds"]), answer.get("wall"), answer.get("cpu"))
 
     def end(self) -> None:
         """End the case, if one is running; answers that were not read are dropped.
@@ -164,7 +206,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=self._folder,
-            env=side.variables,
+            env={"PYTHONHASHSEED": str(self._seed), **side.variables},
             bufsize=0,
             start_new_session=True,  # so that it can be killed together with its child
         )
@@ -186,7 +228,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         answer = self._read()
         if "skipped" in answer:
-            raise CaseSkippedError(self._shown(answer["skipped"]))
+            raise CaseSkippedError(self._shown(answer["skipped"]), self)
         if "failed" not in answer and "status" not in answer:
             return answer
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
@@ -226,12 +268,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
             else:
                 answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
         except (TimeoutError, subprocess.TimeoutExpired):
-            reason = f"did not answer in {self._timeout:g} s"
+            reason = f" did not answer in {self._timeout:g} s"
             if left < self._timeout:
-                reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+                reason = f" made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             raise self._give_up(reason) from None
+        except _OutOfMemoryError:
+            raise self._give_up(f": {limit_in_words(self._memory_limit)}") from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise self._give_up("wrote something else where its answers go") from None
+            raise self._give_up(" wrote something else where its answers go") from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
@@ -241,19 +285,28 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def _give_up(self, reason: str) -> CaseFailedError:
         """Kill the process; return the error that says why."""
         self._stop(kill=True)
-        return CaseFailedError(f"{self.side.name} {reason}", self)
+        return CaseFailedError(f"{self.side.name}{reason}", self)
 
     def _read_line(self, deadline: float) -> bytes:
         """Return the next line; nothing if the process ends before it has written a whole one.
 
         Raises:
             TimeoutError: no whole line came by the deadline, on the monotonic clock.
+            _OutOfMemoryError: the process and its children use more memory than they may.
         """
+        assert self._process is not None  # noqa: S101 - it was asked
         with selectors.DefaultSelector() as selector:
             selector.register(self._answers, selectors.EVENT_READ)
             while b"\n" not in self._unread and len(self._unread) < _LONGEST_ANSWER:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise TimeoutError
+                now = time.monotonic()
+                if now > self._next_look:
+                    self._next_look = now + _SECONDS_BETWEEN_LOOKS
+                    if memory_of(self._process.pid) > self._memory_limit:
+                        raise _OutOfMemoryError
+                if not selector.select(max(0.0, min(deadline, self._next_look) - now)):
+                    if now >= deadline:
+                        raise TimeoutError
+                    continue
                 part = os.read(self._answers.fileno(), _LONGEST_ANSWER)
                 if not part:
                     return b""
@@ -278,17 +331,17 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
 
 def measure_round(
-    servers: tuple[Server, Server], case: MeasurableCase, first: int = 0
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Measure one case on two sides: a time in the order A B B A, anything else once a side.
+    servers: Sequence[Server], case: MeasurableCase, *, backwards: bool = False
+) -> tuple[Number, ...]:
+    """Measure one case on all sides: a time in the order 1 … k, k … 1, anything else once a side.
 
     Args:
-        servers: before and after.
+        servers: one a side.
         case: what to measure.
-        first: which side is A, 0 or 1; the other one in the next round.
+        backwards: whether the last side begins, as in every second round.
 
     Returns:
-        For each side its samples in seconds a call, two of every turn; or its only value.
+        What each side gave.
 
     Raises:
         CaseSkippedError: a side cannot run it.
@@ -296,7 +349,7 @@ def measure_round(
     """
     try:
         if not case.is_timed:
-            return (servers[0].value(case),), (servers[1].value(case),)
+            return tuple(server.value(case) for server in servers)
         fork_safe = all(server.side.environment.fork_safe for server in servers)
         forks: _Process = "fork" if fork_safe else "shared"
         for server in servers:
@@ -304,17 +357,39 @@ def measure_round(
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         if all(answer["one thread"] for answer in ready):
             _pin_to_one_core([answer["pid"] for answer in ready])
-        samples: tuple[list[float], list[float]] = ([], [])
+        samples: list[list[Number]] = [[] for _ in servers]
+        there = range(len(servers))[:: -1 if backwards else 1]
         until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (
             time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
         ):
-            for index in (first, 1 - first, 1 - first, first):
+            for index in (*there, *reversed(there)):
                 samples[index].append(servers[index].sample())
     finally:
         for server in servers:
             server.end()
-    return tuple(samples[0]), tuple(samples[1])
+    for server, of_side in zip(servers, samples, strict=True):
+        if not all(0 < sample.value < math.inf for sample in of_side):
+            raise CaseFailedError(
+                f"{server.side.name}: a sample is not finite or not above zero: the clock stood "
+                "still",
+                server,
+            )
+    return tuple(map(_number_of, samples))
+
+
+def _number_of(samples: Sequence[Number]) -> Number:
+    """Return the means of the faster half of samples: interference only ever adds time."""
+    fastest = faster_half(samples, lambda sample: sample.value)
+    value = statistics.fmean(sample.value for sample in fastest)
+    return Number(
+        value, _mean(sample.wall for sample in fastest), _mean(sample.cpu for sample in fastest)
+    )
+
+
+def _mean(times: Iterable[float | None]) -> float | None:
+    known = [seconds for seconds in times if seconds is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _pin_to_one_core(processes: list[int]) -> None:

@@ -1,12 +1,13 @@
-"""Measures cases on two sides, round after round, until each ratio is known closely enough.
+"""Measures cases of versions, round after round, until each ratio is known closely enough.
 
 A round of every case comes before the next round of any, so that minutes lie between two rounds
-of one case. Each round has processes of its own on both sides, because the layout of memory, and
+of one case. Each round has processes of its own on all sides, because the layout of memory, and
 with it the speed, differs from process to process. Every case gets the fewest rounds of the
 `Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
 narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
-of them count. A difference rests on five rounds at least. A large difference needs a narrow
-interval only in proportion: ten half-widths from 1, no chance makes it one.
+of them count. A difference rests on five rounds at least. For large differences the interval may
+be 10 % of the difference: ten half-widths from 1, no chance makes it one. Of three or more sides,
+the ratio of each to the next has to be known; a side that fails is left out, and the others go on.
 
 A round of a case that times nothing is one value of each side, so peak memory gets a ratio with
 its interval as times do. Three rounds suffice for such a case if it does not differ. A tracked
@@ -23,8 +24,8 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from asv_watch import quantities
@@ -32,15 +33,17 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import (
     CaseFailedError,
     CaseSkippedError,
+    Round,
     Server,
+    UnmeasuredError,
     measure_round,
 )
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
-from asv_watch.progress import human_time
-from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
-from asv_watch.statistics.ratio import estimate_ratio, ratio_of_round, spread_of_rounds
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.progress import Display, human_time
+from asv_watch.records.measurements import MeasuredCase, Rounds
+from asv_watch.statistics.ratio import estimate_ratio, margin_of_error, spread_of_rounds
+from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,103 +69,165 @@ PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 _FEWEST_ROUNDS_OF_VALUES = 3
 _ALIKE = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
+_SAME_CLOCK = 1e-3
+"""Two clocks that differ by no more than this share are one, such as the wall and asv's own."""
 
-Round = tuple[tuple[float, ...], tuple[float, ...]]
-"""The samples before and after, in seconds a call, or one value each."""
-Keep = Callable[[CaseResult], None]
+KeepRound = Callable[[MeasurableCase, Round], None]
+KeepCase = Callable[[MeasuredCase], None]
 
 
-def ratio_of_case(
-    name: str, rounds: Sequence[Round], least_spread: float = 0.0, unit: str = "seconds"
-) -> CaseRatio:
-    """Return a case's ratio from its rounds; their spread counts as no less than the least."""
-    ratios = tuple(ratio_of_round(before, after) for before, after in rounds)
-    ratio, interval = estimate_ratio(ratios, least_spread)
-    before, after = (
-        statistics.median(itertools.chain.from_iterable(side))
-        for side in zip(*rounds, strict=True)
-    )
-    return CaseRatio(name, int(time.time()), ratios, ratio, interval, before, after, unit)
+@dataclass
+class _OpenCase:
+    """A case that is not finished."""
+
+    case: MeasurableCase
+    rounds: list[Round]
+    unmeasured: dict[int, UnmeasuredError] = field(default_factory=dict)
+    """Index of a side to why it is not measured any more."""
+    repeated_until: int = 0
+    """Rounds that a doubtful case gets; 0 while it is not doubtful."""
+
+    def ratios(self) -> list[tuple[float, ...]]:
+        """Return the ratios of the rounds, for each side that is measured and the one before it.
+
+        They are empty where a value has none, because it is zero or below.
+        """
+        rounds = [[number.value for number in numbers if number] for numbers in self.rounds]
+        if any(min(values) <= 0 for values in rounds):
+            return [() for _ in rounds[0][1:]]
+        return [
+            tuple(values[index + 1] / values[index] for values in rounds)
+            for index in range(len(rounds[0]) - 1)
+        ]
 
 
 class RoundsOfCases:
-    """The cases of one comparison, open and finished."""
+    """The cases of one measurement, open and finished."""
 
-    def __init__(self, cases: Sequence[MeasurableCase], sampling: Sampling, keep: Keep) -> None:
-        """Begin with no round of any case.
+    def __init__(
+        self,
+        cases: Sequence[MeasurableCase],
+        sides: int,
+        sampling: Sampling,
+        keep: KeepCase,
+        kept: Mapping[str, Sequence[Round]],
+    ) -> None:
+        """Begin with the rounds that an earlier start kept.
 
         Args:
             cases: what is measured.
+            sides: how many versions.
             sampling: how many rounds.
             keep: called with each case that is finished.
+            kept: rounds by case.
         """
-        self.open: dict[MeasurableCase, list[Round]] = {case: [] for case in cases}
+        self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
+        self._sides = sides
         self._sampling = sampling
         self._keep = keep
         self._spreads: dict[MeasurableCase, float] = {}
-        self._repeated_until: dict[MeasurableCase, int] = {}
-        self.results: list[CaseResult] = []
+        self.results: list[MeasuredCase] = []
 
-    def add(self, case: MeasurableCase, samples: Round) -> str:
-        """Add a round of a case and return its ratio in words.
+    def active(self, case: MeasurableCase) -> list[int]:
+        """Return the sides, by index, that a case is still measured on."""
+        gone = self.open[case].unmeasured
+        return [side for side in range(self._sides) if side not in gone]
+
+    def add(self, case: MeasurableCase, numbers: Round) -> str:
+        """Add a round of a case and return its ratio, or else its value, in words.
 
         A case that times nothing is closed where more rounds would tell nothing.
-
-        Raises:
-            ValueError: the samples of a time have no ratio.
         """
-        rounds = self.open[case]
-        rounds.append(samples)
+        opened = self.open[case]
+        opened.rounds.append(numbers)
+        values = [number.value for number in numbers if number]
         if not case.is_timed:
-            before, after = (value for [value] in samples)
-            repeats = case.measures == "value" and rounds == [samples] * _ALIKE
+            alike = [[n.value for n in of_round if n] for of_round in opened.rounds]
+            repeats = case.measures == "value" and alike == [values] * _ALIKE
             is_exact = case.measures == "count" or repeats
-            has_ratio = all(min(*before, *after) > 0 for before, after in rounds)
-            if is_exact or (not has_ratio and len(rounds) >= _ALIKE):
-                self.close(
-                    case,
-                    CaseValues(case.name, int(time.time()), case.unit, is_exact, before, after),
-                )
-                return "same" if before == after else "differs"
+            has_ratio = min(map(min, alike)) > 0
+            if is_exact or (not has_ratio and len(alike) >= _ALIKE):
+                self._close(case, exact=is_exact)
+                return "same" if len(set(values)) == 1 else "differs"
             if not has_ratio:
                 return "zero or below"
-        ratio = ratio_of_round(*samples)
-        return quantities.change(ratio, "time" if case.unit == "seconds" else "memory")
+        kind = "time" if case.unit == "seconds" else "memory"
+        changes = [quantities.change(new / old, kind) for old, new in itertools.pairwise(values)]
+        return ", ".join(changes) or quantities.quantity(values[0], case.unit)
+
+    def leave_out(self, case: MeasurableCase, side: int, reason: UnmeasuredError) -> None:
+        """Go on without a side; close the case if it was the last one, or has none beside it."""
+        opened = self.open[case]
+        opened.unmeasured[side] = reason
+        opened.rounds = [
+            tuple(None if index == side else number for index, number in enumerate(numbers))
+            for numbers in opened.rounds
+        ]
+        if len(self.active(case)) < min(2, self._sides):
+            opened.rounds = []
+            self._close(case)
 
     def close_known(self, *, all_of_them: bool = False) -> None:
-        """Close the cases with rounds enough whose ratio is known closely enough, or all.
+        """Close the cases with rounds enough whose ratios are known closely enough, or all.
 
-        The spread of a case counts as no less than that of the middle case.
+        The spread of a case counts as no less than that of the median case.
         """
         fewest = self._sampling.fewest_rounds
-        ready = {case: rounds for case, rounds in self.open.items() if len(rounds) >= fewest}
-        self._spreads |= {
-            case: spread_of_rounds([ratio_of_round(*samples) for samples in rounds])
-            for case, rounds in ready.items()
+        ready = {
+            case: opened for case, opened in self.open.items() if len(opened.rounds) >= fewest
         }
-        least_spread = statistics.median(self._spreads.values()) if ready else 0.0
-        for case, rounds in ready.items():
-            result = ratio_of_case(case.name, rounds, least_spread, case.unit)
-            differs = verdict(result) is not Verdict.SAME
-            if differs and len(rounds) < DEFAULT.fewest_rounds:
+        ratios = {case: opened.ratios() for case, opened in ready.items()}
+        self._spreads |= {
+            case: max(map(spread_of_rounds, of_pairs))
+            for case, of_pairs in ratios.items()
+            if of_pairs and all(of_pairs)
+        }
+        least = statistics.median(self._spreads.values()) if self._spreads else 0.0
+        for case, of_pairs in ratios.items():
+            measured = [MeasuredRatio(*estimate_ratio(pair, least)) for pair in of_pairs if pair]
+            rounds = len(self.open[case].rounds)
+            differs = any(verdict(ratio) is not Verdict.SAME for ratio in measured)
+            if differs and rounds < DEFAULT.fewest_rounds:
                 continue  # a difference needs more rounds
-            if all_of_them or self._is_known(case, result):
-                self.close(case, result)
+            if all_of_them or self._are_known(self.open[case], measured, rounds):
+                self._close(case, least)
 
-    def _is_known(self, case: MeasurableCase, result: CaseRatio) -> bool:
+    def _are_known(self, opened: _OpenCase, ratios: Sequence[MeasuredRatio], rounds: int) -> bool:
         """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
-        rounds, width = len(result.ratios), math.log(result.interval[1] / result.interval[0])
-        if case in self._repeated_until:
-            return rounds >= self._repeated_until[case]
-        difference = abs(math.log(result.ratio))
-        wanted = max(self._sampling.half_width, self._sampling.share_of_difference * difference)
-        if width / 2 > wanted and rounds < self._sampling.most_rounds:
-            return False
+        if opened.repeated_until:
+            return rounds >= opened.repeated_until
         most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
-        if not self._sampling.doubtful_from <= difference <= width <= most:
-            return True
-        self._repeated_until[case] = 2 * rounds
-        return False
+        is_doubtful = False
+        for ratio in ratios:
+            width = math.log(ratio.interval[1] / ratio.interval[0])
+            difference = abs(math.log(ratio.ratio))
+            if width / 2 > self._wanted(difference) and rounds < self._sampling.most_rounds:
+                return False
+            is_doubtful |= self._sampling.doubtful_from <= difference <= width <= most
+        opened.repeated_until = 2 * rounds if is_doubtful else 0
+        return not is_doubtful
+
+    def _wanted(self, difference: float) -> float:
+        """Return half the width of an interval that suffices for a difference (logarithms)."""
+        sampling = self._sampling
+        return max(sampling.half_width, sampling.share_of_difference * difference)
+
+    def rounds_left(self) -> int:
+        """Return how many rounds the open cases are going to take, as far as that is known."""
+        return sum(map(self._rounds_left, self.open.values()))
+
+    def _rounds_left(self, opened: _OpenCase) -> int:
+        sampling, rounds = self._sampling, len(opened.rounds)
+        if rounds < sampling.fewest_rounds:
+            return sampling.fewest_rounds - rounds
+        if opened.repeated_until:
+            return max(0, opened.repeated_until - rounds)
+        needed = rounds
+        for pair in filter(None, opened.ratios()):
+            spread, wanted = spread_of_rounds(pair), self._wanted(abs(math.log(pair[-1])))
+            while needed < sampling.most_rounds and margin_of_error(spread, needed) > wanted:
+                needed += 1
+        return needed - rounds
 
     @contextlib.contextmanager
     def keeping(self) -> Iterator[None]:
@@ -173,27 +238,61 @@ class RoundsOfCases:
             self.close_known(all_of_them=True)
             raise
 
-    def close(self, case: MeasurableCase, result: CaseResult) -> None:
+    def _close(
+        self, case: MeasurableCase, least_spread: float = 0.0, *, exact: bool = False
+    ) -> None:
         """Finish a case."""
-        del self.open[case]
+        opened = self.open.pop(case)
+        reasons = opened.unmeasured.items()
+        values = _column(opened.rounds, "value")
+        clocks = {name: _column(opened.rounds, name) for name in ("wall", "cpu")}
+        result = MeasuredCase(
+            case=case.name,
+            at=int(time.time()),
+            unit=case.unit,
+            rounds=values,
+            exact=exact,
+            least_spread=float(f"{least_spread:.4g}"),
+            skipped={side: str(e) for side, e in reasons if isinstance(e, CaseSkippedError)},
+            failed={side: str(e) for side, e in reasons if isinstance(e, CaseFailedError)},
+            **{name: other for name, other in clocks.items() if _differs(values, other)},
+        )
         self.results.append(result)
         self._keep(result)
 
 
+def _column(rounds: Sequence[Round], name: str) -> Rounds:
+    return tuple(
+        tuple(None if number is None else getattr(number, name) for number in numbers)
+        for numbers in rounds
+    )
+
+
+def _differs(values: Rounds, other: Rounds) -> bool:
+    """Tell whether another clock is worth storing."""
+    pairs = zip(itertools.chain(*values), itertools.chain(*other), strict=True)
+    known = [(value, seconds) for value, seconds in pairs if value and seconds is not None]
+    return any(abs(seconds / value - 1) > _SAME_CLOCK for value, seconds in known)
+
+
 def measure_cases(
-    sides: tuple[Side, Side],
+    sides: Sequence[Side],
     cases: Sequence[MeasurableCase],
-    keep: Keep = lambda result: None,
+    keep: KeepCase = lambda result: None,
     sampling: Sampling = DEFAULT,
-) -> list[CaseResult]:
-    """Measure cases on two sides, those that time something first.
+    kept: Mapping[str, Sequence[Round]] = {},
+    keep_round: KeepRound = lambda case, numbers: None,
+) -> list[MeasuredCase]:
+    """Measure cases of all sides, those that time something first.
 
     Args:
-        sides: before and after.
+        sides: the versions; each is compared with the next.
         cases: what to measure.
         keep: called with each case that is finished. An interrupt first finishes the cases
             that have rounds enough.
         sampling: how many rounds.
+        kept: rounds of an earlier start, by case.
+        keep_round: called with each round.
 
     Returns:
         The cases in the order in which they were finished.
@@ -205,86 +304,90 @@ def measure_cases(
     timed = [case for case in cases if case.is_timed]
     others = [case for case in cases if not case.is_timed]
     others.sort(key=lambda case: case.process)
-    of_others = dataclasses.replace(sampling, fewest_rounds=_FEWEST_ROUNDS_OF_VALUES)
-    results = _measure_alike(sides, timed, keep, sampling) if timed else []
-    return results + (_measure_alike(sides, others, keep, of_others) if others else [])
+    few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
+    of_others = dataclasses.replace(sampling, fewest_rounds=few)
+    results = []
+    for alike, how in ((timed, sampling), (others, of_others)):
+        if alike:
+            rounds = RoundsOfCases(alike, len(sides), how, keep, kept)
+            results += _measure_alike(sides, rounds, keep_round)
+    return results
 
 
 def _measure_alike(
-    sides: tuple[Side, Side],
-    cases: Sequence[MeasurableCase],
-    keep: Keep,
-    sampling: Sampling,
-) -> list[CaseResult]:
+    sides: Sequence[Side], measured: RoundsOfCases, keep_round: KeepRound
+) -> list[MeasuredCase]:
     """Measure cases that all time something, or all time nothing."""
-    comparison = RoundsOfCases(cases, sampling, keep)
-    started, measured = time.monotonic(), 0
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder, comparison.keeping():
-        folders = Path(folder, "a"), Path(folder, "b")  # names of one length
-        for number in itertools.count():
+    started, count = time.monotonic(), 0
+    begun = max(len(opened.rounds) for opened in measured.open.values())
+    measured.close_known()
+    with (
+        tempfile.TemporaryDirectory(prefix="asv-watch-") as folder,
+        measured.keeping(),
+        Display() as display,
+    ):
+        folders = [Path(folder, chr(ord("a") + index)) for index in range(len(sides))]
+        for number in itertools.count(begun):
+            if not measured.open:
+                break
+            cases = list(measured.open)
             for path in folders:
                 if not cases[0].is_timed:  # else a value of `setup_cache` would seem exact
                     shutil.rmtree(path, ignore_errors=True)
                 path.mkdir(exist_ok=True)
-            count = len(comparison.open)
-            with (
-                Server(sides[0], folders[0]) as before,
-                Server(sides[1], folders[1]) as after,
-            ):
-                for position, case in enumerate(list(comparison.open), start=1):
-                    message = _measure(comparison, (before, after), case, number % 2)
-                    measured += 1
-                    mean = (time.monotonic() - started) / measured
-                    left = _time_left(
-                        sampling, number, count - position, len(comparison.open), mean
+            with contextlib.ExitStack() as stack:
+                servers = [
+                    stack.enter_context(Server(side, path, number + 1, len(sides)))
+                    for side, path in zip(sides, folders, strict=True)
+                ]
+                for index, case in enumerate(cases, start=1):
+                    message = _measure(measured, servers, case, number, keep_round)
+                    count += 1
+                    left = measured.rounds_left()
+                    seconds_left = left * (time.monotonic() - started) / count
+                    words = f", {human_time(seconds_left)} left" if left else ""
+                    display.step(
+                        f"round {number + 1} [{index:{len(str(len(cases)))}}/{len(cases)}] "
+                        f"{case.name}  {message}{words}",
+                        done=count,
+                        total=count + left,
                     )
-                    print(
-                        f"round {number + 1} [{position:{len(str(count))}}/{count}] {case.name}  "
-                        f"{message}{left}",
-                        flush=True,
-                    )
-            comparison.close_known()
-            if not comparison.open:
-                break
-    print(f"  done in {human_time(time.monotonic() - started)}", flush=True)
-    return comparison.results
+            measured.close_known()
+        display.say(f"  done in {human_time(time.monotonic() - started)}")
+    return measured.results
 
 
 def _measure(
-    comparison: RoundsOfCases,
-    servers: tuple[Server, Server],
+    measured: RoundsOfCases,
+    servers: Sequence[Server],
     case: MeasurableCase,
-    first: int,
+    number: int,
+    keep_round: KeepRound,
 ) -> str:
-    """Measure a round of a case and return its ratio in words.
+    """Measure a round of a case and return its ratios in words.
 
-    A case that is skipped or fails is closed, without the rounds before that.
+    Where a side is skipped or fails, the others are measured without it, if they are two.
 
     Raises:
         MachineError: the machine is to blame for a failure.
     """
-    try:
-        return comparison.add(case, measure_round(servers, case, first))
-    except CaseSkippedError as reason:
-        comparison.close(case, Unmeasured(case.name, int(time.time()), skipped=str(reason)))
-        return f"skipped: {reason}"
-    except MachineError as error:
-        raise MachineError(f"{case.name} on {error}") from error
-    except (CaseFailedError, ValueError) as reason:
-        on_before = isinstance(reason, CaseFailedError) and reason.server is servers[0]
-        failed = Unmeasured(
-            case.name, int(time.time()), failed=str(reason), failed_before=on_before
-        )
-        comparison.close(case, failed)
-        return f"failed: {reason}"
-
-
-def _time_left(
-    sampling: Sampling, number: int, left_of_round: int, open_cases: int, mean: float
-) -> str:
-    """Say how long it takes until every case has its fewest rounds, and that some need more."""
-    rounds = max(0, sampling.fewest_rounds - number - 1)
-    left = rounds * open_cases + left_of_round
-    if not left:
-        return ", then more rounds where the interval is too wide"
-    return f", {human_time(left * mean)} left"
+    message = ""
+    while case in measured.open:
+        active = measured.active(case)
+        try:
+            numbers = measure_round(
+                [servers[index] for index in active], case, backwards=number % 2 == 1
+            )
+        except UnmeasuredError as reason:
+            side = next(index for index in active if servers[index] is reason.server)
+            measured.leave_out(case, side, reason)
+            word = "skipped" if isinstance(reason, CaseSkippedError) else "failed"
+            message = f"{word}: {reason}"
+        except MachineError as error:
+            raise MachineError(f"{case.name} on {error}") from error
+        else:
+            found = dict(zip(active, numbers, strict=True))
+            of_round: Round = tuple(found.get(index) for index in range(len(servers)))
+            keep_round(case, of_round)
+            return measured.add(case, of_round)
+    return message

@@ -264,7 +264,7 @@ def measure(
                         measure_cases(
                             sides,
                             wanted,
-                            lambda result: results[result.case].append(result),
+                            lambda result: results[result.case].append(result.between(0, 1)),
                             PRECISE if number else DEFAULT,
                         )
                 if waiting and is_enough(gate_cases()):

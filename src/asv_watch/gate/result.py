@@ -16,8 +16,8 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
+from asv_watch.quantities import more_is_better
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.suite_lists import more_is_better
 from asv_watch.statistics.rule import Verdict, judged, verdict
 
 LARGEST_BYTES = 1_000_000

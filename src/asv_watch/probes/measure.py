@@ -1,4 +1,4 @@
-"""Measures cases of one side of an interleaved comparison; takes a sample of a time on request.
+"""Measures cases of one version; takes a sample of a time on request.
 
 Runs as a script in the environment that is measured, ``python -P measure.py <folder of suites>
 <planted share> <module> ...``; it needs nothing of this package, so that it can measure commits
@@ -14,10 +14,13 @@ kept in the working folder, for all processes of this side that run there.
 
 Requests are lines of standard input, answers are lines of JSON:
 
-- ``{"case": "<benchmark>-<place of the case>", "process": "fork"}`` starts a case. The answers are
+- ``{"case": "<benchmark>-<index of the case>", "process": "fork", "seed": 1}`` starts a case. The
+  seed is that of `random` and of the generators of numpy and torch, before the suite is imported
+  and again before its ``setup``; it is the same for all versions of a round. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
   true}`` when it is warm, ``{"value": 7.0}`` if it times nothing, or ``{"skipped": "<reason>"}``.
-- An empty line takes a sample; the answer is ``{"seconds": 0.02}``, the seconds of one call.
+- An empty line takes a sample; the answer is ``{"seconds": 0.02, "wall": 0.03, "cpu": 0.02}``: the
+  seconds of one call by the case's own clock, by the wall and in CPU time of the process.
   Before a sample of several calls one or more are not counted, because the other side used the
   caches in between. Both follow one ``setup``, where the suite leaves the number of calls open.
 - ``end`` ends the case.
@@ -34,6 +37,7 @@ import contextlib
 import functools
 import hashlib
 import importlib
+import importlib.machinery
 import json
 import math
 import os
@@ -45,6 +49,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
@@ -65,6 +70,72 @@ class _Request(TypedDict):
 
     case: str
     process: str
+    seed: int
+
+
+_SEEDERS: dict[str, Callable[[Any, int], object]] = {
+    "random": lambda module, seed: module.seed(seed),
+    "numpy.random": lambda module, seed: module.seed(seed),
+    "torch": lambda module, seed: module.manual_seed(seed),
+}
+"""Module to what sets the seed of its generator."""
+
+
+class _Seeding:
+    """Sets the seed of generators: now, and of a module that is imported later just after that."""
+
+    seed = 1
+
+    def seed_all(self, seed: int) -> None:
+        """Set the seed of all generators."""
+        self.seed = seed
+        for name in _SEEDERS.keys() & sys.modules.keys():
+            _SEEDERS[name](sys.modules[name], seed)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find a module as Python does, for `sys.meta_path`; only those that have a generator."""
+        spec = importlib.machinery.PathFinder.find_spec(name, path) if name in _SEEDERS else None
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            _SEEDERS[name](module, self.seed)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+_seeding = _Seeding()
+
+
+class _Clocks:
+    """The clock of a case; it also adds up wall and CPU time between each two readings."""
+
+    def __init__(self, own: Callable[[], float]) -> None:
+        self._own = own
+        self._runs = False
+        self.wall = self.cpu = 0.0
+
+    def __call__(self) -> float:
+        self._runs = not self._runs
+        if self._runs:
+            self.wall -= time.perf_counter()
+            self.cpu -= time.process_time()
+            return self._own()
+        now = self._own()
+        self.cpu += time.process_time()
+        self.wall += time.perf_counter()
+        return now
+
+    def take(self) -> tuple[float, float]:
+        """Return the seconds by the wall and of CPU time since this was asked last."""
+        taken = self.wall, self.cpu
+        self.wall = self.cpu = 0.0
+        return taken
 
 
 class Timer(Protocol):
@@ -199,12 +270,14 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
     return {"value": value}
 
 
-def _measure_case(channel: _Channel, suites: str, case: str, planted: float) -> None:
+def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: float) -> None:
     """Make a case, then answer with its value, or with a sample of its time for each request."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
-    benchmark = get_benchmark_from_name(suites, case, extra_params={})
+    _seeding.seed_all(asked["seed"])
+    benchmark = get_benchmark_from_name(suites, asked["case"], extra_params={})
     channel.answer({"imported": True})
+    _seeding.seed_all(asked["seed"])  # it may have been imported before, by another case
     if reason := _skip_reason(benchmark):
         channel.answer({"skipped": reason})
         return
@@ -217,6 +290,8 @@ def _measure_case(channel: _Channel, suites: str, case: str, planted: float) -> 
 
 def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
     """Warm up, then take a sample for every request until the end of the case."""
+    clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
+    clocks = benchmark.timer = _Clocks(clock or time.perf_counter)
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
     following = timer if benchmark.number else _Following(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
@@ -224,17 +299,27 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
     spin = 0.0
     if planted:
         spin = planted * sorted(following.timeit(calls) for _ in range(5))[2]
-    clock = getattr(benchmark, "timer", time.perf_counter)  # `timeraw_*` has none
     one_thread = clock is time.process_time
     channel.answer({"pid": os.getpid(), "calls": calls, "one thread": one_thread})
     while channel.request() == "":
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
+        clocks.take()
         seconds = (following if calls > 1 else timer).timeit(calls)
-        start = end = clock()
-        while end - start < spin:
-            end = clock()
-        channel.answer({"seconds": (seconds + end - start) / calls})
+        wall, cpu = clocks.take()
+        spun = _spin(clock or time.perf_counter, spin)
+        answer = {"seconds": (seconds + spun) / calls}
+        if clock is not None:
+            answer |= {"wall": (wall + spun) / calls, "cpu": (cpu + spun) / calls}
+        channel.answer(answer)
+
+
+def _spin(clock: Callable[[], float], seconds: float) -> float:
+    """Do nothing for so many seconds of a clock; return how many it were."""
+    start = end = clock()
+    while end - start < seconds:
+        end = clock()
+    return end - start
 
 
 def _run_in_child(channel: _Channel, work: Callable[[], None]) -> int:
@@ -287,6 +372,7 @@ def _measure_in_forks(
     """
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
+    _seeding.seed_all(first["seed"])
     suite = functools.partial(get_benchmark_from_name, suites, first["case"], extra_params={})
     failed = _run_here(channel, suite)
     if failed:
@@ -297,7 +383,7 @@ def _measure_in_forks(
     while (
         asked and asked["process"] == "fork" and f"{package}.{asked['case']}".startswith(imported)
     ):
-        work = functools.partial(_measure_case, channel, suites, asked["case"], planted)
+        work = functools.partial(_measure_case, channel, suites, asked, planted)
         if _threads() > 1:
             return _run_here(channel, work)
         channel.answer({"status": _run_in_child(channel, work), "goes on": True})
@@ -331,6 +417,9 @@ def _fork_for_suite(
 def main(suites: str, planted: float, modules: Sequence[str]) -> None:
     """Import the modules, then measure the cases that are requested."""
     channel = _Channel()
+    with contextlib.suppress(OSError):  # where memory runs out, this process is ended first
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
+    sys.meta_path.insert(0, _seeding)
     for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -339,7 +428,7 @@ def main(suites: str, planted: float, modules: Sequence[str]) -> None:
         if asked["process"] == "fork" and _threads() == 1:
             asked = _fork_for_suite(channel, suites, planted, asked)
             continue
-        work = functools.partial(_measure_case, channel, suites, asked["case"], planted)
+        work = functools.partial(_measure_case, channel, suites, asked, planted)
         status = _run_here(channel, work)
         goes_on = asked["process"] == "shared" and status == 0
         channel.answer({"status": status, "goes on": goes_on})

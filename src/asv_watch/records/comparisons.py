@@ -1,27 +1,18 @@
-"""Stored interleaved comparisons: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
+"""What interleaved measurements say about two versions: ratios, exact values, or why not.
 
-A file holds one comparison of two versions, *before* and *after*: of commits, or of releases of a
-requirement. Its first line is a `Header`; each further line is one case: a `CaseRatio`, the
-`CaseValues` of an exact count, or an `Unmeasured` case with the reason. A line is
-written when its case is finished, so an interrupted comparison keeps the finished cases. The name
-does not end in ``.json``, because asv takes such files for results.
+Two versions are compared as *before* and *after*: commits, or releases of a requirement. Where
+and how that is stored is in `asv_watch.records.measurements`.
 """
 
 from __future__ import annotations
 
-import datetime
-import glob
-import itertools
 import math
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.records import Problem, Time, main_release
-
-FOLDER = "comparisons"
+from asv_watch.records.records import Time, main_release
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
@@ -101,7 +92,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     interval: tuple[Positive, Positive]
     """Confidence interval of the ratio (99 %)."""
     before: Positive = msgspec.field(name="before_s")
-    """Median of the samples before, in ``unit``: seconds a call."""
+    """Median over the rounds (until 2026-11-26, over all samples), in ``unit``: seconds a call."""
     after: Positive = msgspec.field(name="after_s")
     unit: str = "seconds"
 
@@ -158,7 +149,10 @@ def import_case(requirement: str) -> str:
 
 
 class StoredComparison(msgspec.Struct, frozen=True):
-    """A comparison as its file holds it; a case that was measured again counts once."""
+    """Two versions as a file holds them; a case that was measured again counts once.
+
+    A file of three or more versions holds one for each of them and the one before it.
+    """
 
     path: Path
     header: Header
@@ -176,88 +170,3 @@ class StoredComparison(msgspec.Struct, frozen=True):
         """Why a release could not be installed or imported, so that nothing was measured."""
         imported = import_case(self.header.after.release.partition(" ")[0])
         return next((case for case in self.unmeasured if case.case == imported), None)
-
-
-class ComparisonWriter:
-    """Writes a comparison case by case.
-
-    The file appears with the first case, and each case is one write of one whole line.
-    """
-
-    def __init__(self, results: Path, header: Header) -> None:
-        """Choose the file's name."""
-        folder = results / header.machine / FOLDER
-        begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
-        versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
-        name = f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}"
-        copies = (folder / f"{name}-{copy}.jsonl" for copy in itertools.count(2))
-        names = itertools.chain([folder / f"{name}.jsonl"], copies)
-        self._header = [header]
-        self.path = next(path for path in names if not path.exists())
-        """Where the comparison is stored."""
-
-    def add(self, result: CaseResult) -> None:
-        """Append a finished case and wait until it is on the disk."""
-        append_lines(self.path, [*self._header, result])
-        self._header = []
-
-
-def read_comparisons(
-    results: Path, machine: str = ""
-) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
-    """Read the comparisons of a machine, or of all, oldest first.
-
-    Returns:
-        The comparisons, and a problem for each file or line that is damaged and left out.
-    """
-    comparisons, problems = [], []
-    for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{FOLDER}/*.jsonl")):
-        comparison, damaged = read_comparison(path)
-        problems += damaged
-        if comparison is not None:
-            comparisons.append(comparison)
-    comparisons.sort(key=lambda comparison: (comparison.header.at, comparison.path))
-    return tuple(comparisons), tuple(problems)
-
-
-def read_comparison(path: Path) -> tuple[StoredComparison | None, list[Problem]]:
-    """Read one file.
-
-    Returns:
-        The comparison, or ``None`` where the file or its header cannot be read; and a problem
-        for each damaged line, which is left out.
-    """
-    records, problems = read_lines(path, _decode, "case")
-    results: dict[str, CaseResult] = {}
-    header = None
-    for number, record in records:
-        if number == 1 and isinstance(record, Header):
-            header = record
-        elif not isinstance(record, Header):
-            results[record.case] = record
-    if header is None:
-        unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
-        message = "line 1 is not the header of a comparison; the file was left out"
-        return None, unreadable or [Problem(str(path), message)]
-    comparison = StoredComparison(
-        path,
-        header,
-        tuple(result for result in results.values() if isinstance(result, CaseRatio)),
-        tuple(result for result in results.values() if isinstance(result, Unmeasured)),
-        tuple(result for result in results.values() if isinstance(result, CaseValues)),
-    )
-    return comparison, problems
-
-
-_HEADER = msgspec.json.Decoder(Header)
-_RATIO = msgspec.json.Decoder(CaseRatio)
-_UNMEASURED = msgspec.json.Decoder(Unmeasured)
-_VALUES = msgspec.json.Decoder(CaseValues)
-
-
-def _decode(line: bytes) -> Header | CaseResult:
-    if b'"kind"' in line:
-        return _HEADER.decode(line)
-    if b'"ratios"' in line:
-        return _RATIO.decode(line)
-    return _VALUES.decode(line) if b'"unit"' in line else _UNMEASURED.decode(line)

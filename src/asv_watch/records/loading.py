@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 
 from asv_watch.files import read_regular
 from asv_watch.records import explanations, suite_lists
-from asv_watch.records.comparisons import StoredComparison, read_comparisons
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
+from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     Benchmark,

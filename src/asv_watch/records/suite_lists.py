@@ -22,6 +22,7 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import make_folder, read_regular, write_whole
+from asv_watch.quantities import more_is_better
 from asv_watch.records.records import Benchmark, Problem
 
 FILE_NAME = "benchmarks.json"
@@ -163,9 +164,6 @@ _REMEDY = "write it anew with `asv run --bench just-discover`"
 MOST_CASES = 100_000
 """Cases of one benchmark: more are taken for damage, and would fill the memory."""
 
-# Units of which more is better; any rate per second counts as well.
-_HIGHER_IS_BETTER = frozenset({"accuracy", "mfu", "flops", "flop/s", "hz", "ratio of peak"})
-
 
 def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Problem]]:
     """Read ``benchmarks.json`` of a results folder.
@@ -210,9 +208,3 @@ def _check(benchmark: Benchmark) -> None:
         raise ValueError("params and param_names differ in length")
     if math.prod(map(len, benchmark.params)) > MOST_CASES:
         raise ValueError(f"its params make more than {MOST_CASES:,} cases")
-
-
-def more_is_better(unit: str) -> bool:
-    """Tell from a unit whether more of it is better: rates and shares of a peak are."""
-    unit = unit.strip().lower()
-    return unit in _HIGHER_IS_BETTER or unit.endswith(("/s", "/second", " per second"))

@@ -26,7 +26,7 @@ from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from asv_watch.releases import environments
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.workplace import Workplace, check_room, open_workplace

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.rounds import ratio_of_case
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
@@ -22,10 +21,10 @@ from asv_watch.judge.release_history import ReleaseStep, release_steps
 from asv_watch.records.comparisons import (
     CaseRatio,
     StoredComparison,
-    Unmeasured,
     Version,
     import_case,
 )
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.workplace import Workplace
@@ -203,18 +202,17 @@ def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
             if place.declared.facts_script is not None:
                 environments.run_probe(release, place.declared.facts_script)
         except WatchError as error:
-            failed = Unmeasured(
+            failed = MeasuredCase(
                 import_case(environments.requirement(release)),
                 int(time.time()),
-                failed=str(error),
-                failed_before=side is sides[0],
+                failed={0 if side is sides[0] else 1: str(error)},
             )
             with contextlib.suppress(WatchError):  # that no case ran
                 compare(place, sides, [], "release", extra=[failed])
             raise
 
 
-def _interleaved_imports(before: Side, after: Side) -> CaseRatio:
+def _interleaved_imports(before: Side, after: Side) -> MeasuredCase:
     """Compare what importing a requirement costs, in rounds of four processes: A B B A.
 
     Raises:
@@ -227,5 +225,6 @@ def _interleaved_imports(before: Side, after: Side) -> CaseRatio:
         for turn in (first, 1 - first, 1 - first, first):
             side = (before, after)[turn]
             samples[turn].append(environments.import_seconds(side.environment))
-        rounds.append((tuple(samples[0]), tuple(samples[1])))
-    return ratio_of_case(import_case(environments.requirement(after.environment)), rounds)
+        rounds.append(tuple(map(min, samples)))
+    name = import_case(environments.requirement(after.environment))
+    return MeasuredCase(name, int(time.time()), rounds=tuple(rounds))

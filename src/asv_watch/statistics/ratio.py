@@ -1,6 +1,6 @@
 """Decides whether one version is slower, from interleaved samples.
 
-Two processes, one for each version, take samples of some 20 ms in the order A B B A, A B B A ...
+Processes, one for each version, take samples of some 20 ms in the order A B B A, A B B A ...
 Interference slows neighbouring samples equally, and only ever adds time. What remains
 differs from process to process, such as the layout of memory; so a comparison consists of
 several rounds, each with new processes.
@@ -20,28 +20,19 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
 
 CONFIDENCE = 0.99
+T = TypeVar("T")
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """How a ratio is estimated from samples, as stored comparisons name it."""
 
 
-def ratio_of_round(before: Sequence[float], after: Sequence[float]) -> float:
-    """Return the ratio of two sides within one round.
-
-    Args:
-        before: Samples of one side, seconds a call; or one value, such as its peak memory.
-        after: Those of the other, as many.
-
-    Raises:
-        ValueError: A sample is not positive, or not finite.
-    """
-    if not all(0 < sample < math.inf for sample in (*before, *after)):
-        raise ValueError("samples must be finite and above zero: the clock stood still")
-    half = (len(before) + 1) // 2
-    return sum(sorted(after)[:half]) / sum(sorted(before)[:half])
+def faster_half(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
+    """Return the faster half of the samples that one side took in a round."""
+    return sorted(samples, key=seconds)[: (len(samples) + 1) // 2]
 
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from asv_watch.records.comparisons import CaseValues
-from asv_watch.records.suite_lists import more_is_better
+from asv_watch.quantities import more_is_better
 
 MINIMUM_EFFECT = 0.015
 """Smallest relative change that counts: a smaller one is not worth an action."""
@@ -44,6 +43,29 @@ class Ratio(Protocol):
         """Confidence interval of the ratio."""
 
 
+class MeasuredRatio(NamedTuple):
+    """A ratio with its interval, and nothing else."""
+
+    ratio: float
+    interval: tuple[float, float]
+
+
+class Values(Protocol):
+    """A value on each side, such as the stored `CaseValues`."""
+
+    @property
+    def before(self) -> object:
+        """Value of the side before, if it has a number."""
+
+    @property
+    def after(self) -> object:
+        """Value of the side after, if it has a number."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every process gives the same value."""
+
+
 def is_too_noisy(ratio: Ratio) -> bool:
     """Tell whether no difference was found although one of `TOO_NOISY` might not have shown."""
     low, high = ratio.interval
@@ -66,7 +88,7 @@ def judged(answer: Verdict, unit: str) -> Verdict:
     return _OPPOSITE.get(answer, answer) if more_is_better(unit) else answer
 
 
-def value_ratio(values: CaseValues) -> float | None:
+def value_ratio(values: Values) -> float | None:
     """Return after over before; ``None`` from zero to anything else, and where one is missing."""
     before, after = values.before, values.after
     if not isinstance(before, float) or not isinstance(after, float):
@@ -76,7 +98,7 @@ def value_ratio(values: CaseValues) -> float | None:
     return after / before if before else None
 
 
-def value_verdict(values: CaseValues) -> Verdict | None:
+def value_verdict(values: Values) -> Verdict | None:
     """Tell whether an exact count is more than before (`WORSE`), less (`BETTER`), or `SAME`.
 
     ``None`` where a side has no value.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from asv_watch import quantities
 from asv_watch.judge.precision import detectable_change, newest_repeats, noise_in_words
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import git

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from asv_watch import quantities
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git

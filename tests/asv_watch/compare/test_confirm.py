@@ -12,7 +12,7 @@ import pytest
 
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy, together

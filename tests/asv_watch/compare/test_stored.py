@@ -11,7 +11,8 @@ import pytest
 from asv.results import get_filename
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import CaseRatio, ComparisonWriter, Header, Version
+from asv_watch.records.comparisons import CaseRatio, Header, Version
+from asv_watch.records.measurements import MeasurementWriter
 from tests.asv_watch.asv.project import CONFIGURATION
 from tests.conftest import commit
 
@@ -116,7 +117,7 @@ def test_an_interleaved_comparison_of_the_two_counts(
 ) -> None:
     versions = [Version(hash_, {}, "3.11") for hash_ in project]
     header = Header(kind="compare", at=1, machine="fast", before=versions[0], after=versions[1])
-    writer = ComparisonWriter(Path("results"), header)
+    writer = MeasurementWriter(Path("results"), header)
     writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0003, 0.0003))
     assert main(["compare", "--stored", "--before", "fast:HEAD~1", "--after", "fast:HEAD"]) == 0
     [row] = re.findall(r"^\| `s.time_a\(2\)` .*\|$", capsys.readouterr().out, re.M)

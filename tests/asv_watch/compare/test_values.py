@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from asv_watch.records.comparisons import read_comparisons
+from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch import torchless
 from tests.asv_watch.interruptible import run_driver

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import dataclasses
 import functools
 import os
@@ -10,6 +11,7 @@ import shutil
 import tempfile
 import time
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 import asv_runner
@@ -21,15 +23,15 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
-    MOST_SAMPLES,
     CaseFailedError,
     CaseSkippedError,
+    Number,
     Server,
     measure_round,
 )
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
-from asv_watch.statistics.ratio import ratio_of_round
+from asv_watch.machine.memory import MEMORY_LIMIT
 
 SUITE = '''
 import gc
@@ -40,6 +42,8 @@ import subprocess
 import time
 
 import package
+
+IMPORTED_AT = time.monotonic()
 
 with open(os.environ["NOTES"] + "-imports", "a") as notes:
     notes.write(package.NAME)
@@ -86,7 +90,8 @@ class Suite:
             with open("/dev/full", "w") as full:
                 full.write("x")
         if how in ("lineage", "dawdles"):
-            time.sleep(0.8 if how == "dawdles" else 0.01)
+            is_slow = how == "dawdles" and time.monotonic() > IMPORTED_AT + 0.2
+            time.sleep(1.5 if is_slow else 0.01)
             return
         with open(os.environ["NOTES"], "a") as notes:
             notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
@@ -188,45 +193,126 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
 
 
 def _measure(
-    sides: tuple[Side, Side], *cases: MeasurableCase, first: int = 0
-) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    sides: Sequence[Side], *cases: MeasurableCase, backwards: bool = False, seed: int = 1
+) -> list[tuple[Number, ...]]:
     """Measure a round of each case, with the same servers."""
-    with (
-        Server(sides[0], sides[0].source) as before,
-        Server(sides[1], sides[1].source) as after,
-    ):
-        return [measure_round((before, after), case, first) for case in cases]
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(side, side.source, seed)) for side in sides]
+        return [measure_round(servers, case, backwards=backwards) for case in cases]
+
+
+def _ratio(numbers: Sequence[Number]) -> float:
+    before, after = numbers
+    return after.value / before.value
 
 
 def _case(place: int, timeout: float = 30.0) -> MeasurableCase:
     return MeasurableCase("a case", f"suite.Suite.time_it-{place}", timeout)
 
 
-def test_both_sides_are_sampled_alike_on_one_core(tmp_path: Path) -> None:
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, _case(0), first=1)
-    [count] = {len(of_side) for of_side in samples}
-    assert FEWEST_SAMPLES <= count <= MOST_SAMPLES
-    assert all(0.0015 < sample < 0.02 for of_side in samples for sample in of_side)
+@pytest.mark.parametrize(
+    ("names", "backwards", "turns"),
+    [("A", False, "AA"), ("AB", True, "BAAB"), ("ABC", False, "ABCCBA"), ("ABC", True, "CBAABC")],
+)
+def test_all_sides_are_sampled_alike_on_one_core(
+    tmp_path: Path, names: str, backwards: bool, turns: str
+) -> None:
+    sides = [_side(tmp_path, name) for name in names]
+    [numbers] = _measure(sides, _case(0), backwards=backwards)
+    assert all(0.0015 < number.value < 0.02 for number in numbers)
     notes = (tmp_path / "notes").read_text()
-    turns = notes[::2][-2 * count :]  # before that they warm up
-    assert turns == "BAAB" * (count // 2)
-    assert set(notes[1::2][-2 * count :]) == {"1"}
+    sampled = notes[::2][-len(turns) * FEWEST_SAMPLES // 2 :]  # before that they warm up
+    assert sampled == turns * (FEWEST_SAMPLES // 2)
+    assert set(notes[1::2][-len(sampled) :]) == {"1"}
+
+
+def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suites: Path) -> None:
+    (suites / "sleepy.py").write_text(
+        "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(100_000))\n"
+    )
+    [[number]] = _measure([_side(tmp_path, "A")], MeasurableCase("x", "sleepy.time_it", 30.0))
+    assert number.wall is not None
+    assert number.cpu is not None
+    assert number.value == pytest.approx(number.wall, rel=0.01)
+    assert 0 < number.cpu < number.wall - 0.025
+
+
+def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(
+    tmp_path: Path, suites: Path
+) -> None:
+    (suites / "dice.py").write_text(
+        "import random\nAT_IMPORT = random.random()\n"
+        "class Suite:\n"
+        "    def setup(self):\n        self.at_setup = random.random()\n"
+        "    def track_import(self):\n        return AT_IMPORT\n"
+        "    def track_setup(self):\n        return self.at_setup\n"
+        "    def track_hash(self):\n        return hash('text') % 1000\n"
+    )
+    names = ("import", "setup", "hash")
+    cases = [MeasurableCase(x, f"dice.Suite.track_{x}", 30.0, "value") for x in names]
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    first, again, other = (_measure(sides, *cases, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert all(before == after for before, after in first)
+    assert all(before != after for before, after in zip(first, other, strict=True))
+
+
+def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
+    tmp_path: Path, suites: Path
+) -> None:
+    packages = tmp_path / "A"
+    side = _side(tmp_path, "A")
+    (packages / "torch.py").write_text("SEEDS = []\nmanual_seed = SEEDS.append\n")
+    (suites / "late.py").write_text(
+        "class Suite:\n"
+        "    def setup(self):\n        import torch\n        self.seeds = torch.SEEDS\n"
+        "    def track_seed(self):\n        return self.seeds[0]\n"
+    )
+    case = MeasurableCase("x", "late.Suite.track_seed", 30.0, "value")
+    [[number]] = _measure([side], case, seed=5)
+    assert number.value == 5
+
+
+@pytest.mark.fault(
+    "memory full",
+    tried="a case of two versions that are compared takes more memory than it may, on either side",
+    holds="it is stopped and named as failed; nothing else is ended",
+)
+@pytest.mark.parametrize("hungry", ["A", "B"])
+def test_a_case_that_takes_too_much_memory_is_stopped(
+    tmp_path: Path, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MEMORY_LIMIT, "0.5")
+    (suites / "greedy.py").write_text(
+        "import package\nimport time\n"
+        "def time_it():\n"
+        f"    if package.NAME == {hungry!r}:\n"
+        "        held = [bytearray(1 << 20) for _ in range(1024)]\n        time.sleep(30)\n"
+        "def track_it():\n    time_it()\n    return 1\n"
+    )
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    for case in (
+        MeasurableCase("x", "greedy.time_it", 30.0),
+        MeasurableCase("y", "greedy.track_it", 30.0, "value"),
+    ):
+        message = f"^{hungry}: it used more than 0.5 GiB of memory and was stopped"
+        with pytest.raises(CaseFailedError, match=message):
+            _measure(sides, case)
 
 
 def test_the_seconds_of_each_side_are_its_own(tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
-    [(before, after)] = _measure((quick, slow), _case(0))
-    assert 2 < min(after) / min(before) < 4
+    [numbers] = _measure((quick, slow), _case(0))
+    assert 2 < _ratio(numbers) < 4
 
 
 def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
     quick, slow = _side(tmp_path, "A", 0.02), _side(tmp_path, "B", 0.06)
-    [samples] = _measure(
+    [numbers] = _measure(
         (quick, dataclasses.replace(slow, planted=0.5)),
         MeasurableCase("x", "suite.timeraw_it", 30.0),
     )
-    assert ratio_of_round(*samples) == pytest.approx(4.5, rel=0.2)
+    assert _ratio(numbers) == pytest.approx(4.5, rel=0.2)
 
 
 @pytest.mark.parametrize(
@@ -282,8 +368,8 @@ def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
 ) -> None:
     (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, MeasurableCase("x", "large.time_it", 2.0))
-    assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
+    [numbers] = _measure(sides, MeasurableCase("x", "large.time_it", 2.0))
+    assert len(numbers) == 2
 
 
 def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None:
@@ -297,8 +383,8 @@ def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None
 def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
     plain = _side(tmp_path, "A")
     sides = plain, dataclasses.replace(plain, planted=0.5)
-    [samples] = _measure(sides, _case(0))
-    assert ratio_of_round(*samples) == pytest.approx(1.5, abs=0.1)
+    [numbers] = _measure(sides, _case(0))
+    assert _ratio(numbers) == pytest.approx(1.5, abs=0.1)
 
 
 @pytest.mark.fault(
@@ -308,9 +394,8 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
 )
 def test_a_suspended_sample_makes_no_difference(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
-    [samples] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
-    assert [sample > 0.9 for sample in samples[1]].count(True) == 1
-    assert ratio_of_round(*samples) == pytest.approx(1.0, abs=0.2)
+    [numbers] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
+    assert _ratio(numbers) == pytest.approx(1.0, abs=0.2)
 
 
 def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
@@ -332,8 +417,8 @@ def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_ow
     count = MeasurableCase("x", "values.track_held", 30.0, "count")
     peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
     first, second, (little, _), after = _measure(sides, count, count, peak, count)
-    assert (first, second, after) == (((1.0,),) * 2, ((2.0,),) * 2, ((1.0,),) * 2)
-    assert 10e6 < little[0] < 60e6
+    assert (first, second, after) == ((Number(1),) * 2, (Number(2),) * 2, (Number(1),) * 2)
+    assert 10e6 < little.value < 60e6
     assert (tmp_path / "notes").read_text() == 8 * "end "
 
 
@@ -352,7 +437,7 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
     [value] = _measure(
         (before, after), MeasurableCase("x", "values.track_preloaded", 30.0, "count")
     )
-    assert value == ((0.0,), (0.0,))
+    assert value == (Number(0), Number(0))
 
 
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:
@@ -370,8 +455,7 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path:
         ):
             with pytest.raises(error):
                 measure_round(servers, _case(place, timeout))
-            samples = measure_round(servers, _case(0))
-            assert len(samples[0]) == len(samples[1]) >= FEWEST_SAMPLES
+            assert len(measure_round(servers, _case(0))) == 2
 
 
 @pytest.mark.parametrize(

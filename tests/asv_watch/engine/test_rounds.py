@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import CaseFailedError, CaseSkippedError
+from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, Number
 from asv_watch.engine.rounds import (
     DEFAULT,
     RoundsOfCases,
@@ -24,6 +26,7 @@ from asv_watch.engine.rounds import (
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.rule import Verdict, verdict
 
 SIDES = (
@@ -31,7 +34,7 @@ SIDES = (
     Side("B", Path(), EnvironmentSpec({}, "", Path()), Path()),
 )
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 16
-Play = Callable[[Any, MeasurableCase, int], Any]
+Play = Callable[..., Any]
 
 
 def _measure(
@@ -39,7 +42,11 @@ def _measure(
 ) -> list[CaseResult]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
     chosen = [MeasurableCase(name, name, 1.0) for name in cases]
-    return measure_cases(SIDES, chosen)
+    return [result.between(0, 1) for result in measure_cases(SIDES, chosen)]
+
+
+def _round(*values: float) -> tuple[Number, ...]:
+    return tuple(map(Number, values))
 
 
 def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
@@ -49,12 +56,12 @@ def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
     """Processes that differ by a spread each, with tails, on a machine that drifts."""
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
-        weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 16)))
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 8)))
         levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
-        samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 16))
+        samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 8))
         samples[1] *= ratio
-        return tuple(map(tuple, samples.tolist()))
+        return _round(*(statistics.fmean(sorted(side)[:4]) for side in samples.tolist()))
 
     return play
 
@@ -77,11 +84,11 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
 ) -> None:
     played = 0
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
         nonlocal played
         played += 1
         after = ratio * (1 + 0.006 * (-1) ** played)
-        return ((1.0, 1.0), (after, after))
+        return _round(1.0, after)
 
     (result,) = _ratios(_measure(monkeypatch, play, ["x"]))
     assert len(result.ratios) == rounds
@@ -90,9 +97,9 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
 def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
-        after = float(case.name) * (1.03 if first else 1 / 1.03)
-        return ((1.0, 1.0), (after, after))
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        after = float(case.name) * (1.03 if backwards else 1 / 1.03)
+        return _round(1.0, after)
 
     results = _ratios(_measure(monkeypatch, play, ["1.0", "2.4"]))
     rounds = {result.case: len(result.ratios) for result in results}
@@ -100,19 +107,80 @@ def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
 
 
 def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    first_sides = []
+    directions = []
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
-        first_sides.append(first)
-        return ((1.0, 1.0), (1.0, 1.0))
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        directions.append(backwards)
+        return _round(1.0, 1.0)
 
     _measure(monkeypatch, play, ["x"])
-    assert first_sides == [0, 1, 0, 1, 0]
+    assert directions == [False, True, False, True, False]
 
 
-def test_the_time_left_is_that_of_every_cases_fewest_rounds() -> None:
-    left = rounds_module._time_left(DEFAULT, number=1, left_of_round=2, open_cases=3, mean=10.0)
-    assert left == ", 1 min 50 s left"
+def test_the_time_left_is_that_of_the_rounds_that_the_spread_of_each_case_asks_for() -> None:
+    cases = [MeasurableCase(name, name, 1.0) for name in ("begun", "narrow", "wide")]
+    measured = RoundsOfCases(cases, 2, DEFAULT, lambda result: None, {})
+    for number in range(FEWEST_ROUNDS):
+        sign = (-1) ** number
+        measured.add(cases[1], _round(1.0, 1 + sign * 0.001))
+        measured.add(cases[2], _round(1.0, 1 + sign * 0.5))
+    measured.add(cases[0], _round(1.0, 1.0))
+    assert measured.rounds_left() == FEWEST_ROUNDS - 1 + MOST_ROUNDS - FEWEST_ROUNDS
+
+
+def test_a_side_that_fails_is_left_out_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides = [dataclasses.replace(SIDES[0], name=name) for name in "ABC"]
+
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        [failing] = [server for server in servers if server.side.name == "A"] or [None]
+        if failing is not None:
+            raise CaseSkippedError("not in A", failing)
+        return _round(1.0, 1.1)
+
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    [measured] = measure_cases(sides, [MeasurableCase("x", "x", 1.0)])
+    first, second = measured.between(0, 1), measured.between(1, 2)
+    assert isinstance(first, Unmeasured)
+    assert first.skipped == "not in A"
+    assert isinstance(second, CaseRatio)
+    assert second.ratio == pytest.approx(1.1)
+    assert measured.value(2) == 1.1
+
+
+def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    directions: list[bool] = []
+    kept_now: list[tuple[str, Any]] = []
+
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        directions.append(backwards)
+        return _round(1.0, 1.0)
+
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    case = MeasurableCase("x", "x", 1.0)
+    kept = {"x": [_round(1.0, 1.0)] * 3}
+    [measured] = measure_cases(
+        SIDES, [case], kept=kept, keep_round=lambda case, of: kept_now.append((case.name, of))
+    )
+    assert len(measured.rounds) == FEWEST_ROUNDS
+    assert directions == [True, False], "the fourth round and the fifth"
+    assert kept_now == [("x", _round(1.0, 1.0))] * 2
+
+
+def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = iter([3.0, 1.0, 2.0])
+
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        return _round(next(values))
+
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    few = Sampling(fewest_rounds=3)
+    [measured] = measure_cases(SIDES[:1], [MeasurableCase("x", "x", 1.0)], sampling=few)
+    assert measured.rounds == ((3.0,), (1.0,), (2.0,))
+    assert measured.value(0) == 2.0
 
 
 @pytest.mark.fault(
@@ -123,19 +191,19 @@ def test_the_time_left_is_that_of_every_cases_fewest_rounds() -> None:
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
         rounds[case.name] += 1
         if rounds[case.name] > FEWEST_ROUNDS:
             raise MachineError("B: No space left on device")
-        return ((1.0, 1.0), (1.0, 1.0) if case.name == "quiet" else (1.0 + first / 9,) * 2)
+        return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + backwards / 9)
 
     rounds: Counter[str] = Counter()
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    kept: list[CaseResult] = []
+    kept: list[MeasuredCase] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
         measure_cases(SIDES, cases, kept.append)
-    assert [(type(case), case.case) for case in kept] == [
+    assert [(type(case.between(0, 1)), case.case) for case in kept] == [
         (CaseRatio, "quiet"),
         (CaseRatio, "noisy"),
     ]
@@ -146,28 +214,24 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
 ) -> None:
     tried: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
-            raise CaseSkippedError("no such device")
+            raise CaseSkippedError("no such device", servers[1])
         if case.name == "late" and tried.count("late") == 3:
             raise CaseFailedError("B: out of cheese", servers[1])
-        if case.name == "still":
-            return ((0.0, 0.0), (1.0, 1.0))
-        return ((1.0, 1.0), (1.0, 1.0))
+        return _round(1.0, 1.0)
 
-    results = _measure(monkeypatch, play, ["skipped", "late", "still", "works"])
-    shown = "round 1 [1/4] skipped  skipped: no such device, 0 s left"
+    results = _measure(monkeypatch, play, ["skipped", "late", "works"])
+    shown = "round 1 [1/3] skipped  skipped: no such device, 0 s left"
     assert capsys.readouterr().out.splitlines()[0] == shown
-    skipped, still, late = (case for case in results if isinstance(case, Unmeasured))
+    skipped, late = (case for case in results if isinstance(case, Unmeasured))
     assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
     assert (late.case, late.failed, late.failed_before) == ("late", "B: out of cheese", False)
-    assert "the clock stood still" in still.failed
     assert [case.case for case in _ratios(results)] == ["works"]
     assert {name: tried.count(name) for name in tried} == {
         "skipped": 1,
         "late": 3,
-        "still": 1,
         "works": FEWEST_ROUNDS,
     }
 
@@ -176,10 +240,10 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
     spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
     played: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
         played.append(case.name)
         ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
-        return ((1.0, 1.0), (ratio, ratio))
+        return _round(1.0, ratio)
 
     results = {case.case: case for case in _ratios(_measure(monkeypatch, play, list(spreads)))}
 
@@ -194,13 +258,13 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
 def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, first: int) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
         played.append(case.name)
         if played.count("second") == FEWEST_ROUNDS:
             raise KeyboardInterrupt
-        return ((1.0, 1.0), (1.0, 1.0))
+        return _round(1.0, 1.0)
 
-    kept: list[CaseResult] = []
+    kept: list[MeasuredCase] = []
     monkeypatch.setattr(rounds_module, "measure_round", play)
     cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
@@ -209,12 +273,12 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
 
 
 def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:
-    kept: list[CaseResult] = []
+    kept: list[MeasuredCase] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("alike", "different")]
-    comparison = RoundsOfCases(cases, Sampling(fewest_rounds=3), kept.append)
+    comparison = RoundsOfCases(cases, 2, Sampling(fewest_rounds=3), kept.append, {})
     for _ in range(3):
-        comparison.add(cases[0], ((1.0,), (1.0,)))
-        comparison.add(cases[1], ((1.0,), (2.0,)))
+        comparison.add(cases[0], _round(1.0, 1.0))
+        comparison.add(cases[1], _round(1.0, 2.0))
     with pytest.raises(KeyboardInterrupt), comparison.keeping():
         raise KeyboardInterrupt
     assert [result.case for result in kept] == ["alike"]

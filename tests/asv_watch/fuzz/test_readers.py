@@ -24,17 +24,12 @@ from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.table import write_table
 from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    ComparisonWriter,
-    Header,
-    Unmeasured,
-    Version,
-)
+from asv_watch.records.comparisons import CaseRatio, Header, Unmeasured, Version
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
+from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
 from asv_watch.records.records import Outcome
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
@@ -73,9 +68,14 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
             before=versions[number],
             after=versions[number + 1],
         )
-        writer = ComparisonWriter(made.results, header)
+        writer = MeasurementWriter(made.results, header)
         writer.add(CaseRatio(case, header.at, (1.2, 1.21), 1.2, (1.1, 1.3), 0.1, 0.12))
         writer.add(Unmeasured("s.S.time_backward('darnn', 'cpu')", header.at, failed="a reason"))
+    ladder = tuple(versions[:3])
+    measured = Measurement(kind="compare", at=1_760_300_100, machine="desk", versions=ladder)
+    writer = MeasurementWriter(made.results, measured)
+    writer.add(MeasuredCase(case, 1_760_300_100, rounds=((0.1, 0.11, 0.12), (0.1, 0.12, 0.12))))
+    writer.add(MeasuredCase("s.S.track_x", 1_760_300_100, "calls", ((1, 1, 2),), exact=True))
     operator = {"name": "aten::mm", "shapes": "[]", "calls": [1, 1], "seconds": [1.0, 2.0]}
     explained = {"seconds": [1.0, 2.0], "operators": [operator | {"clear": True}], "counts": {}}
     sides = {"before": versions[2], "after": versions[3]}

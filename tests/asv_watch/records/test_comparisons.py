@@ -13,12 +13,16 @@ from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
     CaseValues,
-    ComparisonWriter,
     Header,
     Unmeasured,
     Version,
-    read_comparison,
+)
+from asv_watch.records.measurements import (
+    MeasuredCase,
+    Measurement,
+    MeasurementWriter,
     read_comparisons,
+    read_file,
 )
 
 BEFORE = Version("0123456789abcdef" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")
@@ -38,7 +42,7 @@ def _header(at: int = 1760000000, machine: str = "desk") -> Header:
 
 
 def _write(results: Path, header: Header, *more: CaseValues) -> Path:
-    writer = ComparisonWriter(results, header)
+    writer = MeasurementWriter(results, header)
     cases: tuple[CaseResult, ...] = (RATIO, SKIPPED, FAILED, *more)
     for case in cases:
         writer.add(case)
@@ -75,12 +79,82 @@ def test_a_comparison_is_read_as_it_was_written(tmp_path: Path) -> None:
     }
 
 
+THIRD = Version("00112233445566778899" * 2, {"torch": "2.15.0"}, "3.11")
+
+
+def _ladder() -> Measurement:
+    versions = BEFORE, AFTER, THIRD
+    return Measurement(kind="compare", at=1760000000, machine="desk", versions=versions)
+
+
+def test_what_was_measured_is_stored_and_every_derived_number_follows_from_it(
+    tmp_path: Path,
+) -> None:
+    writer = MeasurementWriter(tmp_path, _ladder())
+    writer.add(
+        MeasuredCase("time", 1, rounds=((1.0, 1.1, 2.2), (2.0, 2.2, 4.4)), cpu=((1, 1, 1),))
+    )
+    writer.add(MeasuredCase("partly", 2, rounds=((None, 1.0, 2.0),) * 2, skipped={0: "not yet"}))
+    writer.add(MeasuredCase("count", 3, "calls", ((7.0, 7.0, 8.0),), exact=True))
+    writer.add(MeasuredCase("broken", 4, failed={1: "B: RuntimeError"}, skipped={0: "not yet"}))
+    [first, second], problems = read_comparisons(tmp_path)
+    assert problems == ()
+    assert (first.header.before, first.header.after) == (BEFORE, AFTER)
+    assert (second.header.before, second.header.after) == (AFTER, THIRD)
+    [time] = first.ratios
+    assert time.ratios == pytest.approx((1.1, 1.1))
+    assert time.ratio == pytest.approx(1.1)
+    assert (time.before, time.after) == pytest.approx((1.5, 1.65))
+    assert [ratio.case for ratio in second.ratios] == ["time", "partly"]
+    assert [(v.before, v.after) for v in (*first.values, *second.values)] == [(7, 7), (7, 8)]
+    assert first.unmeasured == (
+        Unmeasured("partly", 2, skipped="not yet"),
+        Unmeasured("broken", 4, failed="B: RuntimeError"),
+    )
+    assert second.unmeasured == (
+        Unmeasured("broken", 4, failed="B: RuntimeError", failed_before=True),
+    )
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(0.5, 2.0)] * 2), min_size=2, max_size=9),
+    st.floats(0.01, 100),
+)
+def test_a_ratio_knows_no_unit_and_turns_over_with_its_sides(
+    rounds: list[tuple[float, float]], factor: float
+) -> None:
+    def ratio(of: list[tuple[float, ...]]) -> float:
+        result = MeasuredCase("x", 1, rounds=tuple(of)).between(0, 1)
+        assert isinstance(result, CaseRatio)
+        assert result.interval[0] <= result.ratio <= result.interval[1]
+        return result.ratio
+
+    measured = ratio([*rounds])
+    assert ratio([(a * factor, b * factor) for a, b in rounds]) == pytest.approx(measured)
+    assert ratio([(b, a) for a, b in rounds]) == pytest.approx(1 / measured)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "reason"),
+    [([[1.0]], "a round has not 3 numbers"), ([[1e-300, 1e299, 1.0]] * 2, "a round has no ratio")],
+)
+def test_numbers_that_nothing_can_be_derived_from_cost_their_line_alone(
+    tmp_path: Path, rounds: list[list[float]], reason: str
+) -> None:
+    writer = MeasurementWriter(tmp_path, _ladder())
+    writer.add(MeasuredCase("x", 1, rounds=tuple(map(tuple, rounds))))
+    writer.add(MeasuredCase("y", 1, rounds=((1.0, 1.0, 1.0),) * 2))
+    [first, _], problems = read_file(writer.path)
+    assert [ratio.case for ratio in first.ratios] == ["y"]
+    assert reason in problems[0].message
+
+
 def test_every_finished_case_is_on_the_disk_and_no_file_is_empty(tmp_path: Path) -> None:
-    writer = ComparisonWriter(tmp_path, _header())
+    writer = MeasurementWriter(tmp_path, _header())
     assert not writer.path.exists()
     writer.add(RATIO)
-    comparison, problems = read_comparison(writer.path)
-    assert (problems, comparison and comparison.ratios) == ([], (RATIO,))
+    [comparison], problems = read_file(writer.path)
+    assert (problems, comparison.ratios) == ([], (RATIO,))
 
 
 @settings(max_examples=20)
@@ -100,7 +174,7 @@ def test_no_comparison_is_lost_to_the_clock(
 
 
 def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
-    writer = ComparisonWriter(tmp_path, _header())
+    writer = MeasurementWriter(tmp_path, _header())
     writer.add(Unmeasured(RATIO.case, 1, failed="once"))
     writer.add(RATIO)
     [comparison], _ = read_comparisons(tmp_path)
@@ -126,8 +200,7 @@ def test_a_line_that_is_no_case_is_a_problem_and_costs_itself_alone(
     header, case, *others = path.read_text().splitlines()
     damaged = json.dumps(json.loads(case) | change)
     path.write_text("\n".join([header, damaged, *others]) + "\n")
-    comparison, [problem] = read_comparison(path)
-    assert comparison is not None
+    [comparison], [problem] = read_file(path)
     assert (comparison.ratios, comparison.unmeasured) == ((), (SKIPPED, FAILED))
     assert problem.message == "line 2 is not a valid case; it was left out"
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from asv_watch.asv.settings import read_configuration
-from asv_watch.records.comparisons import CaseValues, read_comparisons
+from asv_watch.records.comparisons import CaseValues
+from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.planted_releases import compared_releases, store

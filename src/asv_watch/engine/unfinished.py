@@ -1,0 +1,80 @@
+"""Keeps the rounds of an unfinished measurement as they come, so that a second start goes on.
+
+They are in a file below ``.asv``, which is removed when the measurement is finished. The file
+belongs to the same versions, suites and machine, measured for the same reason. What is older than
+a day is left out, because the machine may have changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from asv_watch.engine.processes import Round
+from asv_watch.engine.sides import Side
+from asv_watch.records.json_lines import append_lines, read_stored
+from asv_watch.records.measurements import Measurement
+
+_FOLDER = Path(".asv/unfinished")
+_OLDEST_S = 24 * 3600.0
+
+
+class _KeptRound(msgspec.Struct, frozen=True):
+    """A line of the file."""
+
+    stored_in: str
+    """File of the measurement, whose finished cases are there."""
+    case: str
+    numbers: Round
+
+
+class Unfinished:
+    """The rounds of one measurement that were kept, by case."""
+
+    def __init__(self, root: Path, sides: Sequence[Side], header: Measurement) -> None:
+        """Read what an earlier start kept.
+
+        Args:
+            root: the checkout.
+            sides: what is measured.
+            header: of the measurement.
+        """
+        key = hashlib.sha256()
+        for part in (header.machine, header.kind, *sides):
+            key.update(repr(part).encode())
+        for path in sorted(sides[0].suites.rglob("*.py")):
+            key.update(path.read_bytes())
+        self._path = root / _FOLDER / f"{key.hexdigest()[:16]}.jsonl"
+        self._stored_in = ""
+        self.rounds: dict[str, list[Round]] = {}
+        """Case to its rounds."""
+        if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
+            for kept in read_stored(self._path, _KeptRound, "round")[0]:
+                self._stored_in = kept.stored_in
+                if len(kept.numbers) == len(sides):
+                    self.rounds.setdefault(kept.case, []).append(kept.numbers)
+        else:
+            self.forget()
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the measurement that goes on, if it has finished cases."""
+        path = Path(self._stored_in)
+        return path if self._stored_in and path.exists() else None
+
+    def store_in(self, path: Path) -> None:
+        """Name the file of the measurement."""
+        self._stored_in = str(path)
+
+    def keep(self, case: str, numbers: Round) -> None:
+        """Store a round, and wait until it is on the disk."""
+        append_lines(self._path, [_KeptRound(self._stored_in, case, numbers)])
+
+    def forget(self) -> None:
+        """Remove the rounds: the measurement is finished."""
+        self._path.unlink(missing_ok=True)
+        self.rounds = {}

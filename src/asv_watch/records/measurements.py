@@ -1,0 +1,256 @@
+"""Stored measurements: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
+
+The first line is a `Measurement`: the versions whose samples were interleaved, and how. Each
+further line is a `MeasuredCase` and holds what was measured: one number for each version and
+round, or why there is none. A line is written when its case is finished, so an interrupted
+measurement keeps the finished cases. Ratios, intervals and values are derived here and nowhere
+else (`MeasuredCase.between`, `MeasuredCase.value`).
+
+Files from before 2026-11-26 (``"format": 2``) hold the ratio of each round, not the numbers of
+both sides, and are read too. The name does not end in ``.json``, because asv takes such files for
+results.
+"""
+
+from __future__ import annotations
+
+import datetime
+import glob
+import itertools
+import math
+import statistics
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    CaseResult,
+    CaseValues,
+    Header,
+    Kind,
+    StoredComparison,
+    Unmeasured,
+    Version,
+)
+from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
+from asv_watch.records.records import Problem, Time
+from asv_watch.statistics.ratio import estimate_ratio
+
+FOLDER = "comparisons"
+_Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
+Rounds = tuple[tuple[_Finite | None, ...], ...]
+"""For each round a number of each version; ``None`` of a version that gave none."""
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """Which versions were measured, where and how."""
+
+    kind: Kind
+    at: Time
+    """When it began, seconds since the epoch."""
+    machine: str
+    versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=2)]
+    """In the order in which they are compared: two, or each with the next."""
+    recipe: dict[str, float | str] = {}
+    """How samples and rounds were taken."""
+    format: Literal[3] = 3
+
+    @property
+    def before(self) -> Version:
+        """The first version."""
+        return self.versions[0]
+
+    @property
+    def after(self) -> Version:
+        """The last version."""
+        return self.versions[-1]
+
+    def between(self, before: int, after: int) -> Header:
+        """Return what two of the versions, by their indices, have in common."""
+        return Header(
+            kind=self.kind,
+            at=self.at,
+            machine=self.machine,
+            before=self.versions[before],
+            after=self.versions[after],
+            recipe=self.recipe,
+        )
+
+
+class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One case of a measurement, with what its versions gave."""
+
+    case: str
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    at: Time
+    """When it was finished, seconds since the epoch."""
+    unit: str = "seconds"
+    rounds: Rounds = ()
+    """In ``unit``; seconds of a call are those of the case's own clock."""
+    wall: Rounds = ()
+    """Seconds of a call by the wall, where the case's own clock tells others."""
+    cpu: Rounds = ()
+    """Seconds of CPU time in a call, where the case's own clock tells others."""
+    exact: bool = False
+    """Whether every process gives the same value, so that any difference counts."""
+    least_spread: float = 0.0
+    """The spread of its rounds counts as no less: that of the median case when it was finished."""
+    skipped: dict[int, str] = {}
+    """Index of a version to why it cannot run here."""
+    failed: dict[int, str] = {}
+    """Index of a version to what went wrong."""
+
+    def numbers(self, *versions: int) -> list[tuple[float, ...]]:
+        """Return the rounds in which all of these versions, by index, gave a number."""
+        chosen = ([of_round[version] for version in versions] for of_round in self.rounds)
+        rounds = (tuple(n for n in of_round if n is not None) for of_round in chosen)
+        return [of_round for of_round in rounds if len(of_round) == len(versions)]
+
+    def value(self, version: int) -> float | None:
+        """Return the value of a version: the median over its rounds, in ``unit``."""
+        numbers = self.numbers(version)
+        return statistics.median(number for (number,) in numbers) if numbers else None
+
+    def between(self, before: int, after: int) -> CaseResult:
+        """Return the ratio of two versions, their exact values, or why there is neither.
+
+        Raises:
+            ValueError: the numbers are so far apart that they have no ratio.
+        """
+        rounds = self.numbers(before, after)
+        if len(rounds) < (1 if self.exact else 2):
+            return self._unmeasured(before, after)
+        if self.exact or min(map(min, rounds)) <= 0:
+            return CaseValues(self.case, self.at, self.unit, self.exact, *rounds[-1])
+        ratios = tuple(new / old for old, new in rounds)
+        if not all(0 < ratio < math.inf for ratio in ratios):
+            raise ValueError("a round has no ratio")
+        ratio, interval = estimate_ratio(ratios, self.least_spread)
+        old, new = (statistics.median(of_side) for of_side in zip(*rounds, strict=True))
+        return CaseRatio(self.case, self.at, ratios, ratio, interval, old, new, self.unit)
+
+    def _unmeasured(self, before: int, after: int) -> Unmeasured:
+        for index in (before, after):
+            if index in self.failed:
+                reason = self.failed[index]
+                return Unmeasured(self.case, self.at, failed=reason, failed_before=index == before)
+        reasons = [self.skipped[index] for index in (before, after) if index in self.skipped]
+        return Unmeasured(self.case, self.at, skipped=next(iter(reasons), "it has too few rounds"))
+
+
+class MeasurementWriter:
+    """Writes a measurement case by case.
+
+    The file appears with the first case, and each case is one write of one whole line.
+    """
+
+    def __init__(self, results: Path, header: Measurement | Header) -> None:
+        """Choose the file's name."""
+        folder = results / header.machine / FOLDER
+        begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
+        versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
+        name = f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}"
+        copies = (folder / f"{name}-{copy}.jsonl" for copy in itertools.count(2))
+        names = itertools.chain([folder / f"{name}.jsonl"], copies)
+        self._header = [header]
+        self.path = next(path for path in names if not path.exists())
+        """Where the measurement is stored."""
+
+    def go_on_with(self, path: Path) -> None:
+        """Append to the file of the same measurement, which was interrupted."""
+        self.path, self._header = path, []
+
+    def add(self, result: MeasuredCase | CaseResult) -> None:
+        """Append a finished case and wait until it is on the disk."""
+        append_lines(self.path, [*self._header, result])
+        self._header = []
+
+
+def read_comparisons(
+    results: Path, machine: str = ""
+) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
+    """Read the comparisons of a machine, or of all, oldest first.
+
+    Returns:
+        The comparisons, and a problem for each file or line that is damaged and left out.
+    """
+    comparisons: list[StoredComparison] = []
+    problems = []
+    for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{FOLDER}/*.jsonl")):
+        in_file, damaged = read_file(path)
+        problems += damaged
+        comparisons += in_file
+    comparisons.sort(key=lambda comparison: (comparison.header.at, comparison.path))
+    return tuple(comparisons), tuple(problems)
+
+
+def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
+    """Read one file.
+
+    Returns:
+        A comparison of each version with the one before it, or none where the file or its header
+        cannot be read; and a problem for each damaged line, which is left out.
+    """
+    records, problems = read_lines(path, _decode, "case")
+    header = records[0][1] if records and records[0][0] == 1 else None
+    if not isinstance(header, Measurement | Header):
+        unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
+        message = "line 1 is not the header of a comparison; the file was left out"
+        return [], unreadable or [Problem(str(path), message)]
+    count = len(header.versions) if isinstance(header, Measurement) else 2
+    comparisons = []
+    for before in range(count - 1):
+        results: dict[str, CaseResult] = {}
+        for number, record in records:
+            if isinstance(record, Measurement | Header):
+                continue
+            try:
+                result = _of_pair(record, before, count)
+            except (ValueError, OverflowError) as error:
+                damaged = f"line {number} is not a valid case ({error}); it was left out"
+                problems.append(Problem(str(path), damaged))
+            else:
+                results[result.case] = result
+        found = list(results.values())
+        comparison = StoredComparison(
+            path,
+            header.between(before, before + 1) if isinstance(header, Measurement) else header,
+            tuple(result for result in found if isinstance(result, CaseRatio)),
+            tuple(result for result in found if isinstance(result, Unmeasured)),
+            tuple(result for result in found if isinstance(result, CaseValues)),
+        )
+        comparisons.append(comparison)
+    return comparisons, problems
+
+
+def _of_pair(record: MeasuredCase | CaseResult, before: int, versions: int) -> CaseResult:
+    if not isinstance(record, MeasuredCase):
+        return record
+    if any(len(of_round) != versions for of_round in record.rounds):
+        raise ValueError(f"a round has not {versions} numbers")
+    return record.between(before, before + 1)
+
+
+def read_cases(path: Path) -> dict[str, MeasuredCase]:
+    """Return the finished cases of a file by name; none of a file from before 2026-11-26."""
+    records = [record for _, record in read_lines(path, _decode, "case")[0]]
+    return {record.case: record for record in records if isinstance(record, MeasuredCase)}
+
+
+_HEADER = msgspec.json.Decoder(Header)
+_MEASUREMENT = msgspec.json.Decoder(Measurement)
+_CASE = msgspec.json.Decoder(MeasuredCase)
+_RATIO = msgspec.json.Decoder(CaseRatio)
+_UNMEASURED = msgspec.json.Decoder(Unmeasured)
+_VALUES = msgspec.json.Decoder(CaseValues)
+
+
+def _decode(line: bytes) -> Measurement | Header | MeasuredCase | CaseResult:
+    if b'"kind"' in line:
+        return (_MEASUREMENT if b'"versions"' in line else _HEADER).decode(line)
+    if b'"ratios"' in line:
+        return _RATIO.decode(line)
+    if b'"rounds"' in line or b'"skipped":{' in line or b'"failed":{' in line:
+        return _CASE.decode(line)
+    return _VALUES.decode(line) if b'"unit"' in line else _UNMEASURED.decode(line)

@@ -1,0 +1,87 @@
+"""A comparison that is struck at random moments keeps its rounds, and goes on with them."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from asv_watch.records.measurements import read_cases, read_comparisons
+from tests.asv_watch.interruptible import run_driver, start_driver
+from tests.conftest import commit
+
+STRIKES = 6
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SUITE = """
+import time
+import package
+
+class Suite:
+    params = ["first", "second", "third"]
+    timer = time.process_time
+    sample_time = 0.02
+    warmup_time = 0
+
+    def time_it(self, case):
+        until = time.process_time() + package.SECONDS
+        while time.process_time() < until:
+            pass
+"""
+
+
+def _remaining(project: Path) -> list[str]:
+    """Command lines of measured processes that still run."""
+    lines = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or ())
+        is_alive = process.info["status"] != psutil.STATUS_ZOMBIE
+        if str(project) in line and "measure.py" in line and is_alive:
+            lines.append(line)
+    return lines
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.fault(
+    "kill",
+    tried="a comparison is ended six times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
+    holds="the next start goes on with its rounds, in one file; no process is left running",
+)
+def test_a_comparison_goes_on_with_the_rounds_that_it_had(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(SUITE, {"src/package.py": "SECONDS = 0.002\n"})
+    commit(project, {"src/package.py": "SECONDS = 0.003\n"}, "Be slower")
+    moments = random.Random(53)  # noqa: S311 - a test repeats itself
+    kept = 0
+    for strike in range(STRIKES):
+        process = start_driver("compare", project, tmp_path)
+        rounds = project / ".asv" / "unfinished"
+        deadline = time.monotonic() + 60
+        while not list(rounds.glob("*")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(moments.uniform(1, 4))
+        process.send_signal(SIGNALS[strike % len(SIGNALS)])
+        process.wait()
+        deadline = time.monotonic() + 5
+        while left := _remaining(project):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.1)
+        lines = [line for path in rounds.glob("*") for line in path.read_text().splitlines()]
+        assert len(lines) >= kept, "a round was lost"
+        kept = len(lines)
+        if not kept:
+            break
+    output, _ = run_driver("compare", project, tmp_path)
+    assert not list(rounds.glob("*")), "a finished comparison keeps no rounds aside"
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    assert "3 slower" in output
+    cases = read_cases(comparison.path)
+    assert len(cases) == 3
+    new_rounds = output.count("round ")
+    assert new_rounds < sum(len(case.rounds) for case in cases.values()) or not kept
