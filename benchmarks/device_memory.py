@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._cases import FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
+from ._cases import FLUX_LITERAL, PLAIN, TORCHVISION
 from ._package import from_commit
 from ._suite import _PassSuite
 
@@ -36,7 +36,7 @@ class _DeviceMemorySuite(_PassSuite):
 class DeviceMemory(_DeviceMemorySuite):
     """At the batch of each workload."""
 
-    params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS, ["cuda"])
+    params = (PLAIN + FLUX_LITERAL, ["cuda"])
     param_names = ("model", "device")
 
 

@@ -3,16 +3,18 @@
 They change only with a new ``code_version``, so what moves here is torch or the machine.
 """
 
-from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
+from ._cases import DEVICES, PLAIN
 from ._suite import _ModelSuite
 
 
 class PlainModels(_ModelSuite):
-    """FluxBench's forecasting models and small image classifiers, at the batch of their sources.
+    """FluxBench's forecasting models, small image classifiers and today's forecasters.
 
-    `make bench` leaves out ResNet-18, which nobody has tuned: `small_cnns` measures the same.
+    Each has the batch of its source; today's forecasters have 32 windows of 96 steps of 7 series,
+    and a horizon of 96. `make bench` leaves out ResNet-18, which nobody has tuned: `small_cnns`
+    measures the same.
     """
 
-    params = (TIME_SERIES + SMALL_CNNS, DEVICES)
+    params = (PLAIN, DEVICES)
     param_names = ("model", "device")
     implementation = "plain"

@@ -10,7 +10,7 @@ import time
 from importlib.util import find_spec
 from itertools import product
 
-from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES, TORCHVISION
+from ._cases import DEVICES, PLAIN, TORCHVISION
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _TimedSuite, skipped
 from ._tracked import Measured, _CachedSuite, tracked
@@ -19,7 +19,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 class TrainingStep(_TimedSuite):
     """Forward, loss, gradient and SGD on one batch of a workload that lies on the device."""
 
-    params = (TIME_SERIES + SMALL_CNNS + TORCHVISION, DEVICES)
+    params = (PLAIN + TORCHVISION, DEVICES)
     param_names = ("model", "device")
 
     def setup(self, model: str, device: str) -> None:

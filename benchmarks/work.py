@@ -5,7 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from ._cases import FLUX_LITERAL, SMALL_CNNS, SOLAR, SOLAR_LITERAL, TIME_SERIES, TORCHVISION
+from ._cases import (
+    FLUX_LITERAL,
+    PLAIN,
+    SMALL_CNNS,
+    SOLAR,
+    SOLAR_LITERAL,
+    TIME_SERIES,
+    TORCHVISION,
+)
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
 
@@ -41,7 +49,7 @@ class _Work(_CachedSuite):
 class PlainWork(_Work):
     """What the papers' models ask for, whatever the formulation: model FLOPs."""
 
-    params = (TIME_SERIES + SMALL_CNNS, ["cpu"])
+    params = (PLAIN, ["cpu"])
     implementation = "plain"
 
 

@@ -11,6 +11,7 @@ from torchspeed.models import list_models
 from torchspeed.workloads import get_workload, list_workloads
 
 QUICK = [*list_workloads("time_series"), *list_workloads("flux_literal")]
+QUICK += list_workloads("forecaster")
 QUICK += [*list_workloads("flux_training"), *list_workloads("small_cnn")]
 
 
@@ -25,6 +26,7 @@ def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
         ("dsanet", (1000, 10, 50)),
         ("lstnet", (500, 10, 20)),
         ("tpa_lstm", (300, 10, 10)),
+        ("patchtst", (32, 96, 7)),
         ("darnn_solar", (500, 10, 137)),
         ("lstnet_solar_literal", (500, 10, 137)),
         ("flux_cnn", (1000, 3, 32, 32)),

@@ -29,8 +29,8 @@ class Workload:
 
     name: str
     family: str
-    """``time_series``, ``flux_literal``, ``flux_training``, ``small_cnn`` or ``torchvision``:
-    one suite each."""
+    """``time_series``, ``forecaster``, ``flux_literal``, ``flux_training``, ``small_cnn`` or
+    ``torchvision``."""
     model: str
     """Name for `torchspeed.models.create_model`."""
     batch: int
@@ -39,6 +39,8 @@ class Workload:
     outputs: int
     """Size of the output's last axis: the number of classes, or of forecast values."""
     source: str
+    horizon: int | None = None
+    """Time steps of a forecast that has an axis for them, (batch, horizon, outputs)."""
     classifies: bool = False
     loss_name: LossName = "squared_error"
     """What it trains with."""
@@ -110,7 +112,10 @@ class Workload:
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
     ) -> Tensor:
-        """Draw targets that fit ``loss``: class indices ``(batch,)``, or ``(batch, outputs)``.
+        """Draw targets that fit ``loss``: class indices ``(batch,)``, or values of a forecast.
+
+        The latter have the shape of the output: ``(batch, outputs)``, or with a horizon
+        ``(batch, horizon, outputs)``.
 
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
@@ -122,7 +127,8 @@ class Workload:
         def draw(generator: torch.Generator) -> Tensor:
             if self.classifies:
                 return torch.randint(self.outputs, (size,), generator=generator)
-            return torch.randn(size, self.outputs, generator=generator)
+            steps = () if self.horizon is None else (self.horizon,)
+            return torch.randn(size, *steps, self.outputs, generator=generator)
 
         return _drawn(draw, seed, device)
 
@@ -165,6 +171,20 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
         input_shape=(window, features),
         outputs=outputs,
         source=_FLUXBENCH,
+    )
+
+
+def _forecaster(name: str, source: str) -> Workload:
+    """Return a workload of today's: a window of four days of hourly values, as in ETT's papers."""
+    return Workload(
+        name=name,
+        family="forecaster",
+        model=name,
+        batch=32,
+        input_shape=(96, 7),
+        outputs=7,
+        source=source,
+        horizon=96,
     )
 
 
@@ -231,6 +251,15 @@ _TABLE = (
     _forecast("dsanet_flux_literal", 1000, 10, 50, 1),
     _forecast("lstnet_flux_literal", 500, 10, 20, 1),
     _forecast("tpa_lstm_flux_literal", 300, 10, 10, 1),
+    _forecaster("dlinear", "AAAI 2023, arXiv:2205.13504"),
+    _forecaster("nhits", "AAAI 2023, arXiv:2201.12886"),
+    _forecaster("tcn", "2018, arXiv:1803.01271"),
+    _forecaster("deepar", "International Journal of Forecasting 2020, arXiv:1704.04110"),
+    _forecaster("patchtst", "ICLR 2023, arXiv:2211.14730"),
+    _forecaster("itransformer", "ICLR 2024, arXiv:2310.06625"),
+    _forecaster("tsmixer", "TMLR 2023, arXiv:2303.06053"),
+    _forecaster("timesnet", "ICLR 2023, arXiv:2210.02186"),
+    _forecaster("encoder_decoder", "NeurIPS 2017, arXiv:1706.03762"),
     _flux_training("darnn_solar", "darnn", encoder_hidden=10, decoder_hidden=10),
     _flux_training("dsanet_solar", "dsanet"),
     # Flux's skip of 120 runs along samples; in a window of 10 it is 2, as at FluxBench's sizes.

@@ -83,6 +83,19 @@ def test_multiply_adds_of_a_convolution_with_padding_are_not_counted(
     assert not operation.products
 
 
+def test_a_transformer_has_the_same_products_whether_torch_infers_in_one_operator_or_trains() -> (
+    None
+):
+    model = torch.nn.Transformer(12, 2, 1, 1, 20, dropout=0.0, batch_first=True)
+    source, target = torch.randn(2, 7, 12), torch.randn(2, 5, 12)
+    with torch.no_grad():
+        inferred = record(lambda: model.eval()(source, target))
+    trained = record(lambda: model.train()(source, target))
+    names = {operation.name for operation in inferred}
+    assert {"aten::_transformer_encoder_layer_fwd", "aten::_native_multi_head_attention"} <= names
+    assert sum(o.flops for o in inferred) == sum(o.flops for o in trained)
+
+
 def test_an_lstm_multiplies_its_state_with_the_gates_step_by_step() -> None:
     lstm, x = LSTM(6, 5, 2), torch.randn(9, 4, 6)
     with torch.no_grad():

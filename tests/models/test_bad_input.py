@@ -17,6 +17,16 @@ BAD_CONFIGURATIONS = [
             "dsanet": "features window local_length kernels d_model d_hidden layers heads outputs",
             "lstnet": "features window channels kernel recurrent skip skip_recurrent highway",
             "tpa_lstm": "features window hidden layers filters filter_size outputs",
+            "dlinear": "features window horizon kernel",
+            "nhits": "features window horizon hidden",
+            "tcn": "features window horizon channels levels kernel",
+            "deepar": "features window horizon hidden layers",
+            "patchtst": "features window horizon patch stride width heads layers inner",
+            "itransformer": "features window horizon width heads layers inner",
+            "tsmixer": "features window horizon blocks inner",
+            "timesnet": "features window horizon width inner layers periods kernels",
+            "encoder_decoder": "features window horizon label width heads encoder_layers "
+            "decoder_layers inner",
             "resnet18": "num_classes",
         }.items()
         for size in sizes.split()
@@ -37,6 +47,20 @@ BAD_CONFIGURATIONS = [
     ("tpa_lstm", {"highway": 11}, "highway must be at most window, 10, got 11"),
     ("tpa_lstm", {"highway": -1}, "highway must be an integer of at least 1, got -1"),
     ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
+    ("nhits", {"pools": (2, 97, 1)}, "pool must be at most window, 96, got 97"),
+    ("nhits", {"frequencies": (4, 0, 1)}, "frequency must be an integer of at least 1, got 0"),
+    (
+        "nhits",
+        {"pools": (2, 1)},
+        "pools and frequencies must have one number a stack, got 2 and 3",
+    ),
+    ("tcn", {"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
+    ("patchtst", {"patch": 97}, "patch must be at most window, 96, got 97"),
+    ("patchtst", {"heads": 3}, "heads must divide width, 128, got 3"),
+    ("itransformer", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
+    ("timesnet", {"periods": 97}, "periods must be at most (window + horizon) / 2, 96, got 97"),
+    ("encoder_decoder", {"label": 97}, "label must be at most window, 96, got 97"),
+    ("encoder_decoder", {"heads": 3}, "heads must divide width, 128, got 3"),
 ]
 
 
@@ -49,7 +73,7 @@ def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -
 
 SHAPES = {
     name: get_workload(name).input_shape
-    for family in ("time_series", "small_cnn", "flux_literal")
+    for family in ("time_series", "forecaster", "small_cnn", "flux_literal")
     for name in list_workloads(family)
 }
 

@@ -16,17 +16,29 @@ from torchspeed.workloads import get_workload
 CODE_VERSIONS = {PlainModels: "1", PlainCompiled: "2", PlainCompilation: "1"}
 """Of the suites of plain models, when the digests below were taken."""
 DIGESTS = {
-    "benchmarks/plain.py": "c7e6da09cf42ca31",
-    "benchmarks/plain_compiled.py": "e6b078cd02f6a2f2",
+    "benchmarks/plain.py": "f10cbe981bc7fcc8",
+    "benchmarks/plain_compiled.py": "f3be1c0544f7a699",
     "src/torchspeed/models/checks.py": "44314543a11eb851",
     "src/torchspeed/models/darnn.py": "0c4a5910757f9618",
+    "src/torchspeed/models/deepar.py": "aa3d926173133cb0",
+    "src/torchspeed/models/dlinear.py": "6ccce23ebd7d866b",
     "src/torchspeed/models/dsanet.py": "5a4bd64c939d0d94",
     "src/torchspeed/models/dsanet_tower.py": "159533f8c8a1e293",
+    "src/torchspeed/models/encoder_decoder.py": "6b9538b2f258518f",
     "src/torchspeed/models/flux_cnn.py": "d9a99fa00304df9b",
+    "src/torchspeed/models/instance_norm.py": "dceeb68884b048a2",
+    "src/torchspeed/models/itransformer.py": "4a3e280687913a51",
     "src/torchspeed/models/lenet5.py": "dec936e6251cbe4c",
     "src/torchspeed/models/lstnet.py": "10d7c60cb65fb509",
+    "src/torchspeed/models/nhits.py": "0aba9cb8b0bde2d4",
+    "src/torchspeed/models/patchtst.py": "dc3b32d34a2455b1",
+    "src/torchspeed/models/positions.py": "82a78a94814a5726",
     "src/torchspeed/models/resnet18_mnist.py": "a517b799a6fd94e6",
+    "src/torchspeed/models/self_attention.py": "41327ae2ba96ad76",
+    "src/torchspeed/models/tcn.py": "8c5f87b61db17fd2",
+    "src/torchspeed/models/timesnet.py": "18df4217a4cbc5ca",
     "src/torchspeed/models/tpa_lstm.py": "d8ce97fbf08bba22",
+    "src/torchspeed/models/tsmixer.py": "271ddf54971b5fea",
 }
 
 

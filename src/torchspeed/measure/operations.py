@@ -182,12 +182,40 @@ def _lstm_layer_backward(
     return Counter(of_all_steps) + Counter({Product(1, batch, gates, hidden): steps})
 
 
+def _attention(
+    x: Tensor, key: Tensor, value: Tensor, width: int, heads: int, *_: Any
+) -> Counter[Product]:
+    """Return the products of self-attention in one operator, as torch infers with it."""
+    batch, tokens, _width = x.shape
+    return Counter(
+        [
+            Product(1, batch * tokens, width, 3 * width),
+            Product(batch * heads, tokens, width // heads, tokens),
+            Product(batch * heads, tokens, tokens, width // heads),
+            Product(1, batch * tokens, width, width),
+        ]
+    )
+
+
+def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any) -> Counter[Product]:
+    """Return the products of a transformer's whole encoder layer in one operator."""
+    batch, tokens, _width = x.shape
+    inner = weights[11].shape[0]  # of the first map of the feed-forward network
+    feed_forward = [
+        Product(1, batch * tokens, width, inner),
+        Product(1, batch * tokens, inner, width),
+    ]
+    return _attention(x, x, x, width, heads) + Counter(feed_forward)
+
+
 _aten = torch.ops.aten
 _PRODUCTS: dict[Any, Callable[..., Counter[Product]]] = {
     _aten.mm: _product,
     _aten.bmm: _product,
     _aten.addmm: _product_and_sum,
     _aten.baddbmm: _product_and_sum,
+    _aten._native_multi_head_attention: _attention,
+    _aten._transformer_encoder_layer_fwd: _encoder_layer,
     _aten.mkldnn_rnn_layer: _lstm_layer,
     _aten.mkldnn_rnn_layer_backward: _lstm_layer_backward,
 }

@@ -158,6 +158,11 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
             "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
+    if workload.horizon is not None:
+        raise TorchspeedError(
+            f"{workload.name} forecasts {workload.horizon} steps at once, and the targets of "
+            "training are of one; choose darnn, dsanet, lstnet or tpa_lstm"
+        )
     options = config.data_options
     arguments = list_arguments(workload.model)
     if workload.outputs > 1:

@@ -1,0 +1,115 @@
+"""DeepAR: an LSTM that predicts a distribution of the next step, and reads what was drawn."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.registry import register_model
+
+
+@register_model("deepar")
+class DeepAR(nn.Module):
+    """Autoregressive recurrent network with a Gaussian likelihood.
+
+    D. Salinas et al., "DeepAR: Probabilistic Forecasting with Autoregressive Recurrent
+    Networks", International Journal of Forecasting 36 (2020), arXiv:1704.04110. The state
+    h_t = h(h_{t-1}, z_{t-1}) of a stacked LSTM gives mean and deviation of z_t (section 3.1);
+    the values of the window are known (conditioning range), those of the horizon are drawn
+    one after the other and read in turn (prediction range). Inputs are divided by
+    nu = 1 + the mean size of a window's values, and mean and deviation are multiplied by it
+    (section 3.3). The paper has one series a sample and covariates; here, as in the other
+    forecasters, all series of a window are read together, and there are no covariates.
+
+    In evaluation mode the forecast is the path of means, which draws nothing. In training mode
+    it is one drawn path, mean + deviation x a normal number, so that the gradient reaches
+    both. `sample` draws many paths, `log_likelihood` is what the paper trains with.
+
+    21,534 parameters: 160 x (7 + 40 + 2) and 160 x (40 + 40 + 2) of the LSTM, in which torch
+    has a second bias a gate, 320 numbers that the paper has not, and 7 x 41 of each of mean and
+    deviation.
+
+    Maps (batch, window, features) to (batch, horizon, features).
+
+    Args:
+        features: series in the input, all of them predicted.
+        window: time steps of the input, the conditioning range.
+        horizon: time steps of the forecast, the prediction range.
+        hidden: size of each layer's state.
+        layers: LSTM layers.
+
+    Raises:
+        ValueError: a size below 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        features: int = 7,
+        window: int = 96,
+        horizon: int = 96,
+        hidden: int = 40,
+        layers: int = 2,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            features=features, window=window, horizon=horizon, hidden=hidden, layers=layers
+        )
+        self.features = features
+        self.window = window
+        self.horizon = horizon
+        self.lstm = nn.LSTM(features, hidden, layers, batch_first=True)
+        self.mean = nn.Linear(hidden, features)
+        self.deviation = nn.Linear(hidden, features)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values of every series, (batch, horizon, features)."""
+        self._check(x)
+        return self._path(x, draw=self.training)
+
+    def sample(self, x: Tensor, samples: int) -> Tensor:
+        """Draw paths of the forecast, (samples, batch, horizon, features)."""
+        self._check(x)
+        check_sizes(samples=samples)
+        path = self._path(x.repeat(samples, 1, 1), draw=True)
+        return path.view(samples, *x.shape[:1], *path.shape[1:])
+
+    def log_likelihood(self, x: Tensor, future: Tensor) -> Tensor:
+        """Return the log density of all steps after the first, the mean of a value.
+
+        Args:
+            x: windows, (batch, window, features).
+            future: what followed them, (batch, horizon, features).
+        """
+        self._check(x)
+        scale = self._scale(x)
+        series = torch.cat((x, future), 1) / scale
+        states, _ = self.lstm(series[:, :-1])  # (batch, window + horizon - 1, hidden)
+        mean, deviation = self._likelihood(states)
+        density = torch.distributions.Normal(mean * scale, deviation * scale)
+        values = series[:, 1:] * scale
+        return density.log_prob(values).mean()  # type: ignore[no-any-return]
+
+    def _path(self, x: Tensor, *, draw: bool) -> Tensor:
+        scale = self._scale(x)
+        states, memory = self.lstm(x / scale)
+        state = states[:, -1:]  # h_t: (batch, 1, hidden)
+        path: list[Tensor] = []
+        for step in range(self.horizon):
+            if step:
+                state, memory = self.lstm(path[-1], memory)
+            mean, deviation = self._likelihood(state)
+            path.append(mean + deviation * torch.randn_like(mean) if draw else mean)
+        return torch.cat(path, 1) * scale
+
+    def _likelihood(self, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and deviation of the scaled values, (batch, steps, features) each."""
+        return self.mean(state), softplus(self.deviation(state))
+
+    def _scale(self, x: Tensor) -> Tensor:
+        return 1 + x.abs().mean(1, keepdim=True)  # nu: (batch, 1, features)
+
+    def _check(self, x: Tensor) -> None:
+        check_input(x, "batch, window, features", (self.window, self.features), self.mean.weight)

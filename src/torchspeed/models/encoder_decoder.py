@@ -1,0 +1,117 @@
+"""The transformer with encoder and decoder, as papers on forecasting compare with it."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn.functional import dropout, pad
+
+from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.positions import sinusoids
+from torchspeed.models.registry import register_model
+
+
+@register_model("encoder_decoder")
+class EncoderDecoder(nn.Module):
+    """``torch.nn.Transformer`` that forecasts a whole horizon in one pass.
+
+    A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, arXiv:1706.03762, section 3
+    and figure 1, with the decoder's input of H. Zhou et al. ("Informer", AAAI 2021,
+    arXiv:2012.07436, section 3.3): the last steps of the window, then zeros for the
+    horizon, all decoded at once under the causal mask. Steps are embedded by linear maps
+    where the original looks words up; relu became gelu, as in these baselines. Their code
+    embeds by a convolution, and calendar dates too.
+
+    664,583 parameters: 128 x 8 of each of two embeddings, 198,272 in each of two encoder layers
+    (4 x 128 x 129 + 512 x 129 + 128 x 513 + 2 x 256), 264,576 in the decoder layer
+    (a second attention and a third norm), 2 x 256 of the norms after the stacks, and 7 x 129 of
+    the projection.
+
+    Maps (batch, window, features) to (batch, horizon, features).
+
+    Args:
+        features: series in the input, all of them predicted.
+        window: time steps of the input.
+        horizon: time steps of the forecast.
+        label: last steps of the window that the decoder reads; at most the window.
+        width: size of a token, d_model; the heads divide it.
+        heads: attention heads, h.
+        encoder_layers: layers of the encoder.
+        decoder_layers: layers of the decoder.
+        inner: size of the feed-forward network's hidden layer, d_ff.
+        dropout: probability, in training mode.
+
+    Raises:
+        ValueError: a size below 1, more labels than the window has steps, heads that do not
+            divide the width, or a dropout outside [0, 1).
+    """
+
+    positions: Tensor
+    mask: Tensor
+
+    def __init__(
+        self,
+        *,
+        features: int = 7,
+        window: int = 96,
+        horizon: int = 96,
+        label: int = 48,
+        width: int = 128,
+        heads: int = 8,
+        encoder_layers: int = 2,
+        decoder_layers: int = 1,
+        inner: int = 512,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            features=features,
+            window=window,
+            horizon=horizon,
+            label=label,
+            width=width,
+            heads=heads,
+            encoder_layers=encoder_layers,
+            decoder_layers=decoder_layers,
+            inner=inner,
+        )
+        check_fraction(dropout=dropout)
+        check_at_most("label", label, "window", window)
+        if width % heads:
+            raise ValueError(f"heads must divide width, {width}, got {heads}")
+        self.features = features
+        self.window = window
+        self.horizon = horizon
+        self.label = label
+        self.dropout = dropout
+        decoded = label + horizon
+        self.encoder_embedding = nn.Linear(features, width)
+        self.decoder_embedding = nn.Linear(features, width)
+        self.transformer = nn.Transformer(
+            width,
+            heads,
+            encoder_layers,
+            decoder_layers,
+            inner,
+            dropout,
+            activation="gelu",
+            batch_first=True,
+        )
+        self.projection = nn.Linear(width, features)
+        positions = sinusoids(max(window, decoded), width)
+        self.register_buffer("positions", positions, persistent=False)
+        mask = nn.Transformer.generate_square_subsequent_mask(decoded)
+        self.register_buffer("mask", mask, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values of every series, (batch, horizon, features)."""
+        weight = self.projection.weight
+        check_input(x, "batch, window, features", (self.window, self.features), weight)
+        known = pad(x[:, -self.label :], (0, 0, 0, self.horizon))  # (batch, decoded, features)
+        source = self._embed(self.encoder_embedding(x))  # (batch, window, width)
+        target = self._embed(self.decoder_embedding(known))  # (batch, decoded, width)
+        decoded = self.transformer(source, target, tgt_mask=self.mask)
+        return self.projection(decoded[:, -self.horizon :])  # type: ignore[no-any-return]
+
+    def _embed(self, steps: Tensor) -> Tensor:
+        tokens = steps + self.positions[: steps.shape[1]]
+        return dropout(tokens, self.dropout, self.training)

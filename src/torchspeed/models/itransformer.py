@@ -1,0 +1,108 @@
+"""iTransformer: attention between series, each of them one token."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn.functional import dropout, gelu
+
+from torchspeed.models.checks import check_fraction, check_input, check_sizes
+from torchspeed.models.instance_norm import ReversibleInstanceNorm
+from torchspeed.models.registry import register_model
+from torchspeed.models.self_attention import SelfAttention
+
+
+class Layer(nn.Module):
+    """Attention between series, then the same network for each; layer norm after both."""
+
+    def __init__(self, width: int, inner: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.attention = SelfAttention(width, heads, dropout)
+        self.attention_norm = nn.LayerNorm(width)
+        self.inner = nn.Linear(width, inner)
+        self.outer = nn.Linear(inner, width)
+        self.feed_forward_norm = nn.LayerNorm(width)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Map (batch, series, width) to the same shape."""
+        h = self.attention_norm(h + self._drop(self.attention(h)))
+        inner = self._drop(gelu(self.inner(h)))
+        return self.feed_forward_norm(h + self._drop(self.outer(inner)))  # type: ignore[no-any-return]
+
+    def _drop(self, h: Tensor) -> Tensor:
+        return dropout(h, self.dropout, self.training)
+
+
+@register_model("itransformer")
+class ITransformer(nn.Module):
+    """Inverted transformer encoder.
+
+    Y. Liu et al., "iTransformer: Inverted Transformers Are Effective for Time Series
+    Forecasting", ICLR 2024, arXiv:2310.06625, equation 1: the whole window of a series is
+    embedded as one token, blocks of attention between the series and of a network for each
+    (section 3.2) change the tokens, and a linear map of each gives its forecast. A series is
+    normalised over its window before and given its level back after, without parameters, and
+    a layer norm follows the last block, as in the authors' code.
+
+    841,568 parameters: 256 x 97 of the embedding, 395,776 in each of two blocks
+    (4 x 256 x 257 + 2 x 256 x 257 + 2 x 512), 512 of the last norm, 96 x 257 of the projection.
+
+    Maps (batch, window, features) to (batch, horizon, features).
+
+    Args:
+        features: series in the input, N in the paper, all of them predicted.
+        window: time steps of the input, T.
+        horizon: time steps of the forecast, S.
+        width: size of a token, D; the heads divide it.
+        heads: attention heads.
+        layers: blocks, L.
+        inner: size of the feed-forward network's hidden layer.
+        dropout: probability, in training mode.
+
+    Raises:
+        ValueError: a size below 1, heads that do not divide the width, or a dropout outside
+            [0, 1).
+    """
+
+    def __init__(
+        self,
+        *,
+        features: int = 7,
+        window: int = 96,
+        horizon: int = 96,
+        width: int = 256,
+        heads: int = 8,
+        layers: int = 2,
+        inner: int = 256,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        check_sizes(
+            features=features,
+            window=window,
+            horizon=horizon,
+            width=width,
+            heads=heads,
+            layers=layers,
+            inner=inner,
+        )
+        check_fraction(dropout=dropout)
+        self.features = features
+        self.window = window
+        self.dropout = dropout
+        self.norm = ReversibleInstanceNorm(features, affine=False)
+        self.embedding = nn.Linear(window, width)
+        self.layers = nn.Sequential(
+            *(Layer(width, inner, heads, dropout) for _ in range(layers)), nn.LayerNorm(width)
+        )
+        self.projection = nn.Linear(width, horizon)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values of every series, (batch, horizon, features)."""
+        weight = self.projection.weight
+        check_input(x, "batch, window, features", (self.window, self.features), weight)
+        x, statistics = self.norm(x)
+        h = self.embedding(x.transpose(1, 2))  # eq. 1, first line: (batch, series, width)
+        h = self.layers(dropout(h, self.dropout, self.training))  # second line
+        forecast = self.projection(h)  # third line: (batch, series, horizon)
+        return self.norm.reverse(forecast.transpose(1, 2), statistics)

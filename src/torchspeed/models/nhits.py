@@ -1,0 +1,114 @@
+"""N-HiTS: stacks that read a series at several rates, and forecast a few points of it each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+from torch.nn.functional import interpolate, max_pool1d
+
+from torchspeed.models.checks import check_at_most, check_input, check_sizes
+from torchspeed.models.registry import register_model
+
+
+class Block(nn.Module):
+    """One block: sampled input, a network, a backcast of the input and a forecast."""
+
+    def __init__(self, window: int, horizon: int, hidden: int, pool: int, frequency: int) -> None:
+        super().__init__()
+        self.horizon = horizon
+        self.pool = pool
+        knots = -(-horizon // frequency)  # the paper's ceiling of r x H, with r = 1 / frequency
+        self.mlp = nn.Sequential(
+            nn.Linear(-(-window // pool), hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+        )
+        self.backcast = nn.Linear(hidden, window)
+        self.forecast = nn.Linear(hidden, knots)
+
+    def forward(self, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Map series, (batch, window), to a backcast of them and (batch, horizon)."""
+        sampled = max_pool1d(y.unsqueeze(1), self.pool, ceil_mode=True).squeeze(1)  # eq. 1
+        h = self.mlp(sampled)  # eq. 2: (batch, hidden)
+        theta_b, theta_f = self.backcast(h), self.forecast(h)  # (batch, window), (batch, knots)
+        # Equation 3, with g of equation 4.
+        forecast = interpolate(theta_f.unsqueeze(1), self.horizon, mode="linear")
+        return theta_b, forecast.squeeze(1)
+
+
+@register_model("nhits")
+class NHITS(nn.Module):
+    """Neural hierarchical interpolation for time series.
+
+    C. Challu et al., "N-HiTS: Neural Hierarchical Interpolation for Time Series Forecasting",
+    AAAI 2023, arXiv:2201.12886. A block takes maxima of its input (eq. 1), maps them by a
+    network with relu (eq. 2), and interpolates its few coefficients linearly over time (eq. 3
+    and 4); what its backcast explains is subtracted from the next block's input, and the
+    forecasts add up. Stacks go from coarse to fine. Every series is a sample of
+    its own.
+
+    As in the authors' code, a stack has one block; its backcast has a coefficient for each
+    step of the window, with nothing to interpolate, and torch's ``interpolate`` lays the knots
+    of a forecast at the middle of their parts of the horizon, and holds the outermost ones.
+
+    1,121,736 parameters: 349,304 + 361,616 + 410,816 of the three blocks. Each has
+    512 x 513 in its second layer, 512 x (48 + 1), (48 + 1) and (96 + 1) in its first, and
+    513 x (96 + 24), (96 + 48) and (96 + 96) in its two outputs. The last backcast is computed
+    although no block reads it, as in the authors' code; its 49,248 parameters get no gradient.
+
+    Maps (batch, window, features) to (batch, horizon, features).
+
+    Args:
+        features: series in the input, all of them predicted.
+        window: time steps of the input, L in the paper.
+        horizon: time steps of the forecast, H.
+        hidden: size of both layers of a block.
+        pools: steps that one maximum of a stack covers, k; at most the window.
+        frequencies: steps of the horizon for each coefficient of a stack, 1 / r.
+
+    Raises:
+        ValueError: a size below 1, a pool longer than the window, or not as many pools as
+            frequencies.
+    """
+
+    def __init__(
+        self,
+        *,
+        features: int = 7,
+        window: int = 96,
+        horizon: int = 96,
+        hidden: int = 512,
+        pools: Sequence[int] = (2, 2, 1),
+        frequencies: Sequence[int] = (4, 2, 1),
+    ) -> None:
+        super().__init__()
+        check_sizes(features=features, window=window, horizon=horizon, hidden=hidden)
+        if len(pools) != len(frequencies) or not pools:
+            raise ValueError(
+                f"pools and frequencies must have one number a stack, got {len(pools)} and "
+                f"{len(frequencies)}"
+            )
+        blocks = []
+        for pool, frequency in zip(pools, frequencies, strict=True):
+            check_sizes(pool=pool, frequency=frequency)
+            check_at_most("pool", pool, "window", window)
+            blocks.append(Block(window, horizon, hidden, pool, frequency))
+        blocks[-1].backcast.requires_grad_(False)  # no block reads it
+        self.features = features
+        self.window = window
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values of every series, (batch, horizon, features)."""
+        first = next(self.parameters())
+        check_input(x, "batch, window, features", (self.window, self.features), first)
+        y = x.transpose(1, 2).flatten(0, 1)  # (batch * features, window)
+        forecasts = []
+        for block in self.blocks:
+            backcast, forecast = block(y)
+            forecasts.append(forecast)
+            y = y - backcast  # what is left to explain
+        total: Tensor = sum(forecasts[1:], forecasts[0])  # (batch * features, horizon)
+        return total.view(len(x), self.features, -1).transpose(1, 2)
