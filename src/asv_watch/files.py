@@ -20,10 +20,13 @@ def read_regular(path: Path | str) -> bytes:
             folder, fifo, socket or device.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
-    with open(descriptor, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        return stream.read()
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read()
+    finally:
+        os.close(descriptor)
 
 
 def lock(descriptor: int, path: Path) -> bool:

@@ -15,9 +15,10 @@ from typing import Any
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results, different_facts
-from asv_watch.exchange.sources import list_results, refuse_links
+from asv_watch.exchange.sources import list_results, refuse_blocked_path
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records import notes, suite_lists
+from asv_watch.records.result_files import DamagedError, read_json, read_result_file
 from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
 
 
@@ -31,12 +32,17 @@ class Merged:
     unchanged: int
     others: tuple[str, ...] = ()
     """Paths of files that are no results, and were left out."""
+    damaged: tuple[str, ...] = ()
+    """Damaged lines of files whose other lines are sound; they were left out."""
 
     def __str__(self) -> str:
         text = f"{self.added} files added, {self.extended} extended, {self.unchanged} unchanged"
         if self.others:
             more = f" and {len(self.others) - 1} more" if len(self.others) > 1 else ""
             text += f"; left out, as no results: {self.others[0]!a}{more}"
+        if self.damaged:
+            more = f" and {len(self.damaged) - 1} more" if len(self.damaged) > 1 else ""
+            text += f"; left out, as damaged: {self.damaged[0]}{more}"
         return text
 
 
@@ -46,12 +52,19 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
     Only the named machines may be in the source, or any where none is named.
 
     Raises:
-        WatchError: A file of the source is damaged, a file of both cannot be merged, a machine
-            may not be in the source or is another one in the target, or a symbolic link lies
-            in the source or on the way to a file of the target; then nothing was written.
+        WatchError: A file of the source or the target is damaged, a file of both cannot be
+            merged, a machine may not be in the source or is another one in the target, or a
+            symbolic link lies in the source or on the way to a file of the target; then nothing
+            was written. Of a file of lines only those that are damaged are left out.
     """
     files, others = list_results(source)
-    faults = check_results(source, machines)
+    damaged: dict[str, set[int]] = {}
+    faults = []
+    for fault in check_results(source, machines):
+        if fault.line:
+            damaged.setdefault(fault.path, set()).add(fault.line)
+        else:
+            faults.append(fault)
     if faults:
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise WatchError(
@@ -61,14 +74,16 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
     contents: dict[Path, bytes] = {}
     added = unchanged = 0
     for path in files:
-        new = read_regular(path)
+        new = _without_lines(read_regular(path), damaged.get(str(path), ()))
         file = target / path.relative_to(source)
-        refuse_links(target, file)
+        refuse_blocked_path(target, file)
         if not file.exists():
             contents[file] = new
             added += 1
             continue
         old = read_regular(file)
+        if old != new:
+            _check_sound(file)
         if machines and file.name == "machine.json":
             _check_same_machine(file, old, new)
         merged = _merge(file, old, new)
@@ -80,7 +95,32 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
         make_folder(file.parent)
         write_whole(file, content)
     names = tuple(path.relative_to(source).as_posix() for path in others)
-    return Merged(added, len(contents) - added, unchanged, names)
+    left_out = (
+        f"line {line} of {Path(path).relative_to(source).as_posix()!a}"
+        for path, lines in sorted(damaged.items())
+        for line in sorted(lines)
+    )
+    return Merged(added, len(contents) - added, unchanged, names, tuple(left_out))
+
+
+def _without_lines(content: bytes, numbers: Collection[int]) -> bytes:
+    """Return what is left of a file without some lines, counted from 1."""
+    if not numbers:
+        return content
+    lines = content.split(b"\n")
+    kept = [line for number, line in enumerate(lines, start=1) if line and number not in numbers]
+    return b"".join(line + b"\n" for line in kept)
+
+
+def _check_sound(file: Path) -> None:
+    """Refuse to add to a file that is damaged."""
+    try:
+        if file.name == "machine.json":
+            read_json(file, dict[str, Any])
+        elif file.suffix == ".json" and file.name != suite_lists.FILE_NAME:
+            read_result_file(file)
+    except DamagedError as error:
+        raise WatchError(f"{file}: {error}; correct or remove it first") from error
 
 
 def _check_same_machine(file: Path, old: bytes, new: bytes) -> None:

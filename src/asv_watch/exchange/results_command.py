@@ -13,7 +13,7 @@ from asv_watch.errors import ExitStatus
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.sources import results_in
-from asv_watch.exchange.table import write_table
+from asv_watch.exchange.table import check_table, write_table
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish import report_damage
 from asv_watch.workplace import load_results
@@ -85,6 +85,7 @@ def _export(root: Path, file: str) -> ExitStatus:
 
     What of the results is damaged is named, and not in the table.
     """
+    check_table(Path(file))
     history = load_results(root)
     count = write_table(history, Path(file))
     print(f"{count} measurements in {file}")

@@ -99,8 +99,8 @@ def list_results(folder: Path) -> tuple[list[Path], list[Path]]:
     return results, others
 
 
-def refuse_links(folder: Path, path: Path) -> None:
-    """Refuse to write to a path below a folder, if a symbolic link lies on the way to it."""
+def refuse_blocked_path(folder: Path, path: Path) -> None:
+    """Refuse a path below a folder, if a symbolic link or a file lies on the way to it."""
     for step in (path, *path.parents):
         if step == folder:
             return
@@ -109,6 +109,8 @@ def refuse_links(folder: Path, path: Path) -> None:
                 f"{step} is a symbolic link, so what is written there would go elsewhere; "
                 "remove it"
             )
+        if step != path and step.is_file():
+            raise WatchError(f"{step} is a file where a folder is needed; remove it")
 
 
 def _walk(folder: Path, limits: Limits) -> Iterator[Path]:

@@ -21,7 +21,7 @@ import typer
 from asv_watch.asv.settings import load_settings
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.exchange.merging import Merged, merge_results
-from asv_watch.exchange.sources import find_results, list_results, refuse_links
+from asv_watch.exchange.sources import find_results, list_results, refuse_blocked_path
 from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
@@ -65,11 +65,9 @@ def _codespeed_results(
 
 def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
     """Send results in one request, with the login of the variable `_LOGIN`; return the answer."""
-    if not server.startswith(("https://", "http://")):
-        raise WatchError(f"--codespeed {server!r} is not an http address")
     address = f"{server.rstrip('/')}/result/add/json/"
     content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
-    request = urllib.request.Request(address, content)  # noqa: S310 - an http address, see above
+    request = urllib.request.Request(address, content)  # noqa: S310 - http, see `_check_address`
     if login := os.environ.get(_LOGIN):
         encoded = base64.b64encode(login.encode()).decode()
         request.add_unredirected_header("Authorization", f"Basic {encoded}")
@@ -88,6 +86,20 @@ def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
         raise WatchError(f"{address} does not answer ({error}); check the address") from error
 
 
+def _check_address(server: str) -> None:
+    """Refuse what is no address of a server, before anything is read."""
+    try:
+        parts = urllib.parse.urlsplit(server)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is no number
+        is_address = False
+    if not is_address or not server.isprintable() or not server.isascii() or " " in server:
+        raise WatchError(
+            f"--codespeed {server[:200]!r} is not an http address; give one such as "
+            "https://speed.example.org"
+        )
+
+
 _LINK = "120000"
 """git's mode of a symbolic link."""
 
@@ -103,7 +115,7 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
     own, name = results / machine, _without_login(repository)
     if not (own / "machine.json").is_file():
         raise WatchError(f"{own} holds no results; measure first, or give --machine")
-    refuse_links(results, own)
+    refuse_blocked_path(results, own)
     list_results(own)
     identity = _identity(results)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
@@ -111,9 +123,9 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
         shutil.copytree(own, source / machine, symlinks=True)
         lists = (own / suite_lists.FILE_NAME, results / suite_lists.FILE_NAME)
         listed = next((path for path in lists if path.is_file()), lists[1])
-        refuse_links(results, listed)
+        refuse_blocked_path(results, listed)
         shutil.copy(listed, source)
-        _clone(results, repository, clone)
+        _clone(repository, clone)
         target = _find_target(clone, name)
         merged = merge_results(source, target)
         if merged.added or merged.extended:
@@ -141,10 +153,13 @@ def _identity(checkout: Path) -> tuple[str, ...]:
     return "-c", f"user.name={person[1]}", "-c", f"user.email={person[2]}"
 
 
-def _clone(checkout: Path, repository: str, clone: Path) -> None:
-    """Clone a repository; a symbolic link in it becomes a plain file, which leads nowhere."""
+def _clone(repository: str, clone: Path) -> None:
+    """Clone a repository; a symbolic link in it becomes a plain file, which leads nowhere.
+
+    A relative path counts from the current folder, as for `git clone`.
+    """
     options = ("--quiet", "--depth=1", "--config=core.symlinks=false")
-    ask_git(checkout, "clone", *options, "--", repository, str(clone))
+    ask_git(Path.cwd(), "clone", *options, "--", repository, str(clone))
     if not (clone / ".git").is_dir():
         raise WatchError(
             f"{_without_login(repository)} cannot be cloned; give the path or address of a git "
@@ -225,6 +240,7 @@ def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
 
 def _submit_to_codespeed(root: Path, server: str, name: str) -> ExitStatus:
     """Send a machine's newest times to Codespeed, and name what of the results is damaged."""
+    _check_address(server)
     settings = load_settings(root)
     history = load_results(root)
     own = [measured for measured in measurements(history) if measured.machine == name]

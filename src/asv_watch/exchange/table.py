@@ -17,6 +17,7 @@ from asv_watch.errors import WatchError
 from asv_watch.files import write_whole
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
+from asv_watch.terminal import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +94,18 @@ def measurements(history: History) -> Iterator[TableRow]:
             )
 
 
+def check_table(path: Path) -> None:
+    """Refuse a path at which no table can be written.
+
+    Raises:
+        WatchError: The ending is neither ``.csv`` nor ``.parquet``, or the folder is missing.
+    """
+    if path.suffix not in {".csv", ".parquet"}:
+        raise WatchError(f"{path.name} does not say which format: end it in .csv or .parquet")
+    if not path.parent.is_dir():
+        raise WatchError(f"{path.parent} is not a folder; make it first, or choose another one")
+
+
 def to_frame(history: History) -> pd.DataFrame:
     """Return the measurements as a DataFrame, times and dates as seconds since the epoch.
 
@@ -111,12 +124,11 @@ def write_table(history: History, path: Path) -> int:
         Number of measurements.
 
     Raises:
-        WatchError: The ending is neither ``.csv`` nor ``.parquet``.
+        WatchError: No table can be written there (`check_table`).
         ImportError: What Parquet needs is not installed.
         OSError: The file cannot be written.
     """
-    if path.suffix not in {".csv", ".parquet"}:
-        raise WatchError(f"{path.name} does not say which format: end it in .csv or .parquet")
+    check_table(path)
     rows = list(measurements(history))
     if path.suffix == ".csv":
         stream = io.StringIO()
@@ -131,6 +143,8 @@ def write_table(history: History, path: Path) -> int:
 
 
 def _cell(value: object) -> object:
-    """Keep a text from running as a formula in a spreadsheet."""
-    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{value}" if is_formula else value
+    """Keep a text from running as a formula in a spreadsheet, or changing a terminal."""
+    if not isinstance(value, str):
+        return value
+    is_formula = value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return printable(f"'{value}" if is_formula else value)

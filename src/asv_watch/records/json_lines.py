@@ -46,9 +46,8 @@ def read_lines(
         try:
             records.append((number, decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            problems.append(
-                Problem(str(path), f"line {number} is not a valid {name}; it was left out")
-            )
+            message = f"line {number} is not a valid {name}; it was left out"
+            problems.append(Problem(str(path), message, number))
     return records, problems
 
 

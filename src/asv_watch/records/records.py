@@ -190,11 +190,13 @@ NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     """A piece of the stored results that could not be read."""
 
     path: str
     message: str
+    line: int = 0
+    """Number of the damaged line, where the other lines of its file are sound; 0 otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,84 @@ def test_damaged_results_are_refused_and_nothing_is_written(
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("machine.json", "[]"),
+        ("machine.json", '{"machine": "n", '),
+        ("machine.json", None),
+        ("machine.json/x", "a folder where a file belongs"),
+        ("<result>", "[]"),
+        ("<result>", "{}"),
+        ("<result>", '{"version": 2'),
+        ("", "a file where a folder belongs"),
+    ],
+)
+@pytest.mark.parametrize("machines", [[], ["m", "n"]])
+@pytest.mark.fault(
+    "damaged results",
+    tried="a file of the folder that is merged into is damaged, or a folder or missing",
+    holds="it is named, and nothing is written; one that is missing is added",
+)
+def test_nothing_is_merged_into_damaged_results(
+    checkout: Path,
+    tmp_path: Path,
+    name: str,
+    content: str | None,
+    machines: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    edit(checkout / "asv.conf.json", machines=machines)
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    edit(result_file(theirs.parent, "n"), duration=1.0)
+    own = checkout / "results/n"
+    if name:
+        shutil.copytree(theirs / "n", own)
+        edit(result_file(checkout, "n"), duration=2.0)
+        edit(own / "machine.json", added="x")
+        path = own / name.replace("<result>", result_file(checkout, "n").name)
+        if content is None or "/" in name:
+            (own / "machine.json").unlink()
+        if "/" in name:
+            path.parent.mkdir()
+    else:
+        path = own
+    if content is not None:
+        path.write_text(content)
+    before = {p: p.read_bytes() for p in checkout.rglob("results/**/*") if p.is_file()}
+    status = main(["results", "merge", str(theirs)])
+    after = {p: p.read_bytes() for p in checkout.rglob("results/**/*") if p.is_file()}
+    if content is None:
+        assert status == 0
+        assert path.is_file()
+        return
+    assert status == 1
+    printed = capsys.readouterr().err
+    assert str(own / "machine.json" if "/" in name else path) in printed
+    assert printed.count("\n") == 1
+    assert after == before
+
+
+@pytest.mark.fault(
+    "damaged results",
+    tried="a file of lines to merge has a line that was cut off",
+    holds="its other lines are merged, and the line is named",
+)
+def test_a_line_that_was_cut_off_does_not_block_the_others(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = other_machine(checkout, tmp_path / "theirs")
+    side = next((theirs / "n").glob("*.outcomes.jsonl"))
+    lines = side.read_text()
+    side.write_text(lines + '{"case": "suite.Sui')
+    assert main(["results", "merge", str(theirs)]) == 0
+    printed = capsys.readouterr().out
+    number = len(lines.splitlines()) + 1
+    assert f"left out, as damaged: line {number} of 'n/{side.name}'" in printed
+    assert (checkout / "results/n" / side.name).read_text() == lines
+    assert main(["results", "check"]) == 0
+
+
 @pytest.mark.fault(
     "hostile results",
     tried="results of a machine that is not listed, or that calls itself by another's name",
@@ -273,3 +351,5 @@ def test_every_format_has_a_row_for_each_measurement_with_the_stored_value(
         assert row["value"] == ("" if pd.isna(value) else str(value))
     assert main(["results", "export", "table.xls"]) == 1
     assert "does not say which format" in capsys.readouterr().err
+    assert main(["results", "export", "nowhere/table.csv"]) == 1
+    assert "nowhere is not a folder; make it first" in capsys.readouterr().err

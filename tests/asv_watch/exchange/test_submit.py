@@ -35,7 +35,7 @@ def test_a_machines_results_become_a_branch_of_the_results_repository(
     target.mkdir()
     git(target, "init", "--quiet", "--initial-branch=main")
     git(target, "commit", "--quiet", "--allow-empty", "--message", "Begin")
-    assert main(["submit", "--to", str(target), "--machine", "m"]) == 0
+    assert main(["submit", "--to", "../target", "--machine", "m"]) == 0
     assert "open a pull request from it" in capsys.readouterr().out
     [branch] = git(target, "branch", "--list", "results-m-*", "--format=%(refname:short)").split()
     files = git(target, "ls-tree", "-r", "--name-only", branch).splitlines()
@@ -55,7 +55,10 @@ def test_what_cannot_be_submitted_is_one_line(
         ([], "give --to or --codespeed"),
         (["--to", str(tmp_path / "nowhere"), "--machine", "m"], "cannot be cloned"),
         (["--to", str(checkout), "--machine", "other"], "holds no results; measure first"),
-        (["--codespeed", "ftp://x", "--machine", "m"], "is not an http address"),
+        *(
+            (["--codespeed", address, "--machine", "m"], "is not an http address")
+            for address in ("ftp://x", "http://[::1", "http://x\n/", "http://", "http://x:y")
+        ),
         (["--codespeed", "http://127.0.0.1:9", "--machine", "m"], "does not answer"),
         (["--codespeed", "http://127.0.0.1:9", "--machine", "x"], "no time of machine 'x'"),
     ):
