@@ -111,6 +111,24 @@ def test_what_was_pushed_during_a_night_stays(hosted: Hosted) -> None:
     assert sorted(stored["results/m/attempts.jsonl"].splitlines()) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("begin", ["origin/main", "--orphan", "<main>", "0" * 40, "x\n" * 99])
+@pytest.mark.fault(
+    "hostile benchmark",
+    tried="measured code writes another commit, or an option of git, as what its night began with",
+    holds="the results are added to the branch as it is",
+)
+def test_a_night_begins_with_a_commit_of_the_results_alone(hosted: Hosted, begin: str) -> None:
+    hosted.keep(hosted.clone("a"), {"m/1.json": "1"})
+    begin = begin.replace("<main>", git(hosted.origin, "rev-parse", "main"))
+    done = hosted.keep(hosted.clone("b"), {"m/2.json": "2"}, begin=begin)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert hosted.stored() == {"results/m/1.json": "1", "results/m/2.json": "2"}
+    assert git(hosted.origin, "log", "--format=%s", "results").splitlines() == [
+        "Add the results of the night",
+        "Add the results of the night",
+    ]
+
+
 def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: Hosted) -> None:
     stored = {"m/1.json": "1", "m/2.json": "2", "m/notes.toml": "a"}
     hosted.keep(hosted.clone("a"), stored)
