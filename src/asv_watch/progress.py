@@ -9,6 +9,8 @@ from typing import Any, Self, TextIO
 from rich import progress
 from rich.console import Console
 
+from asv_watch.terminal import printable, unfiltered_output
+
 
 def human_time(seconds: float) -> str:
     """Write a duration as a person says it: ``40 s``, ``3 min 20 s``, ``1 h 05 min``."""
@@ -33,7 +35,11 @@ class Display(AbstractContextManager["Display"]):
     def __init__(self, stream: TextIO | None = None) -> None:
         """Show nothing yet; ``stream`` is standard output by default."""
         self._console = _Output(
-            file=stream, soft_wrap=True, markup=False, emoji=False, highlight=False
+            file=stream or unfiltered_output(),
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
+            highlight=False,
         )
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=20),
@@ -62,13 +68,14 @@ class Display(AbstractContextManager["Display"]):
             total: steps in all, as far as that is known.
             is_notable: whether it stays on the terminal, as a failure does.
         """
+        text = printable(text)
         if is_notable or not self._console.is_terminal:
             self.say(text)
         self._bar.update(self._task, total=total, completed=done, description=text, refresh=True)
 
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""
-        self._console.print(line)
+        self._console.print(printable(line))
 
 
 class Progress(Display):

@@ -20,6 +20,7 @@ from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.room import REMEDIES
 from asv_watch.signals import handling_the_end
+from asv_watch.terminal import printable, printable_output
 
 _REMEDIES = {
     **REMEDIES,
@@ -117,7 +118,7 @@ class _Subcommand(TyperCommand):
         """Import the function, whose parameters are the options."""
         module, _, function = self._command.function.partition(":")
         single = typer.Typer(add_completion=False, context_settings=_HELP)
-        run = getattr(import_module(module), function)
+        run = printable_output()(getattr(import_module(module), function))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)
 
@@ -185,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
         status, message = _explain_failure(error, arguments)
     except MemoryError:
         status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"
-    print(f"asv-watch: {' '.join(message.split())}", file=sys.stderr)
+    print(printable(f"asv-watch: {' '.join(message.split())}"), file=sys.stderr)
     return status
 
 
