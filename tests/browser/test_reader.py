@@ -114,25 +114,44 @@ def test_which_commit_changed_a_case(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/changes")
     measured = [change for change in site.index["changes"] if change["state"] == "measured"]
     assert visitor.text(".lead").startswith(f"{len(measured)} measured change")
-    rows = visitor.rows("table.changes")
-    assert [row[2] for row in rows[: len(measured)]] == ["measured"] * len(measured)
-    page.locator("table.changes tbody a code").first.click()
+    groups = site.index["commit_groups"]
+    heads = page.locator(".commit-group h2")
+    assert heads.count() == len(groups)
+    assert groups[0]["subject"] in plain(heads.first.inner_text())
+    newest = site.index["changes"][groups[0]["changes"][0]]
+    [cells, *_] = visitor.rows(".commit-group table")
+    assert plain(newest["text"]) in cells[1]
+    assert plain(newest["interval_text"]) in cells[1]
+    heads.first.locator("a").click()
     visitor.settled()
-    commit = site.index["commits"][measured[0]["c"]]
-    assert commit[2] in visitor.text(".commit-bar")
+    assert groups[0]["subject"] in visitor.text(".commit-bar")
     assert "git log --oneline" in str(page.locator("details pre").first.text_content())
 
 
-def test_changes_can_be_filtered_and_sorted(site: Site, visitor: Visitor) -> None:
+def test_a_group_of_changes_is_summed_up_and_folded(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    for number, group in enumerate(site.index["commit_groups"]):
+        section = page.locator(".commit-group").nth(number)
+        text = plain(section.locator(".note").inner_text())
+        assert all(plain(part["text"]) in text for part in group["summary"])
+        assert section.locator("tbody tr").count() == min(8, len(group["changes"]))
+        more = section.get_by_role("button", name="Show the other")
+        assert more.count() == (len(group["changes"]) > 8)
+
+
+def test_changes_can_be_filtered(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/changes")
     page.get_by_text("Filters").click()
     visitor.choose("direction", "better")
-    better = [change for change in site.index["changes"] if change["verdict"] == "better"]
-    assert len(visitor.rows("table.changes")) == len(better)
     assert "direction=better" in visitor.address
-    page.get_by_role("button", name="Case").click()
-    names = page.locator("table.changes tbody th a").all_inner_texts()
-    assert names == sorted(names)
+    assert page.locator("#changes-app .change.worse").count() == 0
+    shown = page.locator("#changes-app .commit-group").count()
+    better = [
+        group
+        for group in site.index["commit_groups"]
+        if any(site.index["changes"][n]["verdict"] == "better" for n in group["changes"])
+    ]
+    assert shown == len(better)
 
 
 def test_the_timeline_is_never_blank(
@@ -346,7 +365,7 @@ def test_each_outcome_is_told_apart(
         assert {row[1] for row in rows} == {label}
         assert reason in {row[2] for row in rows}
     visitor.go()
-    lead = visitor.page.locator(".lead")
+    lead = visitor.page.locator(".note.newest")
     count, machine = re.findall(r"(\d+) cases failed on (.+)\.", lead.inner_text())[0]
     lead.get_by_role("link", name="cases failed").click()
     visitor.page.wait_for_selector("#about-app table.list")

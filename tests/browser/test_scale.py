@@ -70,7 +70,7 @@ def test_every_interaction_answers_at_once(large: Site, guest: Visitor) -> None:
     # The first of each pair opens a view, the others are what a person does in it.
     walks = [
         ["#/", "#/?metric=peak-memory-bytes", "#/?group=*"],
-        ["#/changes", "#/changes?q=model_01", "#/changes?sort=case"],
+        ["#/changes", "#/changes?q=model_01", "#/changes?direction=worse"],
         [timeline(*six), timeline(*six, n="all"), timeline(*six, n="all", y="value")],
         ["#/timeline", "#/timeline?y=value"],
         ["#/compare", "#/compare?q=model_00", "#/compare?by=device"],

@@ -12,6 +12,7 @@ from asv_watch.records.records import Environment, Outcome, Run
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
+from asv_watch.site.commit_groups import commit_groups
 from asv_watch.site.contents import (
     Contents,
     SeriesSummary,
@@ -82,6 +83,7 @@ def index_data(
         index
         | _cases(contents, table)
         | change_data(contents, project)
+        | {"commit_groups": commit_groups(contents, machine_index)}
         | _series(contents, table, machine_index, environment_index)
     )
 

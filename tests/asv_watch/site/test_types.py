@@ -65,6 +65,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
         "Change": index["changes"],
         "CommitRange": index["ranges"],
+        "CommitGroup": index["commit_groups"],
         "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],

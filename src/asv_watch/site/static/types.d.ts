@@ -156,6 +156,19 @@ interface Change {
   range: number;
 }
 
+/** Measured changes that one commit made on one machine. */
+interface CommitGroup {
+  hash: string;
+  date: number;
+  subject: string;
+  /** Which other commits may have made them; empty where none. */
+  of: string;
+  m: number;
+  /** Places in `Index.changes`, times and slower ones first, the largest first. */
+  changes: number[];
+  summary: { verdict: "better" | "worse"; text: string }[];
+}
+
 /** The commits that a change may come from. */
 interface CommitRange {
   p: CommitIndex;
@@ -234,6 +247,8 @@ interface Index {
   changes: Change[];
   exact_changes: Change[];
   ranges: CommitRange[];
+  /** The newest commit first. */
+  commit_groups: CommitGroup[];
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
   events: HistoryEvent[];

@@ -1,8 +1,6 @@
 // The table of changes: a line for each, with its bar; and the commits that one may come from.
 
 import { barShapes } from "../../charts/bars.js";
-import { fix } from "../../charts/marks.js";
-import { logScale } from "../../charts/scales.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/save.js";
 import { el, fold, svg } from "../../page/elements.js";
@@ -20,43 +18,49 @@ import { columnOf } from "../../page/tables.js";
 
 /** @import { Column } from "../../page/tables.js" */
 
+/** Changes by this factor and more fill half of a bar's width. */
+const LARGEST = 4;
+const [WIDTH, MARGIN] = [120, 3];
+
 /**
- * A bar from 0 % to the change, with its interval, on a scale that all rows share.
- * @param {Change} change
- * @param {ReturnType<typeof logScale>} x
+ * The place of a ratio along a bar. It grows with the root of the logarithm, so that 2 % can be
+ * seen beside 60 %.
+ * @param {number} ratio
  */
-function inlineBar({ ratio: measured, about, interval, verdict, state }, x) {
+function rootScale(ratio) {
+  const size = Math.min(1, Math.sqrt(Math.abs(Math.log(ratio)) / Math.log(LARGEST)));
+  return WIDTH / 2 + Math.sign(ratio - 1) * size * (WIDTH / 2 - MARGIN);
+}
+
+/** A bar from 0 % to the change, with its interval. @param {Change} change */
+function inlineBar({ ratio: measured, about, interval, verdict, state }) {
   const ratio = measured ?? about;
   if (ratio === null) return null;
-  /** @param {number} value */
-  const clipped = (value) => Math.max(1, Math.min(119, x(value)));
-  const zero = fix(x(1));
+  const zero = WIDTH / 2;
   return svg(
     "svg",
     {
       class: `bar-cell mark ${state === "measured" ? verdict : "same"}`,
-      viewBox: "0 0 120 14",
+      viewBox: `0 0 ${WIDTH} 14`,
       "aria-hidden": "true",
     },
     svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: 14 }),
-    barShapes({ ratio, interval }, clipped, 7),
+    barShapes({ ratio, interval }, rootScale, 7),
   );
 }
 
+/** How a change was found. @param {Change} change */
+const howOf = ({ state, through }) => (through ? `${state} through the ${through}` : state);
+
 /**
- * @param {Change[]} changes that share a scale
+ * @param {Change[]} changes
  * @returns {Column<Change>[]}
  */
 export function changeColumns(changes) {
-  const measured = changes.filter(({ state }) => state === "measured");
-  const ends = (measured.length ? measured : changes).flatMap(
-    ({ ratio, about }) => ratio ?? about ?? [],
-  );
-  const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
-  const x = logScale(Math.max(low, 1 / 8), Math.min(high, 8), 6, 114);
   const { commits } = getModel();
   const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
   const environments = new Set(changes.map((change) => seriesOf(change).e)).size;
+  const states = new Set(changes.map(howOf)).size;
   return [
     columnOf("Case", (change) => nameOf(seriesOf(change)), {
       draw: (change) => {
@@ -76,21 +80,16 @@ export function changeColumns(changes) {
         el(
           "div",
           { class: "bar-line" },
-          inlineBar(change, x),
+          inlineBar(change),
           changeSign(change),
           change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
         ),
     }),
     columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
-    columnOf(
-      "State",
-      ({ state, through }) => (through ? `${state} through the ${through}` : state),
-      {
-        wrap: true,
-      },
-    ),
+    columnOf("State", howOf, { wrap: true, hidden: states < 2 }),
     columnOf("Since", ({ c }) => commits[c]?.hash, {
-      draw: ({ c }) => [commitLink(c), ` ${formatDay(commits[c]?.date ?? 0)}`],
+      wrap: true,
+      draw: ({ c }) => [commitLink(c), ` ${commits[c]?.subject}`],
     }),
     columnOf("Cause", ({ cause }) => cause, { wrap: true }),
     columnOf("Before → after", ({ values }) => values?.join(" → "), { hidden: true }),

@@ -1,8 +1,8 @@
 // Changes: those of one commit, or all; times and memory first, exact counts folded.
 
-import { addressOf, firstParam, linkTo } from "../../address.js";
+import { addressOf, currentState, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
+import { announce, el, fold, nodesOf, notice, part } from "../../page/elements.js";
 import {
   foldedFields,
   matcher,
@@ -10,9 +10,9 @@ import {
   selectField,
   unknownCommit,
 } from "../../page/fields.js";
-import { nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
-import { drawTable, sheetOf, sortedRows } from "../../page/tables.js";
-import { formatDay, plural } from "../../text/format.js";
+import { changeSign, nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
+import { drawTable, sheetOf } from "../../page/tables.js";
+import { formatDay, plural, shortHash } from "../../text/format.js";
 import { changeColumns, drawRange } from "./table.js";
 
 /** @param {Change} change */
@@ -90,6 +90,50 @@ function commitBar(state) {
   ];
 }
 
+/** Changes of a group that are shown at once. */
+const OPEN = 8;
+
+/** Changes of one commit on one machine, the largest first. @param {CommitGroup} group @param {Change[]} changes */
+function drawGroup({ hash, date, subject, of, m, summary }, changes) {
+  const { index } = getModel();
+  const columns = changeColumns(changes).filter(({ id }) => id !== "since");
+  return el(
+    "section",
+    { class: "commit-group" },
+    el(
+      "h2",
+      {},
+      el(
+        "a",
+        { href: addressOf("changes", { ...currentState().params, rev: shortHash(hash) }) },
+        el("code", {}, shortHash(hash)),
+      ),
+      ` ${subject} `,
+      el("span", { class: "muted" }, `${of} · ${formatDay(date)} · ${index.machines[m]?.name}`),
+    ),
+    el(
+      "p",
+      { class: "note" },
+      summary.map((direction) => [changeSign(direction), " "]),
+    ),
+    drawTable(`Changes by ${shortHash(hash)}`, columns, changes, {
+      className: "list cards changes",
+      first: OPEN,
+    }),
+  );
+}
+
+/** Groups of which a change passes the filters. @param {Change[]} passing */
+function groupsOf(passing) {
+  const { index, changes } = getModel();
+  const wanted = new Set(passing);
+  return index.commit_groups.flatMap((group) => {
+    const own = group.changes.flatMap((at) => changes[at] ?? []);
+    const shown = own.filter((change) => wanted.has(change));
+    return shown.length ? [drawGroup(group, shown)] : [];
+  });
+}
+
 /** @type {View} */
 export const changesView = {
   title: "Changes",
@@ -123,26 +167,30 @@ export const changesView = {
       const counts = changes.filter((change) => change.kind === "exact");
       const others = changes.filter((change) => change.kind !== "exact");
       const measured = others.filter((change) => change.state === "measured");
-      const suspected = others.filter((c) => c.state === "suspected" && c.may_be_code).length;
+      const guesses = others.filter((change) => change.state === "suspected");
+      const suspected = guesses.filter((change) => change.may_be_code).length;
       const open = suspected
         ? ` ${plural(suspected, "suspected change")} still to be measured.`
         : "";
       tally.textContent = `${plural(measured.length, "measured change")}.${open}`;
-      const columns = changeColumns(others);
       const exact = fold(
         `${plural(counts.length, "change")} of exact counts`,
-        drawTable("Changes of exact counts", changeColumns(counts), counts, { state }),
+        drawTable("Changes of exact counts", changeColumns(counts), counts),
       );
       exact.open = !others.length;
       out.replaceChildren(
         ...nodesOf([
           commitBar(state),
-          others.length
-            ? drawTable("Changes of times and memory", columns, others, {
-                state,
-                className: "list cards changes",
-              })
-            : notice("No time or memory changed here."),
+          others.length ? groupsOf(measured) : notice("No time or memory changed here."),
+          guesses.length
+            ? part(
+                "Suspected, not measured yet",
+                drawTable("Suspected changes", changeColumns(guesses), guesses, {
+                  className: "list cards changes",
+                  first: OPEN,
+                }),
+              )
+            : null,
           counts.length ? exact : null,
         ]),
       );
@@ -150,7 +198,7 @@ export const changesView = {
       return {
         name: "changes",
         title: "Changes",
-        sheet: () => sheetOf(columns, sortedRows(columns, changes, firstParam(state, "sort"))),
+        sheet: () => sheetOf(changeColumns(changes), changes),
       };
     };
   },

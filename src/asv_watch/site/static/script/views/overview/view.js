@@ -21,7 +21,7 @@ function lead() {
   const failed = el("a", { href: list }, `${plural(count, "case")} failed`);
   return el(
     "p",
-    { class: "note" },
+    { class: "note newest" },
     "Newest commit: ",
     commitLink(newest),
     commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
