@@ -38,7 +38,7 @@ publish: setup ## write the site from the stored results
 	$(WATCH) publish
 
 preview: setup ## serve the site until Ctrl-C
-	@$(VENV)/bin/python -m asv preview $(call option,PORT,port)
+	$(WATCH) preview $(call option,PORT,port)
 
 planted-slowdown: setup ## compare HEAD with itself slowed by 3 %: is that found
 	$(WATCH) calibrate --planted 3 $(call option,COMPARISONS,comparisons) $(MEASURED)

@@ -104,4 +104,8 @@ COMMANDS = {
         "Write the site from the stored results.",
         "the site is as it was before",
     ),
+    "preview": Command(
+        "asv_watch.preview:preview",
+        "Serve the published site to this machine, until Ctrl-C.",
+    ),
 }
