@@ -31,7 +31,6 @@ def _configuration(folder: Path) -> Configuration:
     )
     return Configuration(
         branch="main",
-        python="3.11",
         suites=folder / "benchmarks",
         results=folder / "results",
         site=folder / "html",

@@ -204,10 +204,17 @@ def bare_asv(user: NewUser) -> str:
 def test_asv_alone_measures_publishes_and_previews_and_says_what_asv_watch_would_add(
     user: NewUser, benched: str, bare_asv: str
 ) -> None:
-    newest = f"virtualenv:{sys.version_info[0]}.{sys.version_info[1]}"
     user.does(bare_asv, "machine", "--yes", "--machine", "with-asv-alone")
     output = user.does(
-        *(bare_asv, "run", "--quick", "--machine", "with-asv-alone", "--environment", newest),
+        *(
+            bare_asv,
+            "run",
+            "--quick",
+            "--machine",
+            "with-asv-alone",
+            "--environment",
+            _newest(user),
+        ),
         *("--bench", "^plain.*_forward.*lenet5", "HEAD^!"),
     )
     hint = "asv-watch is not installed (asv_watch is missing): asv goes on with its own site."
@@ -230,9 +237,7 @@ def test_a_night_measures_a_new_commit_and_leaves_the_rest(user: NewUser, benche
     model.write_text(model.read_text() + "\n# A change that a night has to measure.\n")
     # One pair is enough here, and every case would take too long.
     configuration = user.clone / "asv.conf.json"
-    text = re.sub(
-        r'"include": \[.*?\],\n', '"include": [],\n', configuration.read_text(), flags=re.S
-    )
+    text = configuration.read_text().replace(', "2.14.1"]', "]").replace(', "0.29.1"]', "]")
     # Against a reference, each commit would take minutes more.
     configuration.write_text(re.sub(r'\n *"reference": ".*",', "", text))
     git(user.clone, "add", "--all")

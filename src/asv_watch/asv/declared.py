@@ -61,7 +61,7 @@ class Declared(msgspec.Struct, frozen=True):
     measured; empty for its first commit."""
     releases: dict[str, list[str | dict[str, str]]] = {}
     """Requirement to those of its releases that are compared, the newest first; each alone, or
-    with the releases of other packages that it needs."""
+    with the releases of other packages that it needs and the range of its ``python``."""
     release_cases: str = ""
     """Regular expression of the cases that releases are compared with; of them those of the short
     set."""

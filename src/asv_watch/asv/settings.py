@@ -18,6 +18,7 @@ import asv.repo
 import asv.results
 import asv.util
 import msgspec
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
@@ -67,6 +68,10 @@ class EnvironmentSpec:
     """How measured processes are started."""
     shares_release: bool = False
     """Whether another environment of asv.conf.json has the same main requirement."""
+    python: str = ""
+    """Version of its Python, as asv names it: ``3.11``."""
+    needed_python: str = ""
+    """Pythons that a release can be installed for, such as ``<3.12``; empty for any."""
 
     @property
     def fork_safe(self) -> bool:
@@ -90,6 +95,16 @@ class EnvironmentSpec:
         return self.release.rpartition(" ")[2]
 
     @property
+    def lacks_python(self) -> str:
+        """Why it cannot be installed with its Python: one line; empty where it can."""
+        if self.needed_python and not SpecifierSet(self.needed_python).contains(self.python):
+            return (
+                f"{self.release} needs Python {self.needed_python} and this is {self.python}; "
+                "run asv-watch with such a Python"
+            )
+        return ""
+
+    @property
     def label(self) -> str:
         """Its name in sentences: its main requirement, or asv's name if that is not enough."""
         return self.name if self.shares_release or not self.release else self.release
@@ -101,7 +116,6 @@ class Configuration:
 
     branch: str
     """The first branch that asv.conf.json names, or the repository's own."""
-    python: str
     suites: Path
     results: Path
     site: Path
@@ -154,6 +168,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             name=environment.name,
             folder=Path(environment._path),
             variables=dict(environment.env_vars),
+            python=str(environment.python),
             declared=conf.declared,
             shares_release=releases[main_release(environment.requirements)] > 1,
         )
@@ -161,7 +176,6 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     )
     return Configuration(
         branch=branch,
-        python=python,
         suites=root / conf.benchmark_dir,
         results=Path(conf.results_dir),
         site=Path(conf.html_dir),
@@ -301,7 +315,15 @@ def _releases(
     for requirement, listed in declared.releases.items():
         of_requirement = environments[requirement] = []
         for entry in listed:
-            release = {requirement: entry} if isinstance(entry, str) else entry
+            release = {requirement: entry} if isinstance(entry, str) else dict(entry)
+            needed_python = release.pop("python", "")
+            try:
+                SpecifierSet(needed_python)
+            except InvalidSpecifier as error:
+                raise WatchError(
+                    f'"releases" of asv.conf.json gives {release} the "python" {needed_python!r}, '
+                    'which is no range of versions; write one such as "<3.12"'
+                ) from error
             for named in (name for text in release.items() for name in text):
                 if not _RELEASE.fullmatch(named):
                     raise WatchError(
@@ -324,7 +346,11 @@ def _releases(
                     newest,
                     requirements={requirement: number, **release, **kept},
                     name="",
-                    folder=root / ".asv" / "releases" / f"{requirement}-{number}",
+                    folder=root
+                    / ".asv"
+                    / "releases"
+                    / f"{requirement}-{number}-py{newest.python}",
+                    needed_python=needed_python,
                     shares_release=False,
                 )
             )

@@ -94,7 +94,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
         )
     shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"
     name = f"{shown}, {environment.label}"
-    version = Version(commit, dict(environment.requirements), configuration.python)
+    version = Version(commit, dict(environment.requirements), environment.python)
     folder = root / _PACKAGES / commit
     if package:
         source = _check_out(repository, commit, folder, package)

@@ -209,7 +209,7 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
             if case_pattern(pattern).matches(case)
         )
         for pair in pairs:
-            if pair.missing(expected):
+            if pair.missing(expected) and not pair.lacks_python:
                 yield release_task(pair, expected)
 
 

@@ -100,7 +100,8 @@ def releases(
 def _list(configuration: Configuration, requirement: str, name: str) -> None:
     """Print the listed releases with what was measured of each on a machine."""
     comparisons, _ = read_comparisons(configuration.results, name)
-    failed = failed_releases(comparisons, requirement)
+    failures = failed_releases(comparisons, requirement)
+    failed = {release: f"failed: {reason}" for release, reason in failures.items()}
     listed = configuration.releases.get(requirement, ())
     pairs = {p.after.version: p for p in release_pairs(requirement, listed, comparisons)}
     companions = [
@@ -115,7 +116,7 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
             (
                 release.version,
                 *(release.requirements.get(companion, "") for companion in companions),
-                _compared(step, failed.get(release.release, "")),
+                _compared(step, failed.get(release.release, "") or release.lacks_python),
             )
         )
     header = (requirement, *companions, "against its predecessor")
@@ -158,6 +159,11 @@ def _measure(
                 'under "releases" in asv.conf.json; `asv-watch releases '
                 f"{requirement}` lists what is there"
             )
+        for reason in dict.fromkeys(filter(None, (pair.lacks_python for pair in pairs))):
+            print(reason, flush=True)
+        pairs = tuple(pair for pair in pairs if not pair.lacks_python)
+        if not pairs:
+            raise WatchError("no two of these releases can be installed with this Python")
         package = side(place, commit)
         listed = _list_benchmarks(place, package, pairs[0].after)
         chosen = choose_cases(listed, selection, place.declared, "time", "memory", "count")
@@ -179,7 +185,7 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
     """List benchmarks by an environment of asv's, or else by that of a release to be measured."""
     if not place.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
-            environments.make_environment(release, place.configuration.python)
+            environments.make_environment(release)
             in_release = dataclasses.replace(package, environment=release)
             return list_benchmarks_in(in_release, place.declared)
     return list_benchmarks(place, [package])
@@ -263,10 +269,10 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
     )
 
 
-def _compared(step: ReleaseStep | None, failed: str) -> str:
+def _compared(step: ReleaseStep | None, reason: str) -> str:
     """Return how many cases of two releases were compared, and when; or why none could be."""
-    if failed and (step is None or not step.commits):
-        return f"failed: {failed}"
+    if reason and (step is None or not step.commits):
+        return reason
     if step is None:
         return "oldest"
     if not step.commits:

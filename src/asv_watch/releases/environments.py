@@ -23,7 +23,7 @@ _INSTALL_TIMEOUT = 3600  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
 
 
-def make_environment(release: EnvironmentSpec, python: str) -> None:
+def make_environment(release: EnvironmentSpec) -> None:
     """Install a release, unless that is done already; a half-made environment is made anew.
 
     Raises:
@@ -39,7 +39,15 @@ def make_environment(release: EnvironmentSpec, python: str) -> None:
     ]
     interpreter = str(release.folder / "bin" / "python")
     for command in (
-        [sys.executable, "-m", "virtualenv", "--quiet", "--python", python, str(release.folder)],
+        [
+            sys.executable,
+            "-m",
+            "virtualenv",
+            "--quiet",
+            "--python",
+            release.python,
+            str(release.folder),
+        ],
         [interpreter, "-m", "pip", "install", "--quiet", *requirements],
     ):
         _run(command, release, _INSTALL_TIMEOUT, late=MachineError)

@@ -49,6 +49,11 @@ class ReleasePair:
         """Whether a release is compared with itself."""
         return self.before.release == self.after.release
 
+    @property
+    def lacks_python(self) -> str:
+        """Why one of them cannot be installed with this Python; empty where both can."""
+        return self.before.lacks_python or self.after.lacks_python
+
     def missing(self, cases: Iterable[str]) -> list[str]:
         """Return the cases that have neither a ratio nor a count nor a reason why not."""
         known = {*self.stored.commits, *self.stored.counts}
@@ -148,7 +153,7 @@ def _compare(
     Raises:
         WatchError: a release cannot be installed or imported, or no case ran.
     """
-    sides = _side(place, package, pair.before), _side(place, package, pair.after)
+    sides = _side(package, pair.before), _side(package, pair.after)
     _install(place, sides)
     timed = [case for case in cases if case.is_timed]
     imports = [_interleaved_imports(*sides)] if timed else []
@@ -178,12 +183,10 @@ def _explain(
         print(f"{ratio.case}: {answer}", flush=True)
 
 
-def _side(place: Workplace, package: Side, release: EnvironmentSpec) -> Side:
+def _side(package: Side, release: EnvironmentSpec) -> Side:
     """Return the package as one side runs it, with the release."""
     assert package.version is not None  # noqa: S101 - it is a commit
-    version = Version(
-        package.version.commit, dict(release.requirements), place.configuration.python
-    )
+    version = Version(package.version.commit, dict(release.requirements), release.python)
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
@@ -197,7 +200,7 @@ def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
     for side in sides:
         release = side.environment
         try:
-            environments.make_environment(release, place.configuration.python)
+            environments.make_environment(release)
             environments.import_seconds(release)  # compiles the package's Python files
             if place.declared.facts_script is not None:
                 environments.run_probe(release, place.declared.facts_script)

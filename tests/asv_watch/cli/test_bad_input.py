@@ -94,8 +94,7 @@ def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, 
 
 
 def test_python_that_is_not_here(bench: Bench, make_repository: Callable[..., Path]) -> None:
-    text = CONFIGURATION.replace('"pythons": ["3.11"]', '"pythons": ["3.99"]')
-    text = text.replace('"python": "3.11"', '"python": "3.99"')
+    text = CONFIGURATION.replace('"matrix": {', '"pythons": ["3.99"],\n"matrix": {')
     complaint = bench(make_repository(TREE | {"asv.conf.json": text}))
     assert "no `python3.99` on the PATH" in complaint
     assert "install it" in complaint

@@ -75,7 +75,7 @@ def place(tmp_path: Path) -> Workplace:
     (suites / "suite.py").write_text(SUITE)
     folders = suites, tmp_path / "results", tmp_path / "html", tmp_path / "env"
     declared = Declared(profiler=Path(operators.__file__))
-    configuration = Configuration("main", "3.11", *folders, (), tmp_path, declared=declared)
+    configuration = Configuration("main", *folders, (), tmp_path, declared=declared)
     return Workplace(tmp_path, configuration, (), "desk")
 
 

@@ -16,7 +16,7 @@ from tests.conftest import commit, git
 def _configuration(root: Path, *measured: str) -> Configuration:
     nowhere = Path()
     return Configuration(
-        *("main", "3", root / "benchmarks", nowhere, nowhere, nowhere, (), root),
+        *("main", root / "benchmarks", nowhere, nowhere, nowhere, (), root),
         measured_paths=measured,
     )
 

@@ -113,7 +113,7 @@ def _situation(
     history: History | None,
 ) -> Situation:
     results, other = folder / "results", folder / "other"
-    configuration = Configuration("main", "3", other, results, other, other, environments, other)
+    configuration = Configuration("main", other, results, other, other, environments, other)
     place = Workplace(folder, configuration, environments, "m")
     return Situation(place, selection, attempts, commits, history)
 

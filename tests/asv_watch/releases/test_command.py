@@ -272,6 +272,20 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     assert (comparison.header.after.release, problems) == ("engine 9.2.0", ())
 
 
+def test_a_release_that_needs_another_python_is_named_and_not_installed(
+    project: Path, tmp_path: Path
+) -> None:
+    _list(project, {"engine": "9.2.0", "addon": "8.2.0", "python": "<3"})
+    printed, _ = _releases(project, tmp_path, "list")
+    reason = f"engine 9.2.0 needs Python <3 and this is {CONFIGURATION['pythons'][0]}"
+    assert re.search(rf"\| 9\.2\.0 .*\| {reason}; .* +\|", printed), printed
+    printed, errors = _releases(project, tmp_path, "measure", "9.2.0", status=1)
+    assert printed.startswith(reason)
+    assert errors.count("\n") == 1
+    assert read_comparisons(project / "results")[0] == ()
+    assert not (project / ".asv" / "releases").exists()
+
+
 @pytest.mark.fault(
     "package index",
     tried="releases are listed and measured, and it cannot be reached",
