@@ -141,15 +141,20 @@ class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
     implementation: ClassVar[str] = "tuned"
-    """Of the models: ``plain`` or ``tuned``. Commits before there were two have the latter."""
+    """Of the models, where no parameter says: ``plain`` or ``tuned``. Commits before there were
+    two have the latter."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""
-        options = dict(zip(self.param_names, case, strict=True))
-        model, device = options.pop("model"), options.pop("device")
+        self.build(**dict(zip(self.param_names, case, strict=True)))
+
+    def build(
+        self, model: str, device: str, implementation: str | None = None, **options: Any
+    ) -> None:
+        """Build passes; skip what this commit or machine lacks."""
         skip_what_cannot_run(device, model)
         passes = from_commit("measure.passes", "passes")
-        options = options_of(passes, self.implementation, **options)
+        options = options_of(passes, implementation or self.implementation, **options)
         self.passes = passes(model, device, **options)
 
 

@@ -29,6 +29,7 @@ MEASURED = (
     "training.cases",
     "measure.compile_cost",
     "measure.device_memory",
+    "measure.device_time",
     "measure.floor",
     "measure.operators",
     "measure.passes",

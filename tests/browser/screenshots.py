@@ -79,8 +79,9 @@ VIEWS = {
             "p:has-text('neighbouring')",
             "a:has-text('Differences')",
             "h3, h2, .chart",
-            ".commit-group tbody tr",
-            "summary:has-text('Peak memory')",
+            "h2:has-text('What each release changed')",
+            "th:has-text('State')",
+            "th:has-text('Why')",
         ),
     ),
     "case": View(

@@ -175,7 +175,8 @@ def choose_cases(
     cases = [case for case in runnable if not wanted or case.measures in wanted]
     if needed and not cases:
         raise WatchError(_nothing_chosen(selection, runnable))
-    return sorted(cases, key=lambda case: not case.is_timed)
+    # Those of a GPU one after the other, because they share a process that others do not.
+    return sorted(cases, key=lambda case: (not case.is_timed, not case.can_fork))
 
 
 def _nothing_chosen(selection: Selection, others: Sequence[MeasurableCase]) -> str:
@@ -220,6 +221,7 @@ def _runnable(
                 benchmark, params, declared
             ):
                 name, identity = case_name(benchmark, params), process_name(benchmark, index)
+                uses_gpu = declared.uses_gpu(name)
                 yield MeasurableCase(
                     name=name,
                     identity=identity,
@@ -227,20 +229,22 @@ def _runnable(
                     measures=measures,
                     unit=benchmark["unit"],
                     short=in_short_set(benchmark, params),
-                    can_fork=not declared.uses_gpu(name),
-                    process=_process(benchmark, identity),
+                    can_fork=not uses_gpu,
+                    process=_process(benchmark, identity, uses_gpu),
                 )
 
 
-def _process(benchmark: dict[str, Any], identity: str) -> str:
+def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
     """Name the process that measures a case.
 
-    Peak memory is that of a whole process. Times share one process, and exact values of benchmarks
-    with ``may_fork`` do. Other exact values share a process only with those of the same suite and
-    parameters.
+    Peak memory is that of a whole process. Times share one process, those of a GPU another one
+    that never forks, and exact values of benchmarks with ``may_fork`` share the first. Other exact
+    values share a process only with those of the same suite and parameters.
     """
     if benchmark["type"] == "peakmemory":
         return identity
+    if uses_gpu and benchmark["type"] == "time":
+        return "GPU"
     if benchmark["type"] == "time" or benchmark.get("may_fork"):
         return ""
     suite = benchmark["name"].rpartition(".")[0]

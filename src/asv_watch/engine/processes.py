@@ -1,9 +1,10 @@
 """One round of one case: a process of each side, with interleaved samples of a time.
 
 Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where they are
-as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Where
-the processes compute on one thread they are pinned to one core, so that they share its clock, its
-caches and its neighbours.
+as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Cases
+of a GPU, which must not be initialised in a process that forks, have a server that forks nothing.
+Where the processes compute on one thread they are pinned to one core, so that they share its
+clock, its caches and its neighbours; where they use a GPU, to two.
 
 All sides of a round have the same random data: their generators have one seed, and Python hashes
 texts alike. Another round has others.
@@ -353,10 +354,13 @@ def measure_round(
         fork_safe = all(server.side.environment.fork_safe for server in servers)
         forks: _Process = "fork" if fork_safe else "shared"
         for server in servers:
-            server.start(case, forks if case.can_fork else "own")
+            server.start(case, forks if case.can_fork else "shared")
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
+        processes = [answer["pid"] for answer in ready]
         if all(answer["one thread"] for answer in ready):
-            _pin_to_one_core([answer["pid"] for answer in ready])
+            _pin(processes, cores=1)
+        elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
+            _pin(processes, cores=2)
         samples: list[list[Number]] = [[] for _ in servers]
         there = range(len(servers))[:: -1 if backwards else 1]
         until = time.monotonic() + SECONDS
@@ -392,11 +396,13 @@ def _mean(times: Iterable[float | None]) -> float | None:
     return statistics.fmean(known) if known else None
 
 
-def _pin_to_one_core(processes: list[int]) -> None:
+def _pin(processes: Sequence[int], cores: int) -> None:
+    """Let all threads of processes run on the same few cores."""
     if not hasattr(os, "sched_setaffinity"):  # Linux alone can pin
         return
-    core = max(os.sched_getaffinity(0))  # the first serves most interrupts
+    chosen = sorted(os.sched_getaffinity(0))[-cores:]  # the first one serves most interrupts
     for process in processes:
         # A process that has just died is reported when it is asked for a sample.
         with contextlib.suppress(OSError):
-            os.sched_setaffinity(process, {core})
+            for thread in os.listdir(f"/proc/{process}/task"):
+                os.sched_setaffinity(int(thread), chosen)

@@ -6,11 +6,11 @@ from before it. It imports the modules once for all cases of a round, because im
 longer than measuring. A case runs in one of three ways: ``fork``, in a grandchild: a child imports
 the suite and forks a process for each case, which is safe because nothing runs before the fork and
 there is one thread (with more threads the child times one case itself, and ends); ``shared``, in
-the process itself, for releases that are slower in a forked process and for values; ``own``, in
-the process itself, which then ends: peak memory is that of a whole process, and a GPU must never
-be initialised in a process that forks. A case is made as asv makes it, by its own suite and under
-its recipe: the length of a sample, the warm-up and the clock. What ``setup_cache`` returned is
-kept in the working folder, for all processes of this side that run there.
+the process itself, for releases that are slower in a forked process, for values, and for a GPU,
+which must never be initialised in a process that forks; ``own``, in the process itself, which then
+ends: peak memory is that of a whole process. A case is made as asv makes it, by its own suite and
+under its recipe: the length of a sample, the warm-up and the clock. What ``setup_cache`` returned
+is kept in the working folder, for all processes of this side that run there.
 
 Requests are lines of standard input, answers are lines of JSON:
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import sys
+from threading import RLock
 
-import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tqdm import tqdm
 
 from torchspeed.training.context import Observer
-from torchspeed.training.cores import load_warning
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.results import EpochRecord
 
@@ -23,56 +21,27 @@ class RunProgress(Observer):
     Drawing happens between steps, so that no phase pays for it.
     """
 
-    def __init__(self, ranks: int = 1) -> None:
-        self._ranks = ranks
-        self._console = Console(
-            stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True
-        )
-        self._bar = self._new_bar()
-        self._task = self._bar.add_task("", rate=0.0)
-        self._began = self._drawn = 0.0
-
-    def _new_bar(self) -> Progress:
-        return Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("steps, {task.fields[rate]:.3g} a second,"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-            console=self._console,
-            auto_refresh=False,  # a thread would draw during a step
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
+    def __init__(self) -> None:
+        tqdm.set_lock(RLock())  # its own is a semaphore, which a rank that is killed leaves behind
+        self._bar = tqdm(disable=True)
 
     def close(self) -> None:
         """Take the bar away."""
-        self._bar.stop()
+        self._bar.close()
 
     def prepared(self, summary: str) -> None:
-        """Print a line that stays, and another one where too many processes share the cores."""
-        self._console.print(summary)
-        if (warning := load_warning(torch.get_num_threads(), self._ranks)) is not None:
-            self._console.print(f"warning: {warning}")
+        """Print a line that stays."""
+        tqdm.write(summary, file=sys.stderr)
 
     def begin(self, title: str, steps: int) -> None:
-        """Begin a new bar for a loop; it is for terminals alone."""
-        self._bar.stop()
-        self._bar = self._new_bar()
-        self._task = self._bar.add_task(title, total=steps, rate=0.0)
-        self._bar.start()
-        self._began = self._drawn = time.monotonic()
+        """Begin a new bar for a loop; None is for terminals alone."""
+        self._bar.close()
+        self._bar = tqdm(total=steps, desc=title, unit="step", leave=False, disable=None,
+                         mininterval=REDRAW_S, dynamic_ncols=True)  # fmt: skip
 
     def step(self, items: int, times: StepTimes) -> None:
         """Redraw, but not for every step."""
-        self._bar.advance(self._task)
-        now = time.monotonic()
-        if now - self._drawn >= REDRAW_S:
-            done = self._bar.tasks[0].completed
-            self._bar.update(self._task, rate=done / (now - self._began))
-            self._bar.refresh()
-            self._drawn = now
+        self._bar.update()
 
     def epoch(self, record: EpochRecord) -> None:
         """Print a line that stays."""
@@ -83,8 +52,8 @@ class RunProgress(Observer):
             held_out = f"; test loss {record.test_loss:.4f}"
         if record.test_accuracy is not None:
             held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
-        self._bar.stop()
-        self._console.print(
+        tqdm.write(
             f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
-            f"{record.train_loss:.4f}{held_out}"
+            f"{record.train_loss:.4f}{held_out}",
+            file=sys.stderr,
         )

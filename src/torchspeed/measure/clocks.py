@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 
@@ -18,8 +19,8 @@ SECONDS = 2.0
 """No further round starts after so much wall time."""
 
 
-def _synchronised_wall_clock() -> float:
-    torch.cuda.synchronize()
+def _synchronised_wall_clock(device: str) -> float:
+    torch.cuda.synchronize(device)
     return time.perf_counter()
 
 
@@ -28,10 +29,12 @@ def clock_for(device: str) -> Clock:
 
     On the CPU, at one thread, the CPU time of the process: other load on the
     machine moves wall time by tens of percent and this by a few. On CUDA, wall
-    time with the device synchronised before each reading, because launches
+    time with that device synchronised before each reading, because launches
     return before the work is done.
     """
-    return _synchronised_wall_clock if device.startswith("cuda") else time.process_time
+    if device.startswith("cuda"):
+        return partial(_synchronised_wall_clock, device)
+    return time.process_time
 
 
 def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 0.02) -> float:

@@ -24,7 +24,6 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
-from torchspeed.training.cores import runs_here, shared_threads
 from torchspeed.training.point import Outcome, run_point
 from torchspeed.training.storage import open_study
 
@@ -85,12 +84,11 @@ class Sweep:
         if config is None:
             return
         self._config = config
-        runs_here()  # from now on, the points of other workers here leave cores to this one
         known = self.study.user_attrs.get(_CONFIG)
         if known is None:
             self.study.set_user_attr(_CONFIG, config.as_dict())
             return
-        if difference := config.difference(known, {"threads"}):
+        if difference := config.difference(known):
             raise TorchspeedError(
                 f"sweep {name!r} in {storage} has {difference}; give the same options, or another "
                 "--name"
@@ -205,9 +203,8 @@ class Sweep:
         beats = itertools.count(1)
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            config = configured(self._config, point)
             outcome = run_point(
-                replace(config, threads=config.threads or shared_threads()),
+                configured(self._config, point),
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )

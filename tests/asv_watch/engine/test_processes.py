@@ -458,9 +458,38 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path:
             assert len(measure_round(servers, _case(0))) == 2
 
 
+def test_all_threads_of_a_case_of_a_gpu_are_on_two_cores(tmp_path: Path, suites: Path) -> None:
+    (suites / "threads.py").write_text(
+        """
+import os, threading, time
+
+def in_background():
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+class Suite:
+    timer = time.perf_counter
+
+    def setup(self):
+        in_background()
+
+    def time_it(self):
+        tasks = os.listdir("/proc/self/task")
+        cores = {core for task in tasks for core in os.sched_getaffinity(int(task))}
+        with open(os.environ["NOTES"], "w") as notes:
+            notes.write(f"{len(tasks)} {len(cores)}")
+        time.sleep(0.01)
+"""
+    )
+    case = MeasurableCase("a case('cuda')", "threads.Suite.time_it", 30.0, can_fork=False)
+    _measure([_side(tmp_path, "A")], case)
+    tasks, cores = map(int, (tmp_path / "notes").read_text().split())
+    assert tasks > 1
+    assert cores == min(2, len(os.sched_getaffinity(0)))
+
+
 @pytest.mark.parametrize(
     ("name", "engine", "count"),
-    [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 4), ("a case", "2.6.0", 2)],
+    [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 2), ("a case", "2.6.0", 2)],
 )
 def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_never_forked(
     tmp_path: Path, name: str, engine: str, count: int
@@ -472,6 +501,6 @@ def test_a_case_of_a_gpu_or_of_a_release_that_forks_badly_has_a_process_that_nev
     processes, parents = zip(
         *(line.split() for line in (tmp_path / "notes").read_text().splitlines()), strict=True
     )
-    assert len(set(processes)) == count, "cases that cannot fork share one, except on a GPU"
+    assert len(set(processes)) == count, "cases that cannot fork share one"
     shared = set(parents) == {str(os.getpid())}
     assert shared is (on_gpu or engine == "2.6.0")

@@ -1,0 +1,52 @@
+"""Passes by batch on one core, on all cores and on a GPU: from which batch the GPU is faster."""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib import import_module
+from itertools import product
+
+from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
+from ._suite import _TimedPasses, skipped
+
+IMPLEMENTATIONS = ["plain", "tuned"]
+THREADS = [1, "all"]
+ALL_BATCHES = [1, 32, 256, 2048, "source"]
+
+_of_the_host = skipped(
+    list(product(TIME_SERIES + SMALL_CNNS, ["cuda"], IMPLEMENTATIONS, ["all"], ALL_BATCHES)),
+    because="a GPU's work is launched by one thread",
+)
+
+
+class _Batches(_TimedPasses):
+    """``source`` is the batch of the workload's source. All cores are timed in wall time."""
+
+    param_names = ("model", "device", "implementation", "threads", "batch")
+
+    def setup(
+        self, model: str, device: str, implementation: str, threads: int | str, batch: int | str
+    ) -> None:
+        """Build the passes, and give operators their threads."""
+        cores = len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
+        import_module("torch").set_num_threads(cores if threads == "all" else 1)
+        self.build(model, device, implementation, batch=None if batch == "source" else batch)
+        self.choose_clock(device)
+        if threads == "all":
+            self.timer = time.perf_counter  # CPU time would add the cores up
+
+    time_forward = _of_the_host(_TimedPasses.time_forward)
+    time_backward = _of_the_host(_TimedPasses.time_backward)
+
+
+class TimeSeries(_Batches):
+    """Forecasting models from one sample, which somebody waits for, to thousands."""
+
+    params = (TIME_SERIES, DEVICES, IMPLEMENTATIONS, THREADS, ALL_BATCHES)
+
+
+class SmallCNNs(_Batches):
+    """Small image classifiers."""
+
+    params = (SMALL_CNNS, DEVICES, IMPLEMENTATIONS, THREADS, [1, "source"])

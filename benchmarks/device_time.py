@@ -1,0 +1,50 @@
+"""How long kernels keep a CUDA device busy, and how many there are: is the host slower?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ._cases import FORECASTERS, SMALL_CNNS, TIME_SERIES
+from ._package import from_commit, options_of, skip_what_cannot_run
+from ._tracked import Measured, _CachedSuite, tracked
+
+
+class _DeviceTime(_CachedSuite):
+    """Of a pass at the batch of its source; a busy share well below 100 % is the host's limit."""
+
+    param_names = ("model", "device", "implementation", "mode")
+
+    def measure(self, model: str, device: str, implementation: str, mode: str) -> Measured:
+        """Trace both passes."""
+        device_time = from_commit("measure.device_time", "device_time")
+        skip_what_cannot_run(device, model)
+        passes_of = from_commit("measure.passes", "passes")
+        options = options_of(passes_of, implementation, mode=mode)
+        passes = passes_of(model, device, **options)
+        return {
+            name: dataclasses.asdict(device_time(getattr(passes, name), device))
+            for name in ("forward", "backward")
+        }
+
+    track_kernel_seconds_forward = tracked("forward", "kernel_seconds", unit="seconds")
+    track_kernel_seconds_backward = tracked("backward", "kernel_seconds", unit="seconds")
+    track_launches_forward = tracked("forward", "launches", unit="launches", exact=True)
+    track_launches_backward = tracked("backward", "launches", unit="launches", exact=True)
+    track_busy_forward = tracked(
+        "forward", "busy_share", unit="%", scale=100, higher_is_better=True
+    )
+    track_busy_backward = tracked(
+        "backward", "busy_share", unit="%", scale=100, higher_is_better=True
+    )
+
+
+class DeviceTime(_DeviceTime):
+    """FluxBench's forecasting models and small image classifiers."""
+
+    params = (TIME_SERIES + SMALL_CNNS, ["cuda"], ["plain", "tuned"], ["eager", "cudagraph"])
+
+
+class Forecasters(_DeviceTime):
+    """Today's forecasters, which nobody has tuned."""
+
+    params = (FORECASTERS, ["cuda"], ["plain"], ["eager"])

@@ -1,0 +1,94 @@
+"""How long the kernels of a pass keep a CUDA device busy, and how many there are.
+
+The wall time of a pass is the larger of what the host needs to launch its kernels and what the
+device needs to run them. These numbers say which: a pass whose kernels take a fifth of its time
+waits for the host.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+
+FIRST_CALLS = 3
+"""Passes before anything is measured: they load kernels and choose algorithms."""
+
+PASSES = 10
+"""Passes in a trace."""
+
+_ON_DEVICE = {"kernel", "gpu_memcpy", "gpu_memset"}
+"""Categories of a trace's events that occupy the device."""
+
+
+@dataclass(frozen=True)
+class DeviceTime:
+    """What one pass costs the device."""
+
+    kernel_seconds: float
+    """Sum of the durations of all kernels, copies and fills."""
+    busy_seconds: float
+    """Time in which at least one of them ran: less than the sum where some overlap."""
+    launches: float
+    """Kernels, copies and fills; the same in every process on one kind of card."""
+    busy_share: float
+    """Busy time over the wall time of a pass that is not profiled."""
+
+
+def device_time(run: Callable[[], object], device: str) -> DeviceTime:
+    """Trace warm passes, and time them without the profiler.
+
+    Args:
+        run: the pass; what it returns is not kept.
+        device: ``"cuda"`` or ``"cuda:N"``.
+    """
+    for _ in range(FIRST_CALLS):
+        run()
+    seconds = seconds_per_call(run, clock_for(device))
+    _trace(run, device)  # the first trace of a process starts CUPTI
+    events = _trace(run, device)
+    busy = busy_seconds(events) / PASSES
+    return DeviceTime(
+        kernel_seconds=sum(end - start for start, end in events) / PASSES,
+        busy_seconds=busy,
+        launches=len(events) / PASSES,
+        busy_share=busy / seconds,
+    )
+
+
+def busy_seconds(events: Iterable[tuple[float, float]]) -> float:
+    """Return the length of the union of intervals, each from its start to its end, in seconds."""
+    busy, until = 0.0, float("-inf")
+    for start, end in sorted(events):
+        busy += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return busy
+
+
+def events_on_device(trace: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return start and end, in seconds, of what ran on the device in one of torch's traces."""
+    return [
+        (event["ts"] * 1e-6, (event["ts"] + event["dur"]) * 1e-6)
+        for event in trace["traceEvents"]
+        if event.get("cat") in _ON_DEVICE
+    ]
+
+
+def _trace(run: Callable[[], object], device: str) -> list[tuple[float, float]]:
+    torch.cuda.synchronize(device)
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        for _ in range(PASSES):
+            run()
+        torch.cuda.synchronize(device)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.json")
+        profiler.export_chrome_trace(str(path))
+        return events_on_device(json.loads(path.read_text(encoding="utf-8")))

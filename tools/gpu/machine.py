@@ -1,0 +1,51 @@
+"""The step that records what the machine and its environment are, as stored runs do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from asv_watch import probes
+from asv_watch.machine.facts import machine_facts, machine_state
+
+if TYPE_CHECKING:
+    from tools.gpu.session import Session
+
+_PACKAGES = ("torch", "torchvision", "scikit-learn")
+_FACTS = Path(__file__).resolve().parent.parent.parent / "src/torchspeed/probes/facts.py"
+_CARD = """
+import json, torch
+print(json.dumps({"names": {"card": torch.cuda.get_device_name(0)}}))
+"""
+
+
+def run(session: Session, deadline: float) -> None:
+    """Record them; what cannot be asked is left out, and said."""
+    record: dict[str, Any] = {"machine": machine_facts(), "environment": {}, "details": {}}
+    scripts = [[str(probes.ENVIRONMENT), *_PACKAGES], [str(_FACTS)]]
+    for arguments in (["-c", _CARD], *(["-P", *script] for script in scripts)):
+        try:
+            done = subprocess.run(
+                [sys.executable, *arguments],
+                env=session.side(session.prepared.after).variables,
+                capture_output=True,
+                text=True,
+                timeout=max(1.0, deadline - time.monotonic()),
+                check=True,
+            )
+        except subprocess.SubprocessError as error:
+            name = Path(arguments[1]).name[:20]
+            record["details"][f"failed: {name}"] = str(getattr(error, "stderr", "") or error)[
+                -999:
+            ]
+            continue
+        answer = json.loads(done.stdout.splitlines()[-1])
+        record["environment"] |= answer.get("facts", {})
+        record["details"] |= answer.get("details", {})
+        record |= answer.get("names", {})
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    session.results.add("machine", **record, python=python, before=machine_state())

@@ -1,0 +1,178 @@
+"""The steps of a session, in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from asv_watch.engine.cases import MeasurableCase
+
+_MODELS_OF_BEFORE = r"\('(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)',"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a session, in a process of its own that ends when its time is up."""
+
+    name: str
+    seconds: float
+    """At most."""
+    cases: tuple[str, ...] = ()
+    """Regular expressions: the cases of the suites whose names contain one of them."""
+    without: str = "$^"
+    """Regular expression of those that are left out."""
+    rounds: int = 1
+    """Fresh processes of each case, one after the other."""
+    against_before: bool = False
+    """Whether the older commit is measured too, interleaved."""
+    all_cores: bool = False
+    """Else it is pinned to two: one for Python, one for the thread of autograd."""
+    parallel: int = 1
+    """Cases that are measured at the same time, which only counts of work allow."""
+    background: bool = False
+    """Whether the next steps start beside it; they are not of those that time anything."""
+    after: str = ""
+    """Step in the background that has to end first."""
+    command: tuple[str, ...] = ()
+    """Run instead of cases: a Python module and its arguments."""
+
+    def chosen(self, cases: Iterable[MeasurableCase]) -> list[MeasurableCase]:
+        """Return its cases, those of one model next to each other, so that seconds lie between."""
+        found = [
+            (index, case)
+            for case in cases
+            for index, pattern in enumerate(self.cases)
+            if re.search(pattern, case.name) and not re.search(self.without, case.name)
+        ]
+        first = {case.name: index for index, case in reversed(found)}
+        unique = {case.name: case for _, case in found}
+        models: list[str] = list(dict.fromkeys(map(_model, unique)))
+        return sorted(
+            unique.values(), key=lambda case: (models.index(_model(case.name)), first[case.name])
+        )
+
+
+def _model(case: str) -> str:
+    """Return the first parameter of a case, or the case."""
+    return re.split(r"[(,)]", case)[1] if "(" in case else case
+
+
+_FORECASTERS = r"\('(darnn|dsanet|lstnet|tpa_lstm)', 'cuda'"
+_COMPILED = (
+    r"^(plain_compiled\.PlainCompiled|modes\.Modes)\.time_\w+" + _FORECASTERS + ", 'compiled'"
+)
+
+_MACHINE = Step("machine", 30, command=("tools.gpu.machine",), all_cores=True, background=True)
+
+FIRST = (
+    _MACHINE,
+    Step(
+        "compile",
+        170,
+        cases=(
+            r"^plain_compiled\.PlainCompilation\.track_compile_seconds_forward" + _FORECASTERS,
+            r"^modes\.Compilation\.track_compile_seconds_forward" + _FORECASTERS,
+        ),
+        all_cores=True,
+        parallel=8,
+        background=True,
+    ),
+    Step("tests", 75, command=("tools.gpu.tests",), all_cores=True),
+    Step(
+        "device",
+        60,
+        cases=(
+            r"^device_time\..*track_kernel_seconds_forward",
+            r"^device_time\.",
+            r"^device_memory\.DeviceMemory\." + r"track.*" + _MODELS_OF_BEFORE,
+        ),
+    ),
+    Step(
+        "history",
+        230,
+        cases=(
+            r"^plain\.PlainModels\.time_.*'cuda'",
+            r"^time_series\.TimeSeries\.time_.*'cuda'",
+            r"^small_cnns\.SmallCNNs\.time_.*'cuda'",
+            r"^plain_graphs\.",
+            r"^modes\.Modes\.time_.*'cuda', 'cudagraph'",
+            r"^torchvision_models\..*time_.*'(resnet18|squeezenet1_1)', 'cuda', 5",
+        ),
+        without=r"small_cnns.*'resnet18_mnist'|modes.*'(resnet18_mnist|resnet18|squeezenet1_1)'",
+        rounds=5,
+        against_before=True,
+        after="compile",
+    ),
+    Step("compiled", 40, cases=(_COMPILED,), rounds=2, after="compile"),
+    Step(
+        "host",
+        60,
+        cases=(r"^batches\..*'cpu', '\w+', (1|'all'), 'source'",),
+        all_cores=True,
+    ),
+    Step(
+        "training",
+        60,
+        cases=(
+            r"^training\.BenchmarkJade.*'cuda', 'published'",
+            r"^training\.FluxCNNEpoch.*'cuda'",
+            r"^training\.TimeToAccuracy.*'cuda'",
+            r"^training\.TrainingStep.*'(darnn|dsanet|lstnet|tpa_lstm|lenet5)', 'cuda'",
+        ),
+        all_cores=True,
+    ),
+)
+
+SECOND = (
+    _MACHINE,
+    Step("spread", 60, command=("tools.gpu.spread", "10"), all_cores=True),
+    Step(
+        "today",
+        70,
+        cases=(r"^plain\.PlainModels\.time_.*'cuda'", r"^latency\..*'cuda'", r"^plain_graphs\."),
+        without=r"^(plain|plain_graphs)\..*" + _MODELS_OF_BEFORE + r"|'compiled'",
+        rounds=2,
+    ),
+    Step("compiled", 30, cases=(_COMPILED,), rounds=2),
+    Step("batches", 90, cases=(r"^batches\.TimeSeries\.",), all_cores=True),
+    Step(
+        "more",
+        120,
+        cases=(
+            r"^operators\..*'cuda', 'fp32', 'large'",
+            r"^variants\..*'cuda'",
+            r"^device_memory\.",
+            r"^utilisation\.TimeSeries.*'cuda'",
+        ),
+    ),
+)
+
+REHEARSAL = (
+    _MACHINE,
+    Step(
+        "pair",
+        60,
+        cases=(
+            r"^time_series\.TimeSeries\.time_forward\('lstnet', 'cpu'",
+            r"^plain_graphs\.PlainGraphs\.time_forward\('lstnet'",
+            r"^work\.Work\.track_flops_forward\('lstnet'",
+        ),
+        rounds=2,
+        against_before=True,
+    ),
+    Step("parallel", 30, cases=(r"^work\.Work\.track_flops_forward\('lenet5'",), parallel=2),
+    Step("spread", 30, command=("tools.gpu.spread", "1")),
+)
+"""A little of everything, on the CPU of any machine."""
+
+SESSIONS: dict[str, Sequence[Step]] = {
+    "first": FIRST,
+    "second": SECOND,
+    "rehearsal": REHEARSAL,
+}
+
+
+def find_step(session: str, name: str) -> Step:
+    """Return a step of a session by its name."""
+    return next(step for step in SESSIONS[session] if step.name == name)

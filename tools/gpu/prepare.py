@@ -1,0 +1,106 @@
+"""``python -m tools.gpu.prepare FOLDER --before COMMIT``: all that a session needs, in one folder.
+
+It holds the committed project (``project``), the packages of both commits, the list of cases, and
+the wheels that a machine with torch lacks. What is not committed is not measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from asv_watch.asv.declared import Declared
+from asv_watch.asv.selection import Selection
+from asv_watch.asv.settings import read_configuration
+from asv_watch.engine.cases import MeasurableCase, choose_cases, list_benchmarks_in
+from asv_watch.engine.sides import Side
+from asv_watch.records.git import export_files, find_commit
+from asv_watch.records.notes import commit_of_version
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROJECT = ("asv.conf.json", "pyproject.toml", "benchmarks", "src", "tests", "tools")
+WHEELS = (
+    "asv==0.6.6", "asv_runner==0.3.2", "distlib", "importlib-metadata", "json5", "msgspec",
+    "platformdirs", "pympler", "python-discovery", "virtualenv",
+)  # fmt: skip
+"""What asv_watch imports and no distribution of torch brings."""
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """What `session` reads: ``prepared.json``."""
+
+    after: str
+    """Commit whose suites measure."""
+    before: str
+    variables: dict[str, str]
+    """Of measured processes."""
+    preload: tuple[str, ...]
+    benchmarks: list[dict[str, Any]]
+    """asv's list of the suites."""
+
+    @property
+    def cases(self) -> list[MeasurableCase]:
+        """All cases that one process measures after the other; peak memory needs one for each."""
+        return choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
+
+
+def prepare(root: Path, folder: Path, before: str) -> Prepared:
+    """Make the folder.
+
+    Args:
+        root: the checkout.
+        folder: replaced if it is there.
+        before: commit, tag or version that the newest commit is compared with.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    configuration = read_configuration(root)
+    after = find_commit(root, "HEAD")
+    older = find_commit(root, commit_of_version(configuration.results, before) or before)
+    if not after or not older:
+        raise SystemExit(f"{before!r} is not a commit or version of this project")
+    for path in PROJECT:
+        export_files(root, after, folder / "project", path)
+    for commit in (after, older):
+        export_files(root, commit, folder / "packages" / commit, "src")
+    here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
+    side = Side("HEAD", folder / "project/src", here, folder / "project/benchmarks")
+    declared = configuration.declared
+    prepared = Prepared(
+        after, older, dict(here.variables), declared.preload, list_benchmarks_in(side, declared)
+    )
+    (folder / "prepared.json").write_bytes(msgspec.json.encode(prepared))
+    return prepared
+
+
+def download_wheels(folder: Path, python: str) -> None:
+    """Download `WHEELS` for Linux on x86-64 and a release of Python such as ``3.12``."""
+    platforms = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+    options = [f"--platform={platform}" for platform in platforms]
+    options += ["--no-deps", "--only-binary=:all:", "--quiet", f"--python-version={python}"]
+    command = [sys.executable, "-m", "pip", "download", *options, f"--dest={folder}", *WHEELS]
+    subprocess.run(command, check=True)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.gpu.prepare", description=__doc__)
+    parser.add_argument("folder", type=Path, help="made anew")
+    parser.add_argument("--before", required=True, help="commit or version to compare HEAD with")
+    parser.add_argument("--python", default="3.12", help="of the machine with the GPU")
+    options = parser.parse_args(arguments)
+    prepared = prepare(ROOT, options.folder, options.before)
+    download_wheels(options.folder / "wheels", options.python)
+    print(f"{options.folder}: {len(prepared.cases)} cases, {prepared.after[:8]} against "
+          f"{prepared.before[:8]}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
