@@ -79,9 +79,8 @@ VIEWS = {
             "p:has-text('neighbouring')",
             "a:has-text('Differences')",
             "h3, h2, .chart",
-            "h2:has-text('What each release changed')",
-            "th:has-text('State')",
-            "th:has-text('Why')",
+            ".commit-group tbody tr",
+            "summary:has-text('Peak memory')",
         ),
     ),
     "case": View(

@@ -15,7 +15,7 @@ import torch
 from torchspeed.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet"]
+FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet", "--threads", "1"]
 QUICK = [*FEW_STEPS, "-e", "1"]
 
 
@@ -46,7 +46,7 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
                  "total training function time", "average training loss"):  # fmt: skip
         assert text in shown
     assert [epoch["number"] for epoch in result["epochs"]] == [1, 2]
-    assert result["schema"] == 2
+    assert result["schema"] == 3
     assert result["commit"] is None or len(result["commit"]) == 40
     assert datetime.fromisoformat(result["date"]).tzinfo is not None
     assert result["peak_memory_bytes"] > 10**8
@@ -144,6 +144,10 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "--resume"], 1, "--resume needs --checkpoint FILE"),
         (["train", "--model-kwargs", "depth=7"], 1, "model 'lenet5' takes no 'depth'"),
         (["train", "-m", "nowhere:model"], 1, "nowhere:model: No module named 'nowhere'"),
+        (["train", "--target-accuracy", "0.9"], 1, "give a percentage from 1 to 100, such as 90"),
+        (["train", "--clip-norm", "0"], 1, "--clip-norm 0 would set every gradient to zero"),
+        (["train", "--ema", "1"], 1, "--ema 1 would never move the average"),
+        (["train", "--threads", "0"], 2, "'--threads': Input should be greater"),
         (["train", "--device", "gpu"], 1, "must be 'cpu', 'cuda' or 'cuda:N'"),
         (["train", "--json", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),

@@ -57,5 +57,6 @@ def test_a_documented_command_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     torch.set_num_threads(1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)
     assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err

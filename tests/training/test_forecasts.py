@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from torchspeed.cli import session
+from torchspeed.cli.main import main
 from torchspeed.data.catalogue import DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.models import Implementation, create_model
+from torchspeed.training.baselines import LAST_VALUE, MEAN
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecasts import forecast_accuracy
+from torchspeed.training.forecasts import ForecastAccuracy, ForecastReport, forecast_accuracy
 from torchspeed.training.infer import infer
 from torchspeed.training.train import train
 
@@ -53,12 +58,81 @@ def test_an_error_in_percent_of_values_near_zero_is_left_out() -> None:
     assert forecast_accuracy(truth + 5.1, truth + 5).mape is not None
 
 
+def with_error(rmse: float, rse: float | None = 0.5) -> ForecastAccuracy:
+    return ForecastAccuracy(rse=rse, corr=None, rmse=rmse, mae=rmse, mape=None)
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (1.5, "The model's error (RMSE) is 25 % below that of the best simple forecast, ridge."),
+        (2.1, "The model is as good as the best simple forecast, ridge: their errors (RMSE) "
+              "differ by 5 %."),
+        (3.0, "The model is worse than the best simple forecast, ridge: its error (RMSE) is "
+              "50 % higher."),
+        (9.0, "The model is worse than the best simple forecast, ridge: its error (RMSE) is "
+              "4.5 times as high."),
+    ],
+)  # fmt: skip
+def test_the_verdict_names_the_best_simple_forecast(error: float, verdict: str) -> None:
+    others = {"the mean": with_error(4), "ridge": with_error(2), "the last value": with_error(3)}
+    assert ForecastReport(3, 9, None, with_error(error), others).in_words == verdict
+
+
+def test_values_that_never_change_have_no_rse_and_their_result_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, file = tmp_path / "constant.csv", tmp_path / "result.json"
+    table.write_text("a,b\n" + "".join(f"5,{row}\n" for row in range(100)))
+    options = [
+        "-d",
+        f"csv:{table}",
+        "-e",
+        "1",
+        "-b",
+        "8",
+        "-q",
+        "--threads",
+        "1",
+        "--json",
+        str(file),
+    ]
+    assert main(["train", "-m", "tpa_lstm", *options]) == 0
+    forecast = json.loads(file.read_text())["forecast"]
+    assert forecast["model"]["rse"] is None
+    assert all(accuracy["rse"] is None for accuracy in forecast["baselines"].values())
+    shown = capsys.readouterr().out
+    assert "The values to forecast are all equal: RSE is undefined" in shown
+    # A column that stands still while it is tested alone has an error of 0 to compare with.
+    table.write_text("a\n" + "".join(f"{min(row, 70)}\n" for row in range(100)))
+    assert main(["train", "-m", "tpa_lstm", *options, "--horizon", "1", "--window", "4"]) == 0
+    moving = "".join(f"{row // 90}\n" for row in range(100))
+    table.write_text(f"a\n{moving}")
+    assert main(["train", "-m", "tpa_lstm", *options]) == 0
+
+
+def test_a_result_is_on_the_disk_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "result.json"
+
+    def show(*_: object) -> None:
+        assert file.exists()
+        raise TorchspeedError("the terminal is gone")
+
+    monkeypatch.setattr(session, "show_run", show)
+    options = ["-e", "1", "-q", "--limit-batches", "2", "--threads", "1", "--json", str(file)]
+    assert main(["train", *options]) == 1
+    assert json.loads(file.read_text())["mode"] == "train"
+
+
 @pytest.mark.parametrize("model", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
 def test_a_first_training_without_options_learns_to_forecast(model: str) -> None:
     torch.set_num_threads(1)
     report = train(RunConfig(model=model)).forecast
     assert report is not None
-    assert report.model.rmse < 0.6 * min(report.last_value.rmse, report.mean.rmse)
+    simplest = (report.baselines[name].rmse for name in (LAST_VALUE, MEAN))
+    assert report.model.rmse < 0.6 * min(simplest)
     assert (report.model.corr or 0) > 0.8
 
 
@@ -74,12 +148,12 @@ def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
     assert report is not None
     assert report.epoch == 1 + losses.index(min(losses))
     assert (report.items, report.horizon) == (147, 3)
-    assert report.model.rse < report.last_value.rse
+    assert report.model.rmse < report.baselines[LAST_VALUE].rmse
     # What was kept is what was tested, and inference takes it.
     again = infer(TPA_LSTM, weights=best).forecast
     assert again is not None
     assert again.model == report.model
-    assert again.last_value == report.last_value
+    assert again.baselines == report.baselines
 
 
 def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_squared() -> None:

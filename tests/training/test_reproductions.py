@@ -30,6 +30,7 @@ def test_a_published_figure_is_one_command(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torch.set_num_threads(1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     if name == "exchange-rates":

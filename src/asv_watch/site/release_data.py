@@ -24,6 +24,8 @@ from asv_watch.records.releases import release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
+from asv_watch.site.operators import ReleaseCauses
+from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
 
@@ -63,6 +65,9 @@ def _of_machine(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
     )
     index_of = {case: index for index, case in enumerate(cases)}
+    causes = ReleaseCauses(
+        history, contents.history.explanations.get(history.machine, ()), contents.layout
+    )
 
     def is_main(case: str) -> bool:
         shown = table.find(case)
@@ -75,7 +80,11 @@ def _of_machine(
         "package": history.requirement,
         "versions": history.releases,
         "cases": [_case(history, table, case, is_main=is_main(case)) for case in cases],
-        "steps": [_step(step, index_of, import_case(history.requirement)) for step in steps],
+        "steps": [
+            _step(step, index_of, import_case(history.requirement))
+            | release_groups(step, index_of, causes)
+            for step in steps
+        ],
         "findings": _findings(history, index_of, contents),
         "method": _method(history),
         "failed": [

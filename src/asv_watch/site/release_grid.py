@@ -276,9 +276,7 @@ def brief_titles(cases: Sequence[str], table: CaseTable) -> tuple[dict[str, str]
         for case in cases
         if (shown := table.find(case))
     }
-    alike = _shared(parts.values())
-    if all(alike):
-        alike = [False] * len(alike)
+    alike = [False, *_shared(parts.values())[1:]]
     brief = {
         case: " · ".join(
             word for word, same in zip(words, alike, strict=True) if word and not same

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from threading import RLock
+import time
 
-from tqdm import tqdm
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from torchspeed.training.context import Observer
+from torchspeed.training.cores import load_warning
 from torchspeed.training.phases import StepTimes
 from torchspeed.training.results import EpochRecord
 
@@ -21,27 +23,56 @@ class RunProgress(Observer):
     Drawing happens between steps, so that no phase pays for it.
     """
 
-    def __init__(self) -> None:
-        tqdm.set_lock(RLock())  # its own is a semaphore, which a rank that is killed leaves behind
-        self._bar = tqdm(disable=True)
+    def __init__(self, ranks: int = 1) -> None:
+        self._ranks = ranks
+        self._console = Console(
+            stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True
+        )
+        self._bar = self._new_bar()
+        self._task = self._bar.add_task("", rate=0.0)
+        self._began = self._drawn = 0.0
+
+    def _new_bar(self) -> Progress:
+        return Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("steps, {task.fields[rate]:.3g} a second,"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=self._console,
+            auto_refresh=False,  # a thread would draw during a step
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
 
     def close(self) -> None:
         """Take the bar away."""
-        self._bar.close()
+        self._bar.stop()
 
     def prepared(self, summary: str) -> None:
-        """Print a line that stays."""
-        tqdm.write(summary, file=sys.stderr)
+        """Print a line that stays, and another one where too many processes share the cores."""
+        self._console.print(summary)
+        if (warning := load_warning(torch.get_num_threads(), self._ranks)) is not None:
+            self._console.print(f"warning: {warning}")
 
     def begin(self, title: str, steps: int) -> None:
-        """Begin a new bar for a loop; None is for terminals alone."""
-        self._bar.close()
-        self._bar = tqdm(total=steps, desc=title, unit="step", leave=False, disable=None,
-                         mininterval=REDRAW_S, dynamic_ncols=True)  # fmt: skip
+        """Begin a new bar for a loop; it is for terminals alone."""
+        self._bar.stop()
+        self._bar = self._new_bar()
+        self._task = self._bar.add_task(title, total=steps, rate=0.0)
+        self._bar.start()
+        self._began = self._drawn = time.monotonic()
 
     def step(self, items: int, times: StepTimes) -> None:
         """Redraw, but not for every step."""
-        self._bar.update()
+        self._bar.advance(self._task)
+        now = time.monotonic()
+        if now - self._drawn >= REDRAW_S:
+            done = self._bar.tasks[0].completed
+            self._bar.update(self._task, rate=done / (now - self._began))
+            self._bar.refresh()
+            self._drawn = now
 
     def epoch(self, record: EpochRecord) -> None:
         """Print a line that stays."""
@@ -52,8 +83,8 @@ class RunProgress(Observer):
             held_out = f"; test loss {record.test_loss:.4f}"
         if record.test_accuracy is not None:
             held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
-        tqdm.write(
+        self._bar.stop()
+        self._console.print(
             f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
-            f"{record.train_loss:.4f}{held_out}",
-            file=sys.stderr,
+            f"{record.train_loss:.4f}{held_out}"
         )

@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
@@ -24,10 +25,11 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.context import ALONE
+from torchspeed.training.cores import shared_threads
 from torchspeed.training.group import Group, launch, launched_group, work_as_rank
 from torchspeed.training.results import RunResult
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised when a name in what ``--json`` writes changes its meaning or goes."""
 
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
@@ -44,10 +46,12 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
         options: the command's parameters and their values.
     """
     config, outputs = complete(configure(options)), read(Outputs, options)
-    job = partial(run_and_report, config, run, outputs)
-    if (group := launched_group()) is not None:
+    group = launched_group()
+    devices = 1 if group is not None else count_devices(outputs.devices, config.device)
+    threads = config.threads or shared_threads(devices)
+    job = partial(run_and_report, replace(config, threads=threads), run, outputs)
+    if group is not None:
         work_as_rank(job, config.device, group)
-    devices = count_devices(outputs.devices, config.device)
     if devices > 1:
         launch(job, config.device, devices)
     else:
@@ -83,15 +87,15 @@ def run_and_report(
         if outputs.quiet or not group.leads:
             result = run(config, group=group)
         else:
-            with closing(RunProgress()) as progress:
+            with closing(RunProgress(group.world)) as progress:
                 result = run(config, observer=progress, group=group)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         raise _explained(error, config, group) from None
     if not group.leads:
         return
-    show_run(result, standard_output())
     if outputs.json is not None:
         write_result(outputs.json, result.as_dict())
+    show_run(result, standard_output())
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:

@@ -51,11 +51,13 @@ def show_run(result: RunResult, console: Console) -> None:
         console.print(_phases(title, rank))
     else:
         console.print(title, highlight=False)
+    memory = f"{result.peak_memory_bytes / 1024**2:,.0f} MiB"
+    threads = f"{result.threads} thread{'s' * (result.threads > 1)}"
     share = f", of which the phases are {percent(rank.phases_share)}" if rank.phases else ""
     console.print(
         f"measured steps: {rank.steps}, {rank.items_per_s:,.0f} items/s"
         f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}"
-        f"{share}; peak memory {result.peak_memory_bytes / 1024**2:,.0f} MiB{_work(result)}",
+        f"{share}; {threads}; peak memory {memory}{_work(result)}",
         highlight=False,
     )
     if result.world > 1 and rank.phases:
@@ -115,15 +117,14 @@ def _epochs(result: RunResult) -> Table:
 
 
 def show_forecast(report: ForecastReport, console: Console) -> None:
-    """Accuracy beside that of the last value and the mean, and what was learnt, in words."""
+    """Accuracy beside that of simple forecasts, and whether the model is better, in words."""
     epoch = "" if report.epoch is None else f", parameters of epoch {report.epoch}"
     title = f"test forecasts: {report.items} at horizon {report.horizon}{epoch}"
     table = make_table(title, "forecast", numbers=("RSE", "CORR", "RMSE", "MAE", "MAPE"))
-    forecasts = {"model": report.model, "last value": report.last_value, "mean": report.mean}
-    for name, accuracy in forecasts.items():
-        corr = "–" if accuracy.corr is None else f"{accuracy.corr:.4f}"
+    for name, accuracy in {"the model": report.model, **report.baselines}.items():
+        shares = ("–" if x is None else f"{x:.4f}" for x in (accuracy.rse, accuracy.corr))
         errors = (f"{value:.4g}" for value in (accuracy.rmse, accuracy.mae))
-        table.add_row(name, f"{accuracy.rse:.4f}", corr, *errors, percent(accuracy.mape))
+        table.add_row(name, *shares, *errors, percent(accuracy.mape))
     console.print(table)
     console.print(report.in_words, highlight=False)
 

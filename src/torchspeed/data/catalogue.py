@@ -94,6 +94,8 @@ class DataOptions:
         "Column to forecast: name, first or all; 0, 1, … without a header.",
         panel=DATA_PANEL,
     )
+    every_step: bool = False
+    """Whether a model forecasts each step up to the horizon; else the last one alone."""
     shape: tuple[int, ...] | None = None
     """Shape of one input that the model needs; None for the data's own."""
     classes: int = 10

@@ -64,6 +64,8 @@ class Data:
     """Items to choose the best epoch by; None where there are none apart from ``test``."""
     scale: Scale | None = None
     """How a series was normalised; None for images and random numbers."""
+    season: int | None = None
+    """Rows of a season, such as 12 for months; None where the frequency of the data says none."""
 
     @property
     def target_columns(self) -> slice:

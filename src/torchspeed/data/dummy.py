@@ -23,7 +23,8 @@ class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
         self.items = items
         self.shape = shape
         self.classes = options.classes
-        self.forecasts = shape[1] if options.target == "all" else 1
+        columns = shape[-1] if options.target == "all" else 1
+        self.forecasts = (options.horizon, columns) if options.every_step else (columns,)
         self.seed = seed
 
     def __len__(self) -> int:

@@ -74,7 +74,7 @@ def load_el_nino(options: DataOptions) -> Data:
         "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
         "region Nino 1+2, public domain, with statsmodels)"
     )
-    return split_series("el_nino", Table(values, ("temperature",)), options, source)
+    return split_series("el_nino", Table(values, ("temperature",)), options, source, season=12)
 
 
 def load_eeg(options: DataOptions) -> Data:

@@ -1,16 +1,21 @@
-"""Batches: torch's DataLoader with every source of randomness tied to a seed and an epoch."""
+"""Batches of a data set in an order that a seed decides, made here or by torch's DataLoader."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
-from torch.utils.data import DataLoader, Dataset, Subset
-from torch.utils.data.distributed import DistributedSampler
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader, Dataset, Sampler, default_collate
 
+from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
+
+Indices = NDArray[np.int64]
 
 
 class Batches:
@@ -19,8 +24,10 @@ class Batches:
     So a run that is taken up again at epoch *n* sees what it would have seen.
     Worker processes live from the first epoch to the last.
 
-    ``workers`` 0 loads in this process; ``rank`` of ``world`` takes its own part of the items;
-    ``pin_memory`` makes page-locked batches, for copies to a GPU.
+    ``workers`` 0 loads in this process, and so do windows over a series, whatever their number:
+    a series lies in memory, and a worker would only copy each batch once more. ``rank`` of
+    ``world`` takes its own part of the items; ``pin_memory`` makes page-locked batches, for
+    copies to a GPU.
     """
 
     def __init__(
@@ -35,36 +42,86 @@ class Batches:
         world: int = 1,
         pin_memory: bool = False,
     ) -> None:
-        self.seed = seed
-        self._generator = torch.Generator()
-        self._sampler: DistributedSampler[Any] | None = None
-        if shuffle:
-            self._sampler = DistributedSampler(
-                dataset, num_replicas=world, rank=rank, shuffle=True, seed=seed
+        self._seed = seed
+        self._order = _Order(len(dataset), batch_size, seed if shuffle else None, rank, world)  # type: ignore[arg-type]
+        batches = _BatchDataset(dataset)
+        self._make = dataset.batch if isinstance(dataset, Windows) else batches.__getitem__
+        self._pin_memory = pin_memory
+        self._worker_seeds = torch.Generator()
+        self._loader: DataLoader[Any] | None = None
+        if workers and not isinstance(dataset, Windows):
+            self._loader = DataLoader(
+                batches,
+                batch_size=None,  # an item of `_BatchDataset` is a batch
+                sampler=self._order,
+                num_workers=workers,
+                generator=self._worker_seeds,
+                persistent_workers=True,
+                pin_memory=pin_memory,
+                collate_fn=_unchanged,
             )
-        elif world > 1:
-            # Not the sampler: it repeats items to even out the ranks, and a test
-            # must count each once.
-            dataset = Subset(dataset, range(rank, len(dataset), world))  # type: ignore[arg-type]
-        self._loader: DataLoader[Any] = DataLoader(
-            dataset,
-            batch_size=batch_size,
-            sampler=self._sampler,
-            num_workers=workers,
-            generator=self._generator,
-            persistent_workers=workers > 0,
-            pin_memory=pin_memory,
-        )
 
     def __len__(self) -> int:
-        return len(self._loader)
+        return len(self._order)
 
     def epoch(self, number: int) -> Iterator[Any]:
-        """Return the batches of epoch ``number``."""
-        if self._sampler is not None:
-            self._sampler.set_epoch(number)
-        self._generator.manual_seed(self.seed + number)
-        yield from self._loader
+        """Return the batches of epoch ``number``, each a pair of inputs and targets."""
+        self._order.epoch = number
+        if self._loader is not None:
+            self._worker_seeds.manual_seed(self._seed + number)
+            yield from self._loader
+            return
+        made = map(self._make, self._order)
+        yield from map(_page_locked, made) if self._pin_memory else made
+
+
+class _Order(Sampler[Indices]):
+    """Indices of the items of each batch of one rank.
+
+    With a ``seed`` they are shuffled anew in each epoch, and some items are repeated so that all
+    ranks have as many; without one they are in order, and each item is there once.
+    """
+
+    def __init__(
+        self, items: int, batch_size: int, seed: int | None, rank: int, world: int
+    ) -> None:
+        self.epoch = 0
+        self._items, self._batch_size, self._seed = items, batch_size, seed
+        self._rank, self._world = rank, world
+
+    def _indices(self) -> Indices:
+        if self._seed is None:
+            return np.arange(self._rank, self._items, self._world)
+        generator = torch.Generator().manual_seed(self._seed + self.epoch)
+        order = torch.randperm(self._items, generator=generator).numpy()
+        equal_parts = math.ceil(self._items / self._world)
+        return np.resize(order, equal_parts * self._world)[self._rank :: self._world]
+
+    def __len__(self) -> int:
+        return math.ceil(len(self._indices()) / self._batch_size)
+
+    def __iter__(self) -> Iterator[Indices]:
+        order = self._indices()
+        for first in range(0, len(order), self._batch_size):
+            yield order[first : first + self._batch_size]
+
+
+class _BatchDataset(Dataset[Any]):
+    """A data set whose items are batches: the items at some indices of another data set."""
+
+    def __init__(self, dataset: Dataset[Any]) -> None:
+        self._dataset = dataset
+
+    def __getitem__(self, indices: Indices) -> Any:
+        return default_collate([self._dataset[index] for index in indices.tolist()])
+
+
+def _unchanged(batch: Any) -> Any:
+    return batch
+
+
+def _page_locked(batch: Any) -> Any:
+    return [part.pin_memory() for part in batch]
 
 
 @contextmanager

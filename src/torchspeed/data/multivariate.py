@@ -36,6 +36,8 @@ class SeriesFile:
     features: int
     rows: int
     about: str
+    season: int | None = None
+    """Rows of a season: a day, or a week of hours."""
 
 
 SERIES = {
@@ -52,6 +54,7 @@ SERIES = {
         137,
         52560,
         "power of 137 solar plants in Alabama, every 10 minutes of 2006",
+        season=144,
     ),
     "traffic": SeriesFile(
         "traffic/traffic.txt.gz",
@@ -59,6 +62,7 @@ SERIES = {
         862,
         17544,
         "hourly occupancy (0 to 1) of San Francisco Bay motorways at 862 sensors, 2015 to 2016",
+        season=168,
     ),
     "electricity": SeriesFile(
         "electricity/electricity.txt.gz",
@@ -66,6 +70,7 @@ SERIES = {
         321,
         26304,
         "hourly electricity of 321 clients in kWh, 2012 to 2014",
+        season=168,
     ),
 }
 
@@ -96,7 +101,7 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
             "or read it as a table of your own with csv:FILE"
         )
     source = f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})"
-    return split_series(name, table, options, source)
+    return split_series(name, table, options, source, series.season)
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:

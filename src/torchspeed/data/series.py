@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
@@ -25,10 +28,13 @@ VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
 
 
 class Windows(Dataset[tuple[Tensor, Tensor]]):
-    """The windows whose labels are certain rows of a series; windows are views, not copies.
+    """The windows whose labels are certain rows of a series; windows are views, batches copies.
 
     ``values`` are (rows, features), ``target`` the column to forecast (None for all), and
-    ``labels`` rows, all by default, of which those without a whole window are left out.
+    ``labels`` rows, all by default, of which those without a whole window are left out. With
+    ``every_step`` the rows between window and label are to be forecast too, and all of them are
+    labels. ``inputs`` (items, window, features) and ``targets``, (items, columns) or
+    (items, horizon, columns), are views of ``values``.
     """
 
     def __init__(
@@ -38,28 +44,59 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         horizon: int,
         target: int | None,
         labels: range | None = None,
+        *,
+        every_step: bool = False,
     ) -> None:
         self.values = values
         self.window = window
         self.horizon = horizon
         self.columns = slice(None) if target is None else slice(target, target + 1)
         rows = labels or range(len(values))
-        self.labels = range(max(rows.start, window + horizon - 1), rows.stop)
+        self._steps = horizon if every_step else 1
+        self.labels = range(max(rows.start + self._steps, window + horizon) - 1, rows.stop)
+        # A window's rows follow each other in memory, so that a batch is copied window by window.
+        features = values.shape[1]
+        first = self.labels.start - horizon - window + 1
+        used = values[first : first + len(self.labels) + window - 1].flatten()
+        size = window * features
+        windows = used.unfold(0, size, features) if len(self) else used.new_empty(0, size)
+        self.inputs = windows.unflatten(1, (window, features))
+        self.targets = values[self.labels.start : self.labels.stop, self.columns]
+        if every_step and len(self):
+            rows_of_all = values[self.labels.start - horizon + 1 : self.labels.stop, self.columns]
+            self.targets = rows_of_all.unfold(0, horizon, 1).transpose(1, 2)
+        # numpy takes half of the time that torch's index_select takes to copy them.
+        self._arrays = self.inputs.numpy(), self.targets.numpy()
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    def label_rows(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows that the items at some indices are forecasts of, (items, steps)."""
+        return self.labels.start + indices[:, None] + np.arange(1 - self._steps, 1)
+
+    def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Return the items at some indices: (items, window, features) and (items, columns)."""
+        inputs, targets = self._arrays
+        return torch.from_numpy(inputs[indices]), torch.from_numpy(targets[indices])
+
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        label = self.labels[index]
-        end = label - self.horizon + 1
-        item = self.values[end - self.window : end]  # (window, features)
-        return item, self.values[label, self.columns]  # (1,) or (features,)
+        return self.inputs[index], self.targets[index]
 
 
-def split_series(name: str, table: Table, options: DataOptions, source: str) -> Data:
+def split_series(
+    name: str, table: Table, options: DataOptions, source: str, season: int | None = None
+) -> Data:
     """Cut a table, oldest row first, into windows to train on, to validate with and to test on.
+
+    Args:
+        name: of the series.
+        table: its rows.
+        options: window, horizon and target.
+        source: where it comes from.
+        season: rows of a season, where the frequency of the data says so.
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and
@@ -71,9 +108,10 @@ def split_series(name: str, table: Table, options: DataOptions, source: str) -> 
     scale = Scale.of(table.values[: cuts[1]])
     scaled = scale.normalise(table.values)
     train, validation, test = (
-        Windows(scaled, options.window, options.horizon, target, range(first, last))
+        Windows(scaled, options.window, options.horizon, target, range(first, last),
+                every_step=options.every_step)
         for first, last in pairwise(cuts)
-    )
+    )  # fmt: skip
     if not (len(train) and len(validation) and len(test)):
         raise TorchspeedError(
             f"{name} has {rows} rows, {cuts[1]} of them to train on: too few for a window of "
@@ -81,4 +119,4 @@ def split_series(name: str, table: Table, options: DataOptions, source: str) -> 
             "longer series"
         )
     shape = (options.window, features)
-    return Data(name, train, test, shape, None, source, target, validation, scale)
+    return Data(name, train, test, shape, None, source, target, validation, scale, season)

@@ -14,7 +14,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 
-FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "warmup"}
+FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "threads", "warmup"}
 """Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
 
 

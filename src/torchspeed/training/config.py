@@ -87,7 +87,7 @@ class RunConfig:
     )
     workers: int = option(
         0,
-        "Processes per device that load data; 0 loads in the run's own process.",
+        "Processes per device that load images; 0 loads in the run's own process, as a series is.",
         "-w",
         panel=DATA_PANEL,
         min=0,
@@ -100,6 +100,12 @@ class RunConfig:
     device: str = option("cpu", "cpu, cuda or cuda:N.", panel=DEVICE)
     precision: Precision = option(
         "32-true", "Number format; mixed: matrix products in 16 bits.", panel=DEVICE
+    )
+    threads: int | None = option(
+        None,
+        "CPU threads of each rank; by default this machine's cores, shared by the runs on it.",
+        panel=DEVICE,
+        min=1,
     )
     compile: bool = option(False, "Compile with torch.compile.", panel=DEVICE)
     channels_last: bool = option(False, "Lay images out with the channels last.", panel=DEVICE)
@@ -168,8 +174,9 @@ def complete(config: RunConfig) -> RunConfig:
     """Return the configuration with what suits the model where it names nothing.
 
     Raises:
-        TorchspeedError: unknown model; the nearest are offered.
+        TorchspeedError: unknown model (the nearest are offered), or a value that trains nothing.
     """
+    _check_values(config)
     recipe = _recipe_of(config.model)
     optimiser = config.optimiser or recipe.optimiser
     rate = recipe.rate
@@ -182,6 +189,21 @@ def complete(config: RunConfig) -> RunConfig:
         rate=rate if config.rate is None else config.rate,
         epochs=config.epochs or recipe.epochs,
     )
+
+
+def _check_values(config: RunConfig) -> None:
+    """Refuse values in range that would train nothing, or end training at once."""
+    if config.target_accuracy is not None and config.target_accuracy < 1:
+        raise TorchspeedError(
+            f"--target-accuracy {config.target_accuracy:g} would be less than 1 %; give a "
+            "percentage from 1 to 100, such as 90"
+        )
+    if config.clip_norm == 0:
+        raise TorchspeedError(
+            "--clip-norm 0 would set every gradient to zero; give a larger norm, or leave it out"
+        )
+    if config.ema == 1:
+        raise TorchspeedError("--ema 1 would never move the average; give a decay below 1")
 
 
 def _recipe_of(model: str) -> Recipe:

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.utils.data import Dataset
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import count_flops
+from torchspeed.training.baselines import baseline_forecasts
 from torchspeed.training.config import RunConfig, complete
-from torchspeed.training.forecasts import ForecastReport, forecast_accuracy
+from torchspeed.training.forecasts import ForecastReport, Values, forecast_accuracy
 from torchspeed.training.group import Group
 from torchspeed.training.limits import check_batch, check_workers
 from torchspeed.training.loop import LoopResult, Step, run_loop
@@ -67,6 +69,8 @@ class RunContext:
     ) -> RunContext:
         """Open the data and make the model, on the device of this rank."""
         config = complete(replace(config, device=group.device(config.device)))
+        if config.threads is not None:
+            torch.set_num_threads(config.threads)
         options = replace(config.data_options, seed=config.seed)
         if config.data == "dummy" and options.items is None:
             items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * group.world)
@@ -148,21 +152,27 @@ class RunContext:
             inputs, targets = network.place(batch)
             with torch.inference_mode():
                 outputs, _ = network.forward(inputs, targets)
-            parts.append((outputs.float().cpu(), targets.cpu(), inputs[:, -1, columns].cpu()))
-        # Forecasts, true values and last values, (items, columns) each, as measured.
-        own = [
-            scale.restore(torch.cat(x).double(), columns).numpy() for x in zip(*parts, strict=True)
-        ]
-        forecasts, truth, last = map(np.concatenate, zip(*self.group.gather(own), strict=True))
+            parts.append((outputs.float().cpu(), targets.cpu()))
+        forecasts, truth = map(torch.cat, zip(*parts, strict=True))
+        available = len(self.data.test)  # type: ignore[arg-type]
+        items = np.arange(self.group.rank, available, self.group.world)[: len(truth)]
+        ranks = self.group.gather((items, forecasts, truth))
+        items = np.concatenate([rank[0] for rank in ranks])
+        forecasts, truth = (torch.cat([rank[part] for rank in ranks]) for part in (1, 2))
+
+        def measured(values: Tensor) -> Values:
+            """Return the values as they were measured, (items, columns)."""
+            return scale.restore(values.double(), columns).flatten(0, -2).numpy()
+
         return ForecastReport(
             horizon=self.config.data_options.horizon,
             items=len(truth),
             epoch=epoch,
-            model=forecast_accuracy(forecasts, truth),
-            last_value=forecast_accuracy(last, truth),
-            mean=forecast_accuracy(
-                np.broadcast_to(scale.mean[columns].double().numpy(), truth.shape), truth
-            ),
+            model=forecast_accuracy(measured(forecasts), measured(truth)),
+            baselines={
+                name: forecast_accuracy(measured(forecast), measured(truth))
+                for name, forecast in baseline_forecasts(self.data, items).items()
+            },
         )
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
@@ -186,6 +196,7 @@ class RunContext:
             parameters=self.parameters,
             device_name=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             world=self.group.world,
+            threads=torch.get_num_threads(),
             warmup_steps=sum(len(loop.warmup) for loop in loops),
             ranks=self.group.gather(rank_times(self.group.rank, loops)),
             peak_memory_bytes=_peak_memory(device),

@@ -1,4 +1,4 @@
-"""How good forecasts are: what the papers report, beside repeating the last value and the mean."""
+"""How good forecasts are: what the papers report, and whether simple forecasts do as well."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 CLEARLY_BELOW = 0.95
-"""A model has learnt when its error is at most this share of both other errors."""
+"""A model has learnt when its error is at most this share of the best simple forecast's."""
 
 NEAR_ZERO = 0.05
 """Share of a column's mean size below which an error in percent of a value is meaningless."""
@@ -20,9 +20,9 @@ NEAR_ZERO = 0.05
 class ForecastAccuracy:
     """Measures of (items, columns) forecasts, on the scale that the values were measured in."""
 
-    rse: float
+    rse: float | None
     """Root of the squared errors over the squared deviations from the mean, all columns together:
-    LSTNet's equation 15."""
+    LSTNet's equation 15. None where all values are equal, because there is no deviation."""
     corr: float | None
     """Mean over columns of the correlation of forecasts and values, LSTNet's equation 16; None
     where every column is constant."""
@@ -34,7 +34,7 @@ class ForecastAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class ForecastReport:
-    """Accuracy on the test items of a model, of the last value and of the mean."""
+    """Accuracy on the test items of a model and of simple forecasts of the same values."""
 
     horizon: int
     """Steps from the last known value to the one that is forecast."""
@@ -42,24 +42,34 @@ class ForecastReport:
     epoch: int | None
     """Whose parameters were tested: the best on validation; None where nothing was trained."""
     model: ForecastAccuracy
-    last_value: ForecastAccuracy
-    """Of the forecast that each value stays what it was last."""
-    mean: ForecastAccuracy
-    """Of the forecast that each value is the mean of the training data."""
+    baselines: dict[str, ForecastAccuracy]
+    """By name, as `torchspeed.training.baselines` describes them."""
+
+    @property
+    def best_baseline(self) -> str:
+        """Name of the simple forecast with the least RMSE."""
+        return min(self.baselines, key=lambda name: self.baselines[name].rmse)
 
     @property
     def in_words(self) -> str:
-        """What the model learnt, judged by its RMSE beside that of the other two forecasts."""
-        error = self.model.rmse
-        against = {"the last value": self.last_value.rmse, "the mean": self.mean.rmse}
-        sizes = " and ".join(
-            f"{100 * abs(1 - error / other):.0f} % "
-            f"{'below' if error < other else 'above'} that of {name}"
-            for name, other in against.items()
-        )
-        learnt = error < CLEARLY_BELOW * min(against.values())
-        end = "" if learnt else ": it did not learn to forecast"
-        return f"The model's error (RMSE) is {sizes}{end}."
+        """Whether the model is worth its training: its RMSE beside that of the best baseline."""
+        if self.model.rse is None:
+            return (
+                "The values to forecast are all equal: RSE is undefined, and no model is needed."
+            )
+        name, error = self.best_baseline, self.model.rmse
+        other = self.baselines[name].rmse
+        best = f"the best simple forecast, {name}"
+        if other == 0:
+            return f"There is nothing to learn: {best}, makes no error."
+        ratio = error / other
+        size = f"{100 * abs(1 - ratio):.0f} %"
+        if ratio < CLEARLY_BELOW:
+            return f"The model's error (RMSE) is {size} below that of {best}."
+        if ratio <= 1 / CLEARLY_BELOW:
+            return f"The model is as good as {best}: their errors (RMSE) differ by {size}."
+        times = f"{size} higher" if ratio < 2 else f"{ratio:.3g} times as high"
+        return f"The model is worse than {best}: its error (RMSE) is {times}."
 
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
@@ -67,7 +77,7 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
     from sklearn import metrics  # noqa: PLC0415 - optional, and a second to import
 
     sizes = np.abs(truth)
-    near_zero = (sizes < NEAR_ZERO * sizes.mean(0)).any()
+    near_zero = (sizes <= NEAR_ZERO * sizes.mean(0)).any()
     moving = (truth.std(0) > 0) & (forecasts.std(0) > 0)
     correlations = [
         np.corrcoef(forecasts[:, column], truth[:, column])[0, 1]
@@ -75,7 +85,7 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
     ]
     unexplained = 1 - metrics.r2_score(truth.ravel(), forecasts.ravel())
     return ForecastAccuracy(
-        rse=float(np.sqrt(unexplained)),
+        rse=None if np.ptp(truth) == 0 else float(np.sqrt(unexplained)),
         corr=float(np.mean(correlations)) if correlations else None,
         rmse=float(metrics.root_mean_squared_error(truth.ravel(), forecasts.ravel())),
         mae=float(metrics.mean_absolute_error(truth, forecasts)),

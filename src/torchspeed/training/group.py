@@ -140,6 +140,4 @@ def _run_rank(
 ) -> None:
     die_with(parent)
     keep_memory()
-    if "OMP_NUM_THREADS" not in os.environ:  # each rank would start a thread for every core
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) // world))
     work_as_rank(job, device, Group(rank, world, local_rank=rank), meeting)

@@ -16,6 +16,7 @@ from torch import nn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.work import activation_bytes_of_item, parameter_bytes
+from torchspeed.training.cores import cores
 
 SHARE = 0.8
 """Share of the memory available now that a run may take."""
@@ -47,11 +48,10 @@ def check_batch(
 
 def check_workers(workers: int, ranks: int) -> None:
     """Refuse loading processes far beyond the cores, with a number that works."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    most = max(1, WORKERS_PER_CORE * (cores or 1) // ranks)
+    most = max(1, WORKERS_PER_CORE * cores() // ranks)
     if workers > most:
         raise TorchspeedError(
-            f"{workers} workers are too many (cores: {cores}); give --workers {most} or fewer"
+            f"{workers} workers are too many (cores: {cores()}); give --workers {most} or fewer"
         )
 
 

@@ -204,9 +204,11 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
     ):
         options = replace(config.data_options, horizon=horizon, **series)
         run = replace(config, model=model, data_options=options, **settings)
-        report = train(run).as_dict()["forecast"]
-        for name, made in {f"{model}, here": "model", "last value": "last_value"}.items():
-            quality = {"RSE": report[made]["rse"], "CORR": report[made]["corr"] or 0.0}
+        report = train(run).forecast
+        if report is None:
+            raise AssertionError("a series has its forecasts")
+        for name, made in {f"{model}, here": report.model, **report.baselines}.items():
+            quality = {"RSE": made.rse, "CORR": made.corr or 0.0}
             rows[name, horizon] = {"name": name, "horizon": float(horizon), **quality}
     return list(rows.values())
 

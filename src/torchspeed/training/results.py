@@ -113,6 +113,8 @@ class RunResult:
     device_name: str
     world: int
     """Ranks that worked together."""
+    threads: int
+    """CPU threads of each rank."""
     warmup_steps: int
     ranks: list[RankTimes]
     peak_memory_bytes: int

@@ -24,6 +24,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
+from torchspeed.training.cores import runs_here, shared_threads
 from torchspeed.training.point import Outcome, run_point
 from torchspeed.training.storage import open_study
 
@@ -84,11 +85,12 @@ class Sweep:
         if config is None:
             return
         self._config = config
+        runs_here()  # from now on, the points of other workers here leave cores to this one
         known = self.study.user_attrs.get(_CONFIG)
         if known is None:
             self.study.set_user_attr(_CONFIG, config.as_dict())
             return
-        if difference := config.difference(known):
+        if difference := config.difference(known, {"threads"}):
             raise TorchspeedError(
                 f"sweep {name!r} in {storage} has {difference}; give the same options, or another "
                 "--name"
@@ -203,8 +205,9 @@ class Sweep:
         beats = itertools.count(1)
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
+            config = configured(self._config, point)
             outcome = run_point(
-                configured(self._config, point),
+                replace(config, threads=config.threads or shared_threads()),
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )

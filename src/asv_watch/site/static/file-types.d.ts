@@ -86,6 +86,12 @@ interface ReleaseStep {
   /** Peak memory, and counts that differ. */
   values: { case: number; verdict: Verdict; text: string; interval_text: string }[];
   unmeasured: { case: number; outcome: "skipped" | "failed"; reason: string }[];
+  /** Times that differ, those of one operator together. */
+  differences: { case: number; operator: string; state: string }[];
+  /** What became of memory, in one line; empty where none was compared. */
+  memory_text: string;
+  /** Cases whose memory differs. */
+  memory_differences: number[];
 }
 
 /** A difference between two releases. */

@@ -32,15 +32,17 @@ function rootScale(ratio) {
   return WIDTH / 2 + Math.sign(ratio - 1) * size * (WIDTH / 2 - MARGIN);
 }
 
-/** A bar from 0 % to the change, with its interval. @param {Change} change */
-function inlineBar({ ratio: measured, about, interval, verdict, state }) {
-  const ratio = measured ?? about;
+/**
+ * A bar from 0 % to the change, with its interval.
+ * @param {{ ratio: number | null, interval: [number, number] | null, verdict: Verdict }} change
+ */
+export function inlineBar({ ratio, interval, verdict }) {
   if (ratio === null) return null;
   const zero = WIDTH / 2;
   return svg(
     "svg",
     {
-      class: `bar-cell mark ${state === "measured" ? verdict : "same"}`,
+      class: `bar-cell mark ${verdict}`,
       viewBox: `0 0 ${WIDTH} 14`,
       "aria-hidden": "true",
     },
@@ -80,7 +82,9 @@ export function changeColumns(changes) {
         el(
           "div",
           { class: "bar-line" },
-          inlineBar(change),
+          change.state === "measured"
+            ? inlineBar(change)
+            : inlineBar({ ratio: change.about, interval: null, verdict: "same" }),
           changeSign(change),
           change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
         ),

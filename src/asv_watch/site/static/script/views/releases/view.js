@@ -2,10 +2,11 @@
 
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, fold, listOf, nodesOf, notice, part } from "../../page/elements.js";
+import { el, fold, listOf, nodesOf, notice } from "../../page/elements.js";
 import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
+import { inlineBar } from "../changes/table.js";
 import { releaseCharts } from "./charts.js";
 
 /** @import { Column } from "../../page/tables.js" */
@@ -17,27 +18,49 @@ function caseLink({ cases }, at) {
   return href ? el("a", { href }, title) : title;
 }
 
-/**
- * @param {ReleaseHistory} history
- * @returns {Column<ReleaseFinding>[]}
- */
-function findingColumns(history) {
-  return [
-    columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
-      draw: ({ case: at }) => caseLink(history, at),
-    }),
-    columnOf("Release", ({ after }) => after, {
-      draw: ({ after, before }) => [after, el("span", { class: "muted" }, ` against ${before}`)],
-    }),
-    columnOf("Change", ({ ratio }) => ratio, {
-      number: true,
-      draw: ({ text, verdict }) => changeSign({ text, verdict }),
-    }),
-    columnOf("99 % interval", (found) => found.interval_text),
-    columnOf("State", ({ state }) => state),
-    columnOf("Why", ({ why }) => why, { wrap: true, draw: ({ why }) => why || "not examined" }),
-  ];
-}
+/** All differences, as they are saved. @param {ReleaseHistory} history @returns {Column<ReleaseFinding>[]} */
+const findingColumns = ({ cases }) => [
+  columnOf("Case", ({ case: at }) => cases[at]?.title),
+  columnOf("Release", ({ after }) => after),
+  columnOf("Before", ({ before }) => before),
+  columnOf("Change", ({ ratio }) => ratio),
+  columnOf("99 % interval", (found) => found.interval_text),
+  columnOf("State", ({ state }) => state),
+  columnOf("Why", ({ why }) => why),
+];
+
+/** Differences of a release that are shown at once. */
+const OPEN = 8;
+
+/** @typedef {{ case: number, operator: string, state: string } & Compared} Difference */
+
+/** @param {ReleaseHistory} history @returns {Column<Difference>[]} */
+const differenceColumns = (history) => [
+  columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
+    draw: ({ case: at }) => caseLink(history, at),
+  }),
+  columnOf("Change", ({ ratio }) => ratio, {
+    draw: (found) =>
+      el(
+        "div",
+        { class: "bar-line" },
+        inlineBar(found),
+        changeSign({ text: found.text, verdict: found.verdict }),
+        el("span", { class: "muted" }, found.interval_text),
+      ),
+  }),
+  columnOf("Operator", ({ operator }) => operator, {
+    wrap: true,
+    draw: ({ operator, state }) => [
+      operator || "operator not known",
+      el("span", { class: "muted" }, ` · ${state}`),
+    ],
+  }),
+];
+
+/** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} at */
+const ratioOf = ({ ratios }, at) =>
+  /** @type {Compared} */ (ratios.find((ratio) => ratio.case === at));
 
 /** @typedef {{ case: number } & Partial<Compared> & { outcome?: "skipped" | "failed", reason?: string }} StepRow */
 
@@ -58,21 +81,50 @@ function stepColumns(history) {
   ];
 }
 
-/** @param {ReleaseHistory} history @param {ReleaseStep} step */
+/** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
   const { after, before, faster, slower, count, mean } = step;
-  const summary = `${after} against ${before}: ${faster} faster, ${slower} slower of ${count}; mean ${mean}`;
-  const section = fold(summary);
-  section.id = idOf(history, step);
-  section.addEventListener("toggle", () => {
-    if (!section.open || section.children.length > 1) return;
+  const times = step.differences.map((found) => ({ ...ratioOf(step, found.case), ...found }));
+  const memory = step.memory_differences.map((at) => ({
+    case: at,
+    operator: "peak memory",
+    state: "",
+    ...ratioOf(step, at),
+  }));
+  const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
+  all.addEventListener("toggle", () => {
+    if (!all.open || all.children.length > 1) return;
     /** @type {StepRow[]} */
     const rows = [...step.ratios, ...step.values, ...step.unmeasured].sort(
       (a, b) => a.case - b.case,
     );
-    section.append(drawTable(summary, stepColumns(history), rows, { className: "list cards" }));
+    all.append(
+      drawTable(`${after} against ${before}`, stepColumns(history), rows, {
+        className: "list cards",
+      }),
+    );
   });
-  return section;
+  const summary = `time: ${slower} slower, ${faster} faster of ${count}, mean ${mean}`;
+  return el(
+    "section",
+    { class: "commit-group", id: idOf(history, step) },
+    el("h3", {}, after, el("span", { class: "muted" }, ` against ${before} · ${summary}`)),
+    times.length
+      ? drawTable(`What ${after} changed`, differenceColumns(history), times, {
+          className: "list cards changes",
+          first: OPEN,
+        })
+      : null,
+    memory.length
+      ? fold(
+          step.memory_text,
+          drawTable(`Memory of ${after}`, differenceColumns(history).slice(0, 2), memory, {
+            className: "list cards changes",
+          }),
+        )
+      : el("p", { class: "note" }, step.memory_text),
+    all,
+  );
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseStep} step */
@@ -97,10 +149,9 @@ const lead = (history) => {
 
 /** @param {ReleaseHistory} history */
 function drawHistory(history) {
-  const { steps, findings, method, failed } = history;
+  const { steps, method, failed } = history;
   const place = placeOf(history);
   return [
-    el("p", { class: "lead" }, lead(history)),
     el(
       "nav",
       { class: "contents", "aria-label": "Releases" },
@@ -113,15 +164,6 @@ function drawHistory(history) {
       "section",
       { id: `findings-${place}` },
       el("h2", {}, "What each release changed"),
-      findings.length
-        ? drawTable("Differences between releases", findingColumns(history), findings, {
-            className: "list cards",
-            first: 20,
-          })
-        : notice("No case differs between two releases."),
-    ),
-    part(
-      "Release by release",
       steps.map((step) => stepSection(history, step)),
     ),
     el(
@@ -148,7 +190,12 @@ export const releasesView = {
         app.replaceChildren(
           ...nodesOf(
             histories.length
-              ? histories.map(drawHistory)
+              ? histories.map((history, at) =>
+                  // Others are one click away, or the first would be hard to leave.
+                  at
+                    ? fold(lead(history), drawHistory(history))
+                    : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
+                )
               : [notice("No releases are compared yet; asv-watch releases measure does so.")],
           ),
         );

@@ -1,0 +1,85 @@
+"""What one release changed, grouped as people tell it: times by operator, memory in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from statistics import median
+
+from asv_watch import quantities
+from asv_watch.judge.release_history import ReleaseStep, release_findings
+from asv_watch.quantities import counted
+from asv_watch.site.operators import ReleaseCauses
+from asv_watch.site.scripts import Json
+from asv_watch.statistics.rule import Verdict, verdict
+
+_MOST_ALIKE = 0.6
+"""Share of the cases whose memory has to move in one direction to be told in one line."""
+_FEWEST_ALIKE = 3
+
+
+def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: ReleaseCauses) -> Json:
+    """Return the cases that a release changed.
+
+    Returns:
+        ``differences``: times, those of one operator together, the operator with the largest
+        change first and those without one last; ``memory_text``: what became of memory, in one
+        line; ``memory_differences``: case by case.
+    """
+    states = {finding.case: finding.state for finding in release_findings(step)}
+    differing = {
+        case: ratio for case, ratio in step.ratios.items() if verdict(ratio) is not Verdict.SAME
+    }
+    operators = {
+        case: causes.operator(step, case, ratio)
+        for case, ratio in differing.items()
+        if ratio.kind == "time"
+    }
+    sizes = {case: abs(log(ratio.ratio)) for case, ratio in differing.items()}
+    largest: dict[str, float] = {}
+    for case, operator in operators.items():
+        largest[operator] = max(largest.get(operator, 0.0), sizes[case])
+    times = sorted(
+        operators,
+        key=lambda case: (
+            not operators[case], -largest[operators[case]], operators[case], -sizes[case]
+        ),
+    )  # fmt: skip
+    memory = sorted(
+        (case for case, ratio in differing.items() if ratio.kind == "memory"),
+        key=lambda case: -sizes[case],
+    )
+    return {
+        "differences": [
+            {
+                "case": index_of[case],
+                "operator": operators[case],
+                "state": states.get(case, ""),
+            }
+            for case in times
+        ],
+        "memory_differences": [index_of[case] for case in memory],
+        "memory_text": _memory_text(step, memory),
+    }
+
+
+def _memory_text(step: ReleaseStep, differing: Sequence[str]) -> str:
+    """Say how much memory changed, at once where it changed alike in most cases."""
+    count = sum(ratio.kind == "memory" for ratio in step.ratios.values())
+    if not count:
+        return ""
+    if not differing:
+        return f"Peak memory: no change in {counted(count, 'case')}."
+    ratios = [step.ratios[case] for case in differing]
+    grown = [ratio for ratio in ratios if ratio.ratio > 1]
+    alike = max(grown, [ratio for ratio in ratios if ratio.ratio < 1], key=len)
+    if len(alike) < _FEWEST_ALIKE or len(alike) < _MOST_ALIKE * count:
+        return f"Peak memory: changed in {len(differing)} of {counted(count, 'case')}."
+    middle = median(ratio.ratio for ratio in alike)
+    amount = quantities.quantity(
+        median(abs(ratio.after - ratio.before) for ratio in alike), "bytes"
+    )
+    return (
+        f"Peak memory: {quantities.change(middle, 'memory')} in {len(alike)} of "
+        f"{counted(count, 'case')}, {'up' if middle > 1 else 'down'} by {amount} in the median."
+    )

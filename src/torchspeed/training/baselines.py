@@ -1,0 +1,134 @@
+"""Forecasts that need no neural network, of the test items of a series.
+
+| name | forecast |
+|---|---|
+| the last value | each value stays what it was last |
+| the mean | each value is the mean of the training data |
+| the value a season ago | the last known value of the same time of the season |
+| the mean of the season | the mean of the training data at the same time of the season |
+| ridge regression | a linear map of the window, with its penalty chosen on the validation items |
+
+A season is what the data's frequency says (a year of months), else what the autocorrelation of the
+training data shows; a series without one has no seasonal forecasts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchspeed.data.dataset import Data
+from torchspeed.data.series import Windows
+
+LAST_VALUE, MEAN = "the last value", "the mean"
+SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the season"
+RIDGE = "ridge regression"
+
+PENALTIES = 10.0 ** np.arange(-1, 5)
+"""Of the ridge regression, on normalised values."""
+LARGEST_REGRESSION = 20_000_000
+"""Numbers in the windows that a regression is made of."""
+
+SIGNIFICANT = 0.05
+"""A season's autocorrelation differs from 0 at this level."""
+ROUNDING = 1e-6
+"""Of float32, as a share of the largest value."""
+
+
+def baseline_forecasts(data: Data, items: NDArray[np.int64]) -> dict[str, Tensor]:
+    """Return forecasts of test items by name, normalised and of the shape of their targets."""
+    inputs, targets = zip(*(data.test[int(index)] for index in items), strict=True)
+    shape = torch.stack(targets).shape
+    last = torch.stack([window[-1, data.target_columns] for window in inputs])
+    by_item = (len(items), *(1,) * (len(shape) - 2), shape[-1])
+    forecasts = {
+        LAST_VALUE: last.view(by_item).expand(shape),
+        MEAN: torch.zeros(shape),  # normalised values have the training data's mean
+    }
+    if isinstance(data.train, Windows) and isinstance(data.test, Windows):
+        known = data.train.values[: data.train.labels.stop, data.target_columns]
+        season = data.season or find_season(known.numpy())
+        if season is not None:
+            forecasts |= _seasonal(data.test, known, season, items)
+        if isinstance(data.validation, Windows):
+            forecasts[RIDGE] = _ridge(data.train, data.validation, data.test, items)
+    return forecasts
+
+
+def find_season(values: NDArray[np.float32]) -> int | None:
+    """Return how many rows of (rows, columns) a season has; None where there is none.
+
+    It is the first peak of the autocorrelation that comes near the highest one. Differences of
+    rows are taken, because slow changes correlate over any distance.
+    """
+    from statsmodels.tsa.stattools import acf  # noqa: PLC0415 - optional, and a second to import
+
+    steps = np.diff(values.astype(np.float64), axis=0)
+    # A constant or a straight line has nothing but the rounding of float32.
+    steps = steps[:, steps.std(0) > ROUNDING * np.abs(values).max(0)]
+    lags = len(values) // 3
+    if not steps.size or lags < 3:
+        return None
+    correlation = np.mean([acf(column, nlags=lags, fft=True) for column in steps.T], axis=0)
+    inner = correlation[1:-1]
+    peaks = 1 + np.flatnonzero((inner > correlation[:-2]) & (inner > correlation[2:]))
+    peaks = peaks[peaks > 1]
+    if not len(peaks):
+        return None
+    highest = correlation[peaks].max()
+    # All lags are tried, so that one of them exceeds the limit of a single one by chance.
+    limit = math.sqrt(2 * math.log(2 * lags / SIGNIFICANT) / len(values))
+    return int(peaks[correlation[peaks] >= 0.9 * highest][0]) if highest > limit else None
+
+
+def _seasonal(
+    test: Windows, known: Tensor, season: int, items: NDArray[np.int64]
+) -> dict[str, Tensor]:
+    rows = torch.from_numpy(test.label_rows(items))
+    last = rows[:, -1:] - test.horizon  # of each window
+    values = test.values[:, test.columns]
+    ago = rows - season * torch.ceil((rows - last) / season).long()
+    phases = torch.stack([known[phase::season].mean(0) for phase in range(season)])
+    # A window that begins less than a season after the series has no value a season ago.
+    forecasts = {SEASONAL_VALUE: values[ago.clamp(min=0)], SEASONAL_MEAN: phases[rows % season]}
+    shape = test.targets[items].shape
+    return {name: forecast.reshape(shape) for name, forecast in forecasts.items()}
+
+
+def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np.int64]) -> Tensor:
+    """Return the forecasts of the penalty with the least error on the validation items.
+
+    The map is of the whole window; where that would be too large, of the window of the column
+    that is forecast, and the same for all columns.
+    """
+    from sklearn.linear_model import Ridge  # noqa: PLC0415 - optional, and a second to import
+
+    whole = train.inputs.numel() <= LARGEST_REGRESSION
+
+    def flat(inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        if whole:
+            return inputs.flatten(1), targets.flatten(1)
+        own = inputs[..., train.columns].transpose(1, 2).flatten(0, 1)
+        return own, targets.view(len(inputs), -1, targets.shape[-1]).transpose(1, 2).flatten(0, 1)
+
+    size = train.inputs.numel() if whole else train.inputs[..., train.columns].numel()
+    every = math.ceil(size / LARGEST_REGRESSION)
+    x, y = flat(train.inputs[::every], train.targets[::every])
+    held_out, truth = flat(validation.inputs[::every], validation.targets[::every])
+    fits = [Ridge(alpha=penalty).fit(x.numpy(), y.numpy()) for penalty in PENALTIES]
+    errors = [np.square(_predict(fit, held_out) - truth.numpy()).mean() for fit in fits]
+    best = fits[int(np.argmin(errors))]
+    tested, targets = test.inputs[items], test.targets[items]
+    forecast = torch.from_numpy(_predict(best, flat(tested, targets)[0]))
+    if not whole:
+        forecast = forecast.view(len(items), targets.shape[-1], -1).transpose(1, 2)
+    return forecast.reshape(targets.shape)
+
+
+def _predict(fit: object, inputs: Tensor) -> NDArray[np.float64]:
+    made: NDArray[np.float64] = fit.predict(inputs.numpy())  # type: ignore[attr-defined]
+    return made.reshape(len(inputs), -1)

@@ -1,0 +1,118 @@
+"""What a model has to beat: each simple forecast, beside its definition by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.load import load_data
+from torchspeed.data.series import split_series
+from torchspeed.data.tables import Table
+from torchspeed.training import baselines
+from torchspeed.training.baselines import (
+    LAST_VALUE,
+    MEAN,
+    RIDGE,
+    SEASONAL_MEAN,
+    SEASONAL_VALUE,
+    baseline_forecasts,
+    find_season,
+)
+
+
+def seasonal_series(rows: int, season: int, noise: float, columns: int = 2) -> np.ndarray:
+    generator = np.random.default_rng(season)
+    shape = generator.normal(0, 1, (season, columns))
+    drift = generator.normal(0, noise, (rows, columns)).cumsum(0)
+    made: np.ndarray = shape[np.arange(rows) % season] + drift
+    return made.astype(np.float32)
+
+
+def data_of(values: np.ndarray, season: int | None = None, **options: Any) -> Any:
+    table = Table(torch.from_numpy(values), tuple(map(str, range(values.shape[1]))))
+    return split_series("a test", table, DataOptions(**options), "a test", season)
+
+
+@given(season=st.integers(3, 40), seed=st.integers(0, 100))
+@settings(deadline=None, max_examples=30)
+def test_a_season_is_found_in_noise_and_drift(season: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    wave = np.sin(2 * np.pi * np.arange(season * 12) / season)[:, None]
+    drift = generator.normal(0, 0.1 / season, wave.shape).cumsum(0)
+    assert find_season((wave + drift).astype(np.float32)) == season
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_noise_a_random_walk_a_line_and_a_constant_have_no_season(seed: int) -> None:
+    noise = np.random.default_rng(seed).normal(0, 1, (500, 1)).astype(np.float32)
+    line = np.linspace(0, 1 + seed, 500, dtype=np.float32)[:, None]
+    for values in (noise, noise.cumsum(0), line, np.full_like(line, seed)):
+        assert find_season(values) is None
+
+
+def test_the_monthly_series_has_a_season_of_a_year_and_says_so() -> None:
+    data: Any = load_data("el_nino", DataOptions())
+    assert data.season == 12
+    assert find_season(data.train.values[:439].numpy()) == 12
+
+
+@pytest.mark.parametrize("every_step", [False, True])
+@pytest.mark.parametrize("target", ["all", "1"])
+def test_every_baseline_is_its_definition(target: str, every_step: bool) -> None:
+    values = seasonal_series(300, season=7, noise=0.05)
+    window, horizon = 9, 4
+    data = data_of(values, window=window, horizon=horizon, target=target, every_step=every_step)
+    items = np.arange(0, len(data.test), 3)
+    forecasts = baseline_forecasts(data, items)
+    columns = [0, 1] if target == "all" else [1]
+    known = data.train.values.numpy()[:, columns]
+    trained = known[:180]
+    for place, item in enumerate(items.tolist()):
+        label = 240 + (horizon - 1 if every_step else 0) + item
+        end = label - horizon  # the last row of the window
+        for step, row in enumerate(range(end + 1, label + 1) if every_step else [label]):
+            ago = max(r for r in range(row % 7, row, 7) if r <= end)
+            by_hand = {
+                LAST_VALUE: known[end],
+                MEAN: np.zeros(len(columns)),
+                SEASONAL_VALUE: known[ago],
+                SEASONAL_MEAN: trained[row % 7 :: 7].mean(0),
+            }
+            for name, expected in by_hand.items():
+                forecast = forecasts[name][place]
+                if every_step:
+                    forecast = forecast[step]
+                assert np.allclose(forecast, expected, atol=1e-5), name
+
+
+@pytest.mark.parametrize("every_step", [False, True])
+@pytest.mark.parametrize("largest", [10**9, 2500])
+def test_ridge_finds_a_series_that_is_linear_in_its_window(
+    largest: int, every_step: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baselines, "LARGEST_REGRESSION", largest)
+    rows = np.arange(400)
+    values = np.stack([np.sin(rows / 3) + np.sin(rows / 17), np.cos(rows / 3)], 1)
+    data = data_of(values.astype(np.float32), window=8, horizon=3, target="all",
+                   every_step=every_step)  # fmt: skip
+    items = np.arange(len(data.test))
+    forecast = baseline_forecasts(data, items)[RIDGE]
+    assert forecast.shape == data.test.targets.shape
+    error = (forecast - data.test.targets).square().mean().sqrt()
+    assert error < 0.1
+    assert error < 0.2 * (baseline_forecasts(data, items)[LAST_VALUE]
+                          - data.test.targets).square().mean().sqrt()  # fmt: skip
+
+
+def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean() -> None:
+    data = data_of(seasonal_series(100, 5, 0.1), window=4, horizon=1)
+    pairs = list(data.test)
+    own = type(data)("own", data.train, pairs, data.item_shape, None, "a test", data.target,
+                     data.validation, data.scale)  # fmt: skip
+    forecasts = baseline_forecasts(own, np.arange(len(pairs)))
+    assert set(forecasts) == {LAST_VALUE, MEAN}
+    assert torch.equal(forecasts[LAST_VALUE][:, 0], torch.stack([x[-1, 0] for x, _ in pairs]))
