@@ -29,7 +29,7 @@ LONGEST = (
     "tests/browser",
     "tests/asv_watch/night/test_nights.py",
     "tests/test_lint.py",
-    "tests/training/test_sweep.py",
+    "tests/studies/test_sweep.py",
     "tests/asv_watch/releases/test_command.py",
     "tests/asv_watch/site",
     "tests/measure/test_compile_cost.py",

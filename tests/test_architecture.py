@@ -11,6 +11,8 @@ from pathlib import Path
 from asv_watch.asv.settings import load_settings
 from tests.conftest import run
 
+TRAINING_ROOM = "src/torchspeed/training/*.py"
+"""All of it is measured; what runs many trainings is in ``studies``."""
 MEASURED_PATHS = load_settings(Path(__file__).parents[1]).declared.measured_paths
 
 IMPORT_EVERYTHING = """
@@ -70,6 +72,8 @@ def test_a_measured_process_imports_nothing_outside_the_measured_paths(root: Pat
     files = [path for path in MEASURED_PATHS if path.endswith(".py")]
     never = [file for file in files if file not in ours]
     assert never == [], "no suite imports these: remove them from measured_paths of asv.conf.json"
+    training = [path.relative_to(root).as_posix() for path in root.glob(TRAINING_ROOM)]
+    assert set(training) <= set(ours), "no suite imports these: they belong to another room"
 
 
 def test_the_list_of_measured_modules_is_what_suites_import(root: Path) -> None:

@@ -21,7 +21,7 @@ SMALLER = {
 }
 """Option to the value that makes a documented command small; a sweep has one point."""
 RUN = ("train", "inference", "smooth-inference", "sweep")
-"""Commands that train; tests/training/test_reproductions.py has what is published."""
+"""Commands that train; tests/studies/test_reproductions.py has what is published."""
 
 
 def documented() -> list[str]:

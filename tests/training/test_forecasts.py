@@ -15,11 +15,12 @@ from torchspeed.cli.main import main
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import Implementation, create_model
-from torchspeed.training.baselines import LAST_VALUE, MEAN
+from torchspeed.training.baselines import LAST_VALUE, LINEAR_BATCH, LINEAR_MODEL, LINEAR_NAME, MEAN
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastAccuracy, ForecastReport, forecast_accuracy
 from torchspeed.training.infer import infer
 from torchspeed.training.train import train
+from torchspeed.workloads import list_workloads
 
 TPA_LSTM = RunConfig(
     model="tpa_lstm",
@@ -56,6 +57,27 @@ def test_an_error_in_percent_of_values_near_zero_is_left_out() -> None:
     truth = np.arange(1.0, 41.0).reshape(-1, 1)
     assert forecast_accuracy(truth + 0.1, truth).mape is None  # 1 is 5 % of the mean
     assert forecast_accuracy(truth + 5.1, truth + 5).mape is not None
+
+
+@pytest.mark.parametrize("model", list_workloads("forecaster"))
+def test_a_model_of_every_step_trains_and_stands_beside_dlinear(model: str) -> None:
+    torch.set_num_threads(1)
+    config = RunConfig(model=model, batch_size=16, epochs=1, limit_batches=2)
+    report = train(replace(config, data_options=DataOptions(window=24, horizon=4))).forecast
+    assert report is not None
+    assert (report.horizon, report.items) == (4, 32)
+    assert (LINEAR_NAME in report.baselines) == (model != LINEAR_MODEL)
+    assert report.model.rse is not None
+
+
+def test_dlinear_beside_a_model_is_dlinear_trained_alone_on_the_same_windows() -> None:
+    torch.set_num_threads(1)
+    series = DataOptions(window=24, horizon=4)
+    beside = train(RunConfig(model="itransformer", epochs=1, rate=0.1, data_options=series))
+    alone = train(RunConfig(model="dlinear", batch_size=LINEAR_BATCH, data_options=series))
+    assert beside.forecast is not None
+    assert alone.forecast is not None
+    assert beside.forecast.baselines[LINEAR_NAME] == alone.forecast.model
 
 
 def with_error(rmse: float, rse: float | None = 0.5) -> ForecastAccuracy:

@@ -14,7 +14,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 
 if TYPE_CHECKING:
-    from torchspeed.training.reproductions import Reproduction, Row
+    from torchspeed.studies.reproductions import Reproduction, Row
 
 EXAMPLES = """
 Examples:\n
@@ -48,8 +48,8 @@ def reproduce(
         raise TorchspeedError(f"nothing published is called {name!r}; give {', '.join(NAMES)}")
     file = figure or Path(f"{name}.svg")
     check_writable(file)
-    from torchspeed.training.figures import draw_side_by_side
-    from torchspeed.training.reproductions import REPRODUCTIONS
+    from torchspeed.studies.figures import draw_side_by_side
+    from torchspeed.studies.reproductions import REPRODUCTIONS
 
     reproduction = REPRODUCTIONS[name]
     rows = reproduction.measure(configure(options), full)

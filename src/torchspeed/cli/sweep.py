@@ -15,8 +15,8 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, complete
 
 if TYPE_CHECKING:
-    from torchspeed.training.point import Outcome
-    from torchspeed.training.sweep import Point, Sweep
+    from torchspeed.studies.point import Outcome
+    from torchspeed.studies.sweep import Point, Sweep
 
 EXAMPLES = """
 Examples:\n
@@ -65,7 +65,7 @@ def sweep(
     """
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
-    from torchspeed.training.sweep import Sweep, grid
+    from torchspeed.studies.sweep import Sweep, grid
 
     if report:
         study = Sweep(storage, name, None)
@@ -80,7 +80,7 @@ def sweep(
     outcomes = study.outcomes()
     _show(outcomes, standard_output())
     if figures is not None:
-        from torchspeed.training.figures import draw_sweep
+        from torchspeed.studies.figures import draw_sweep
 
         for drawn in draw_sweep(outcomes, figures):
             print(drawn)
@@ -93,7 +93,7 @@ def sweep(
 
 
 def _begin(storage: str, name: str, options: dict[str, Any]) -> Sweep:
-    from torchspeed.training.sweep import Sweep, configured, grid
+    from torchspeed.studies.sweep import Sweep, configured, grid
 
     config = configure({name: value for name, value in options.items() if name not in SETTINGS})
     for point in grid(_axes(options)):  # a wrong name is refused before anything is stored

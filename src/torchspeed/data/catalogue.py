@@ -63,6 +63,9 @@ def kind_of(name: str) -> str:
     return DATA[name].kind
 
 
+USUAL_WINDOW = 10
+"""FluxBench's."""
+
 DATA_PANEL = "Data"
 """Heading of ``--help``."""
 
@@ -85,7 +88,13 @@ class DataOptions:
         panel=DATA_PANEL,
     )
     features: int | None = option(None, "Features of a dummy series.", min=1, panel=DATA_PANEL)
-    window: int = option(10, "Time steps that a model sees.", min=1, panel=DATA_PANEL)
+    window: int = option(
+        None,
+        "Time steps that a model sees; the default depends on the model.",
+        min=1,
+        panel=DATA_PANEL,
+    )
+    """`USUAL_WINDOW` where neither a person nor a recipe says it."""
     horizon: int = option(
         3, "Steps from the window's last step to the value to forecast.", min=1, panel=DATA_PANEL
     )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.catalogue import USUAL_WINDOW, DataOptions
 from torchspeed.data.dataset import Data, Scale
 from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
@@ -103,20 +103,21 @@ def split_series(
             horizon.
     """
     target = table.index_of(options.target, name)
+    window = options.window or USUAL_WINDOW
     rows, features = table.values.shape
     cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
     scale = Scale.of(table.values[: cuts[1]])
     scaled = scale.normalise(table.values)
     train, validation, test = (
-        Windows(scaled, options.window, options.horizon, target, range(first, last),
+        Windows(scaled, window, options.horizon, target, range(first, last),
                 every_step=options.every_step)
         for first, last in pairwise(cuts)
     )  # fmt: skip
     if not (len(train) and len(validation) and len(test)):
         raise TorchspeedError(
             f"{name} has {rows} rows, {cuts[1]} of them to train on: too few for a window of "
-            f"{options.window} and a horizon of {options.horizon}; choose smaller ones or a "
+            f"{window} and a horizon of {options.horizon}; choose smaller ones or a "
             "longer series"
         )
-    shape = (options.window, features)
+    shape = (window, features)
     return Data(name, train, test, shape, None, source, target, validation, scale, season)

@@ -1,4 +1,4 @@
-"""Forecasts that need no neural network, of the test items of a series.
+"""Simple forecasts of the test items of a series, which a model has to beat.
 
 | name | forecast |
 |---|---|
@@ -7,9 +7,11 @@
 | the value a season ago | the last known value of the same time of the season |
 | the mean of the season | the mean of the training data at the same time of the season |
 | ridge regression | a linear map of the window, with its penalty chosen on the validation items |
+| DLinear | the model of that name, trained by its own recipe whatever the run's is |
 
 A season is what the data's frequency says (a year of months), else what the autocorrelation of the
-training data shows; a series without one has no seasonal forecasts.
+training data shows; a series without one has no seasonal forecasts. DLinear is trained by
+`torchspeed.training.train`, beside a model in training alone.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ import math
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.series import Windows
+from torchspeed.models import create_model
+from torchspeed.training.config import RunConfig, complete
 
 LAST_VALUE, MEAN = "the last value", "the mean"
 SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the season"
@@ -57,6 +61,50 @@ def baseline_forecasts(data: Data, items: NDArray[np.int64]) -> dict[str, Tensor
         if isinstance(data.validation, Windows):
             forecasts[RIDGE] = _ridge(data.train, data.validation, data.test, items)
     return forecasts
+
+
+LINEAR_MODEL, LINEAR_NAME, LINEAR_BATCH = "dlinear", "DLinear", 32
+"""The model that is trained beside others: its name, that of its forecasts, and its batch."""
+
+
+class LinearForecaster(nn.Module):
+    """DLinear for the targets of a data set: a single step, or each up to the horizon."""
+
+    def __init__(self, data: Data) -> None:
+        super().__init__()
+        window, features = data.item_shape
+        shape = data.test[0][1].shape
+        self._every_step = len(shape) == 2
+        self._columns = data.target_columns
+        self.model = create_model(
+            LINEAR_MODEL,
+            "plain",
+            window=window,
+            features=features,
+            horizon=shape[0] if self._every_step else 1,
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (batch, window, features) to (batch, columns), or (batch, horizon, columns)."""
+        forecast: Tensor = self.model(x)[..., self._columns]
+        return forecast if self._every_step else forecast[:, 0]
+
+
+def linear_config(config: RunConfig) -> RunConfig:
+    """Return how `LINEAR_MODEL` is trained beside a run: on its data, with nothing else of it."""
+    return complete(
+        RunConfig(
+            model=LINEAR_MODEL,
+            data=config.data,
+            data_options=config.data_options,
+            batch_size=LINEAR_BATCH,
+            limit_batches=config.limit_batches,
+            seed=config.seed,
+            device=config.device,
+            phases=False,
+            warmup=0,
+        )
+    )
 
 
 def find_season(values: NDArray[np.float32]) -> int | None:

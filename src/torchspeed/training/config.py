@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from torchspeed.data.catalogue import DATA, DATA_PANEL, IMPORT_MARK, DataOptions
+from torchspeed.data.catalogue import DATA, DATA_PANEL, IMPORT_MARK, USUAL_WINDOW, DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 from torchspeed.workloads import get_workload, list_workloads
@@ -157,6 +157,7 @@ class Recipe(NamedTuple):
     optimiser: str
     rate: float
     epochs: int
+    window: int = USUAL_WINDOW
 
 
 PUBLISHED = Recipe("digits", "sgd", 0.01, 1)
@@ -177,7 +178,7 @@ def complete(config: RunConfig) -> RunConfig:
         TorchspeedError: unknown model (the nearest are offered), or a value that trains nothing.
     """
     _check_values(config)
-    recipe = _recipe_of(config.model)
+    recipe, options = _recipe_of(config.model), config.data_options
     optimiser = config.optimiser or recipe.optimiser
     rate = recipe.rate
     if optimiser.lower() != recipe.optimiser:
@@ -188,6 +189,7 @@ def complete(config: RunConfig) -> RunConfig:
         optimiser=optimiser,
         rate=rate if config.rate is None else config.rate,
         epochs=config.epochs or recipe.epochs,
+        data_options=replace(options, window=options.window or recipe.window),
     )
 
 

@@ -141,24 +141,28 @@ class RunContext:
             on_step=observer.step,
         )
 
-    def forecast_report(self, network: Network, epoch: int | None = None) -> ForecastReport | None:
-        """Judge all ranks' forecasts of the test items; None where the data are no series."""
+    def forecast_report(
+        self, network: Network, epoch: int | None = None, others: dict[str, Network] | None = None
+    ) -> ForecastReport | None:
+        """Judge all ranks' forecasts of the test items; None where the data are no series.
+
+        Args:
+            network: whose forecasts are judged.
+            epoch: whose parameters it has.
+            others: networks whose forecasts it is compared with, beside simpler ones.
+        """
         scale, columns = self.data.scale, self.data.target_columns
         if scale is None:
             return None
-        network.model.eval()
-        parts = []
-        for batch in islice(self.batches(self.data.test).epoch(0), self.config.limit_batches):
-            inputs, targets = network.place(batch)
-            with torch.inference_mode():
-                outputs, _ = network.forward(inputs, targets)
-            parts.append((outputs.float().cpu(), targets.cpu()))
-        forecasts, truth = map(torch.cat, zip(*parts, strict=True))
+        forecasts, truth = self._forecasts(network)
         available = len(self.data.test)  # type: ignore[arg-type]
         items = np.arange(self.group.rank, available, self.group.world)[: len(truth)]
-        ranks = self.group.gather((items, forecasts, truth))
+        own = {name: self._forecasts(other)[0] for name, other in (others or {}).items()}
+        ranks = self.group.gather((items, forecasts, truth, own))
         items = np.concatenate([rank[0] for rank in ranks])
         forecasts, truth = (torch.cat([rank[part] for rank in ranks]) for part in (1, 2))
+        baselines = baseline_forecasts(self.data, items)
+        baselines |= {name: torch.cat([rank[3][name] for rank in ranks]) for name in own}
 
         def measured(values: Tensor) -> Values:
             """Return the values as they were measured, (items, columns)."""
@@ -171,9 +175,21 @@ class RunContext:
             model=forecast_accuracy(measured(forecasts), measured(truth)),
             baselines={
                 name: forecast_accuracy(measured(forecast), measured(truth))
-                for name, forecast in baseline_forecasts(self.data, items).items()
+                for name, forecast in baselines.items()
             },
         )
+
+    def _forecasts(self, network: Network) -> tuple[Tensor, Tensor]:
+        """Return this rank's forecasts of the test items, and their targets."""
+        network.model.eval()
+        parts = []
+        for batch in islice(self.batches(self.data.test).epoch(0), self.config.limit_batches):
+            inputs, targets = network.place(batch)
+            with torch.inference_mode():
+                outputs, _ = network.forward(inputs, targets)
+            parts.append((outputs.float().cpu(), targets.cpu()))
+        forecasts, truth = map(torch.cat, zip(*parts, strict=True))
+        return forecasts, truth
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
         """Items, loss and right answers of all ranks."""

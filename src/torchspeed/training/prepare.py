@@ -158,23 +158,22 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
             "series (el_nino, exchange_rate, csv:FILE) or dummy"
         )
-    if workload.horizon is not None:
-        raise TorchspeedError(
-            f"{workload.name} forecasts {workload.horizon} steps at once, and the targets of "
-            "training are of one; choose darnn, dsanet, lstnet or tpa_lstm"
-        )
     options = config.data_options
     arguments = list_arguments(workload.model)
     if workload.outputs > 1:
         if options.target not in ("first", "all"):
             raise TorchspeedError(f"{workload.name} forecasts every column; leave out --target")
-        options = replace(options, target="all")
+        options = replace(options, target="all", every_step=workload.horizon is not None)
     elif options.target == "all" and "outputs" not in arguments:
         raise TorchspeedError(f"{workload.name} forecasts one column; give --target NAME")
     shape = (options.window, options.features or workload.input_shape[1])
     data = load_data(config.data, replace(options, shape=shape))
     window, features = data.item_shape
     overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
+    if workload.horizon is not None:
+        overrides["horizon"] = options.horizon
+    if "label" in arguments:  # steps of the window that a decoder begins with: at most all
+        overrides["label"] = window
     if "target" in arguments:
         overrides["target"] = data.target
     if "outputs" in arguments:

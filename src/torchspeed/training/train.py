@@ -13,6 +13,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from torchspeed.data.loader import naming_worker_errors
 from torchspeed.errors import TorchspeedError
+from torchspeed.training.baselines import (
+    LINEAR_MODEL,
+    LINEAR_NAME,
+    LinearForecaster,
+    linear_config,
+)
 from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
 from torchspeed.training.config import RunConfig
 from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
@@ -154,7 +160,23 @@ class _Trainer:
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
         self.tested.model.load_state_dict(self.state.best)
-        return self.run.forecast_report(self.tested, self.state.best_epoch)
+        itself = self.run.config.model == LINEAR_MODEL
+        others = {} if itself else {LINEAR_NAME: self._linear()}
+        return self.run.forecast_report(self.tested, self.state.best_epoch, others)
+
+    def _linear(self) -> Network:
+        """Train `LINEAR_MODEL` on the same windows by its own recipe; its best epoch is tested."""
+        run = self.run
+        config = linear_config(run.config)
+        torch.manual_seed(config.seed)
+        model = LinearForecaster(run.data).to(run.network.device)
+        network = Network(model, F.mse_loss, run.network.device)
+        trainer = _Trainer(replace(run, config=config, network=network, observer=NOBODY))
+        while trainer.goes_on():
+            trainer.epoch()
+        if trainer.state.best_epoch is not None:
+            network.model.load_state_dict(trainer.state.best)
+        return network
 
 
 def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:

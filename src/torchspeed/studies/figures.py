@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from pandas import DataFrame
 
 if TYPE_CHECKING:
-    from torchspeed.training.point import Outcome
-    from torchspeed.training.reproductions import Reproduction, Row
-    from torchspeed.training.sweep import Point
+    from torchspeed.studies.point import Outcome
+    from torchspeed.studies.reproductions import Reproduction, Row
+    from torchspeed.studies.sweep import Point
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""

@@ -16,13 +16,13 @@ import pytest
 import torch
 from optuna.trial import TrialState
 
-from tests.training.postgresql import postgresql
+from tests.studies.postgresql import postgresql
 from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
-from torchspeed.training import sweep as sweeps
+from torchspeed.studies import sweep as sweeps
+from torchspeed.studies.point import Outcome
+from torchspeed.studies.sweep import Sweep, cost, grid
 from torchspeed.training.config import RunConfig
-from torchspeed.training.point import Outcome
-from torchspeed.training.sweep import Sweep, cost, grid
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]

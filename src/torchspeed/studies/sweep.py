@@ -23,10 +23,10 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
+from torchspeed.studies.point import Outcome, run_point
+from torchspeed.studies.storage import open_study
 from torchspeed.training.config import RunConfig
 from torchspeed.training.cores import runs_here, shared_threads
-from torchspeed.training.point import Outcome, run_point
-from torchspeed.training.storage import open_study
 
 Point = dict[str, int | float | str]
 """Setting by field of `RunConfig` or `DataOptions`."""

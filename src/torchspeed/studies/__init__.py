@@ -1,0 +1,1 @@
+"""What runs many trainings: sweeps over settings, and what others published, with figures."""
