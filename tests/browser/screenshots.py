@@ -95,9 +95,9 @@ VIEWS = {
     "about": View(
         "#/about",
         (
-            "h2:has-text('newest runs')",
-            "h2:has-text('Machines')",
-            "h2:has-text('around the code')",
+            "th:has-text('Machine')",
+            "h2:has-text('What failed')",
+            "h2:has-text('environments')",
         ),
     ),
 }

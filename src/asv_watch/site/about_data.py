@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from asv_watch import quantities
 from asv_watch.judge.precision import newest_repeats, noise_in_words
+from asv_watch.records.records import Outcome
 from asv_watch.site import names
-from asv_watch.site.contents import Contents, Setup
+from asv_watch.site.contents import Contents, Setup, setup_key
 from asv_watch.site.scripts import Json
 
 
@@ -13,10 +14,38 @@ def about_data(contents: Contents) -> Json:
     """Return the tables below the outcomes of all cases."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
+        "machines": [_machine(contents, name) for name in _machine_names(contents)],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "noise": _noise(contents),
         "left_out": contents.history.left_out,
         "problems": contents.history.problems,
+    }
+
+
+def _machine_names(contents: Contents) -> list[str]:
+    """Return the machines that measured anything, the one to show first at the front."""
+    return list(dict.fromkeys(setup.machine.name for setup in contents.setups))
+
+
+def _machine(contents: Contents, name: str) -> Json:
+    """Return the line of a machine: how far it is, how it went, what it can show."""
+    setups = [setup for setup in contents.setups if setup.machine.name == name]
+    newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)))
+    rows = [row for row in contents.series if setup_key(row.series) == newest.key]
+    detectable = contents.findings.detectable.get(name)
+    return {
+        "name": name,
+        "cpu": newest.machine.facts.get("cpu", ""),
+        "newest": newest.newest,
+        "commits": len({commit for setup in setups for commit in setup.commits}),
+        "failed": sum(
+            row.series.machine == name
+            and row.series.last.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
+            for row in contents.series
+        ),
+        "behind": sum(row.has_value and int(row.commits[-1]) < newest.newest for row in rows),
+        "cases": sum(row.has_value for row in rows),
+        "detectable": quantities.share(detectable.middle) if detectable else "",
     }
 
 

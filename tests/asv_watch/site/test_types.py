@@ -87,6 +87,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "ReleaseFinding": [found for history in releases for found in history["findings"]],
         "AboutData": [about],
         "SetupFacts": about["setups"],
+        "MachineLine": about["machines"],
     }
 
 

@@ -130,8 +130,23 @@ interface SetupFacts {
   facts: Record<string, string>;
 }
 
+/** How a machine is doing: cases and those behind in its newest environment, failures in all. */
+interface MachineLine {
+  name: string;
+  cpu: string;
+  newest: CommitIndex;
+  commits: number;
+  failed: number;
+  behind: number;
+  cases: number;
+  /** Smallest change that half of its comparisons show; empty where it compared nothing. */
+  detectable: string;
+}
+
 /** `data/about.js`. */
 interface AboutData {
+  /** The one to show first at the front. */
+  machines: MachineLine[];
   setups: SetupFacts[];
   /** How far comparisons can be trusted, a sentence each. */
   noise: string[];

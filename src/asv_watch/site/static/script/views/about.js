@@ -1,6 +1,6 @@
 // About the data: how the newest run of every case went, on which machines, and how noisy it is.
 
-import { addressOf, firstParam } from "../address.js";
+import { addressOf, firstParam, linkTo } from "../address.js";
 import { getModel } from "../data/model.js";
 import { loadAbout } from "../data/registry.js";
 import { announce, el, fold, listOf, nodesOf, notice, part } from "../page/elements.js";
@@ -82,6 +82,58 @@ function tallyLinks(state) {
   });
 }
 
+/** @type {Column<MachineLine>[]} */
+const MACHINE_COLUMNS = [
+  columnOf("Machine", ({ name }) => name, {
+    draw: ({ name, cpu }) => [
+      el("a", { href: linkTo("overview", { m: name, e: null }) }, name),
+      cpu ? el("span", { class: "muted" }, ` ${cpu}`) : null,
+    ],
+  }),
+  columnOf("Newest commit", ({ newest }) => getModel().commits[newest]?.hash, {
+    draw: ({ newest }) => [
+      commitLink(newest),
+      ` ${formatDay(getModel().commits[newest]?.date ?? 0)}`,
+    ],
+  }),
+  columnOf("Commits", ({ commits }) => commits, { number: true }),
+  columnOf("Cases", ({ cases }) => cases, { number: true }),
+  columnOf("Failed", ({ failed }) => failed, { number: true }),
+  columnOf("Behind", ({ behind }) => behind, { number: true }),
+  columnOf("Smallest change it shows", ({ detectable }) => detectable, {
+    number: true,
+    draw: ({ detectable }) => detectable || "nothing compared",
+  }),
+];
+
+/** What failed, by reason: the reason of most cases first. @param {Series[]} failed */
+function drawReasons(failed) {
+  /** @type {Map<string, Series[]>} */
+  const groups = new Map();
+  for (const series of failed) {
+    const key = series.reason || `${series.status} without a message`;
+    groups.set(key, [...(groups.get(key) ?? []), series]);
+  }
+  return [...groups]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([reason, members]) => {
+      const where = [
+        ...new Set(
+          members.map(({ machine, environment }) => `${machine.name}, ${environment.short}`),
+        ),
+      ];
+      const places = where.length > 3 ? `${where.length} environments` : where.join("; ");
+      return fold(
+        [
+          outcomeTag(members[0]?.status ?? "failed"),
+          ` ${plural(members.length, "case")}: ${reason}`,
+          el("span", { class: "muted" }, ` · ${places}`),
+        ],
+        drawTable(reason, COLUMNS, members, { first: 50 }),
+      );
+    });
+}
+
 /** @param {AboutData} data */
 function drawAbout({ setups, noise, left_out: leftOut, problems }) {
   const { commits, index } = getModel();
@@ -119,12 +171,17 @@ function drawAbout({ setups, noise, left_out: leftOut, problems }) {
       events.length > 5 ? fold("Earlier ones", eventList(events.slice(5))) : null,
     ),
     part("What comparisons can show", listOf(noise)),
-    part(
-      "Left out",
-      listOf(
-        leftOut.map(({ name, reason, count }) => [el("code", {}, name), `: ${reason} (${count})`]),
-      ),
-    ),
+    leftOut.length
+      ? fold(
+          `Left out: ${plural(leftOut.length, "reason")}`,
+          listOf(
+            leftOut.map(({ name, reason, count }) => [
+              el("code", {}, name),
+              `: ${reason} (${count})`,
+            ]),
+          ),
+        )
+      : null,
   ];
 }
 
@@ -137,19 +194,26 @@ export const aboutView = {
     const tally = el("p", { class: "tally" });
     const out = el("div", {});
     const below = el("div", {});
-    app.replaceChildren(el("h2", {}, "How the newest runs went"), tally, out, below);
+    const top = el("div", {});
+    const failures = el("h2", {}, "What failed, and why");
+    app.replaceChildren(top, failures, tally, out, below);
     return async (state) => {
       tally.replaceChildren(...tallyLinks(state));
       const list = chosen(state);
-      out.replaceChildren(
-        list.length
-          ? drawTable("The newest run of each case", COLUMNS, list, { state, first: 50 })
-          : notice(
-              firstParam(state, "outcome") ? "No case." : "No case failed in its newest run.",
-            ),
-      );
+      const chose = Boolean(firstParam(state, "outcome"));
+      const nothing = notice(chose ? "No case." : "No case failed in its newest run.");
+      const drawn = chose
+        ? [drawTable("The newest run of each case", COLUMNS, list, { state, first: 50 })]
+        : drawReasons(list);
+      out.replaceChildren(...(list.length ? drawn : [nothing]));
       announce(`${plural(list.length, "case")}.`);
-      if (!below.firstChild) below.replaceChildren(...nodesOf(drawAbout(await loadAbout())));
+      if (!below.firstChild) {
+        const data = await loadAbout();
+        top.replaceChildren(
+          drawTable("Machines", MACHINE_COLUMNS, data.machines, { className: "machines" }),
+        );
+        below.replaceChildren(...nodesOf(drawAbout(data)));
+      }
       return { name: "outcomes", title: "Newest runs", sheet: () => sheetOf(COLUMNS, list) };
     };
   },
