@@ -158,8 +158,8 @@ class _PassSuite(_Suite):
         self.passes = passes(model, device, **options)
 
 
-class _TimedPasses(_PassSuite, _TimedSuite):
-    """Seconds of both passes."""
+class _TimedInference(_PassSuite, _TimedSuite):
+    """Seconds of the forward pass."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case, and choose the clock of its device."""
@@ -169,6 +169,10 @@ class _TimedPasses(_PassSuite, _TimedSuite):
     def time_forward(self, *case: Any) -> None:
         """One inference."""
         self.passes.forward()
+
+
+class _TimedPasses(_TimedInference):
+    """Seconds of both passes."""
 
     def time_backward(self, *case: Any) -> None:
         """One forward pass and the gradient by parameters and input."""

@@ -6,13 +6,16 @@ import dataclasses
 from typing import ClassVar
 
 from ._cases import (
+    DETECTORS,
     FLUX_LITERAL,
+    GRAPH_NETWORKS,
     PLAIN,
     SMALL_CNNS,
     SOLAR,
     SOLAR_LITERAL,
     TIME_SERIES,
     TORCHVISION,
+    TRANSFORMERS,
 )
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
@@ -57,6 +60,12 @@ class Work(_Work):
     """Workloads that the suites time forward and backward, as their tuned models do it."""
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
+
+
+class FluxBenchWork(_Work):
+    """Of suite fluxbench; a detector's backward pass is of its kept boxes, and not timed."""
+
+    params = (DETECTORS + TRANSFORMERS + GRAPH_NETWORKS, ["cpu"])
 
 
 class TrainingWork(_Work):

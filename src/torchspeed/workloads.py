@@ -29,8 +29,8 @@ class Workload:
 
     name: str
     family: str
-    """``time_series``, ``forecaster``, ``flux_literal``, ``flux_training``, ``small_cnn`` or
-    ``torchvision``."""
+    """``time_series``, ``forecaster``, ``flux_literal``, ``flux_training``, ``small_cnn``,
+    ``torchvision`` or ``fluxbench``."""
     model: str
     """Name for `torchspeed.models.create_model`."""
     batch: int
@@ -41,6 +41,8 @@ class Workload:
     source: str
     horizon: int | None = None
     """Time steps of a forecast that has an axis for them, (batch, horizon, outputs)."""
+    vocabulary: int | None = None
+    """Different tokens of a text, whose indices are the input; None for inputs of numbers."""
     classifies: bool = False
     loss_name: LossName = "squared_error"
     """What it trains with."""
@@ -91,7 +93,7 @@ class Workload:
     def example_inputs(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 0
     ) -> Tensor:
-        """Draw standard normal inputs, the same for the same seed on every device.
+        """Draw standard normal inputs or tokens, the same for the same seed on every device.
 
         Args:
             batch_size: samples; the workload's own batch by default.
@@ -99,7 +101,7 @@ class Workload:
             seed: of the generator.
 
         Returns:
-            ``(batch_size, *input_shape)``, float32.
+            ``(batch_size, *input_shape)``, float32, or int64 for tokens.
 
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.
@@ -107,7 +109,13 @@ class Workload:
         import torch  # noqa: PLC0415 - the table is read without it
 
         shape = self._batch(batch_size), *self.input_shape
-        return _drawn(lambda generator: torch.randn(shape, generator=generator), seed, device)
+
+        def draw(generator: torch.Generator) -> Tensor:
+            if self.vocabulary is not None:
+                return torch.randint(self.vocabulary, shape, generator=generator)
+            return torch.randn(shape, generator=generator)
+
+        return _drawn(draw, seed, device)
 
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
@@ -241,6 +249,29 @@ def _torchvision(name: str) -> Workload:
     )
 
 
+def _fluxbench(
+    name: str,
+    model: str,
+    batch: int,
+    input_shape: tuple[int, ...],
+    outputs: int,
+    vocabulary: int | None = None,
+    **overrides: object,
+) -> Workload:
+    """Return a workload of FluxBench's groups besides forecasting and classification."""
+    return Workload(
+        name=name,
+        family="fluxbench",
+        model=model,
+        batch=batch,
+        input_shape=input_shape,
+        outputs=outputs,
+        source=_FLUXBENCH,
+        vocabulary=vocabulary,
+        overrides=MappingProxyType(overrides),
+    )
+
+
 _TABLE = (
     #         model    batch  window  features  outputs
     _forecast("darnn", 300, 10, 10, 1),
@@ -284,6 +315,17 @@ _TABLE = (
     _torchvision("googlenet"),
     _torchvision("vgg19"),
     _torchvision("squeezenet1_1"),
+    _torchvision("mobilenet_v3_large"),
+    _torchvision("efficientnet_b0"),
+    _torchvision("convnext_tiny"),
+    _fluxbench("yolov3", "yolov3", 1, (3, 608, 608), 6),
+    _fluxbench("yolov3_tiny", "yolov3_tiny", 1, (3, 416, 416), 6),
+    _fluxbench("transformer_encoder", "transformer_encoder", 32, (100, 512), 512),
+    _fluxbench("bert_base_8", "bert_base", 8, (8,), 768, vocabulary=30_522),
+    _fluxbench("bert_base_32", "bert_base", 8, (32,), 768, vocabulary=30_522),
+    _fluxbench("bert_base_128", "bert_base", 8, (128,), 768, vocabulary=30_522),
+    _fluxbench("gcn_16", "gcn", 8, (2708, 1433), 7, hidden=16),
+    _fluxbench("gcn_32", "gcn", 8, (2708, 1433), 7, hidden=32),
 )
 _WORKLOADS = {workload.name: workload for workload in _TABLE}
 

@@ -112,7 +112,7 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
             cases.append(case_name(benchmark, params))
             if in_short_set(benchmark, params):
                 short.append(cases[-1])
-    left_out = {"modes", "plain_compiled", "plain_graphs", "batches", "operators"}
+    left_out = {"modes", "plain_compiled", "plain_graphs", "batches", "operators", "fluxbench"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
     assert families | left_out == {case.split(".")[0] for case in cases}
@@ -120,6 +120,18 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     plain = [case for case in short if case.startswith("plain.PlainModels.time_forward")]
     models = {ast.literal_eval(case.partition("time_forward")[2])[0] for case in plain}
     assert models == {"darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5"}
+
+
+def test_every_case_that_the_page_sets_beside_fluxbenchs_exists(
+    root: Path, benchmarks: dict[str, Any]
+) -> None:
+    page = (root / "docs/models/fluxbench.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")][1:]
+    assert [int(row[0].removeprefix("| ")) for row in rows] == [*range(1, 66)]
+    named = [row[3].strip("`") for row in rows if row[3] != "none"]
+    cases = {case_name(b, params) for b in benchmarks.values() for params in cases_of(b)}
+    assert len(named) == len(set(named)) == 60
+    assert set(named) <= cases
 
 
 class _ThreeCases(_CachedSuite):

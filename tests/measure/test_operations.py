@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from torchspeed.measure.operations import Operation, Product, record
+from torchspeed.models.gcn import random_graph
 from torchspeed.models.lstm import LSTM
 
 
@@ -94,6 +95,15 @@ def test_a_transformer_has_the_same_products_whether_torch_infers_in_one_operato
     names = {operation.name for operation in inferred}
     assert {"aten::_transformer_encoder_layer_fwd", "aten::_native_multi_head_attention"} <= names
     assert sum(o.flops for o in inferred) == sum(o.flops for o in trained)
+
+
+def test_a_sparse_matrix_multiplies_its_values_alone() -> None:
+    graph = random_graph(50, 120)  # 290 values
+    x = torch.randn(50, 6, requires_grad=True)
+    forward = record(lambda: torch.sparse.mm(graph, x))
+    assert sum(o.flops for o in forward) == 2 * 290 * 6
+    both = record(lambda: torch.sparse.mm(graph, x).sum().backward())
+    assert sum(o.flops for o in both) == 2 * 2 * 290 * 6
 
 
 def test_an_lstm_multiplies_its_state_with_the_gates_step_by_step() -> None:

@@ -27,6 +27,10 @@ BAD_CONFIGURATIONS = [
             "timesnet": "features window horizon width inner layers periods kernels",
             "encoder_decoder": "features window horizon label width heads encoder_layers "
             "decoder_layers inner",
+            "yolov3_tiny": "image_size classes candidates",
+            "transformer_encoder": "width heads layers inner",
+            "bert_base": "vocabulary length width heads layers inner",
+            "gcn": "nodes edges features hidden classes",
             "resnet18": "num_classes",
         }.items()
         for size in sizes.split()
@@ -60,6 +64,9 @@ BAD_CONFIGURATIONS = [
     ("itransformer", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
     ("timesnet", {"periods": 97}, "periods must be at most (window + horizon) / 2, 96, got 97"),
     ("encoder_decoder", {"label": 97}, "label must be at most window, 96, got 97"),
+    ("yolov3", {"image_size": 600}, "image_size must be a multiple of 32, got 600"),
+    ("bert_base", {"heads": 7}, "heads must divide width, 768, got 7"),
+    ("gcn", {"nodes": 3, "edges": 4}, "3 nodes have fewer pairs than edges, 4"),
     ("encoder_decoder", {"heads": 3}, "heads must divide width, 128, got 3"),
 ]
 

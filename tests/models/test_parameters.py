@@ -36,6 +36,14 @@ COUNTS = {
     "googlenet": 6_624_904,
     "vgg19": 143_667_240,
     "squeezenet1_1": 1_235_496,
+    "mobilenet_v3_large": 5_483_032,
+    "efficientnet_b0": 5_288_548,
+    "convnext_tiny": 28_589_128,
+    "yolov3": 61_949_149,
+    "yolov3_tiny": 8_852_366,
+    "transformer_encoder": 37_828_608,
+    "bert_base": 109_482_240 - 768 * 769,  # without the pooler
+    "gcn": 23_063,
 }
 
 

@@ -19,7 +19,7 @@ def test_finds_the_models_of_every_file_and_lists_them_sorted() -> None:
     ("name", "offer"),
     [
         ("lstm_tpa", "'tpa_lstm'"),
-        ("", "there are darnn, darnn_flux_literal, deepar"),
+        ("", "there are bert_base, convnext_tiny, darnn"),
     ],
 )
 def test_unknown_name_offers_the_nearest(name: str, offer: str) -> None:

@@ -110,9 +110,17 @@ def _by_view(tensors: object) -> dict[tuple[Any, ...], int]:
     return {
         (x.untyped_storage()._cdata, x.storage_offset(), x.shape, x.stride()): x.element_size()
         * math.prod(size for size, stride in zip(x.shape, x.stride(), strict=True) if stride)
-        for x in tree_leaves(tensors)
-        if isinstance(x, Tensor)
+        for tensor in tree_leaves(tensors)
+        if isinstance(tensor, Tensor)
+        for x in dense_parts(tensor)
     }
+
+
+def dense_parts(tensor: Tensor) -> tuple[Tensor, ...]:
+    """Return what holds a tensor's numbers: itself, or indices and values of a sparse one."""
+    if tensor.layout == torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    return (tensor,)
 
 
 def _products_of(operator: Any, args: tuple[Any, ...]) -> Counter[Product]:
@@ -152,6 +160,8 @@ def _share_inside_axis(size: int, kernel: int, stride: int, padding: int, dilati
 
 
 def _product(left: Tensor, right: Tensor, *_: Any) -> Counter[Product]:
+    if left.layout == torch.sparse_coo:  # each of its values meets a row
+        return Counter([Product(1, left._nnz(), 1, right.shape[-1])])
     *batch, rows, inner = left.shape
     return Counter([Product(math.prod(batch), rows, inner, right.shape[-1])])
 
@@ -214,6 +224,7 @@ _PRODUCTS: dict[Any, Callable[..., Counter[Product]]] = {
     _aten.bmm: _product,
     _aten.addmm: _product_and_sum,
     _aten.baddbmm: _product_and_sum,
+    _aten._sparse_addmm: _product_and_sum,
     _aten._native_multi_head_attention: _attention,
     _aten._transformer_encoder_layer_fwd: _encoder_layer,
     _aten.mkldnn_rnn_layer: _lstm_layer,

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from torchspeed.measure.operations import record
+from torchspeed.measure.operations import dense_parts, record
 from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
 
@@ -136,9 +136,10 @@ def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int
     kept: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:
-        storage = tensor.untyped_storage()
-        if storage._cdata not in before:
-            kept[storage._cdata] = storage.nbytes()
+        for part in dense_parts(tensor):
+            storage = part.untyped_storage()
+            if storage._cdata not in before:
+                kept[storage._cdata] = storage.nbytes()
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):

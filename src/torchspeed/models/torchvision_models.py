@@ -20,6 +20,9 @@ TORCHVISION_MODELS: dict[str, dict[str, Any]] = {
     # 143 million parameters: drawing them a second time nearly doubles the wait.
     "vgg19": {"init_weights": False},
     "squeezenet1_1": {},
+    "mobilenet_v3_large": {},
+    "efficientnet_b0": {},
+    "convnext_tiny": {},
 }
 """Name to the arguments, besides the number of classes, that it is made with."""
 

@@ -51,6 +51,10 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
         model, data, loss = _imported(config)
     else:
         workload = _one_line(lambda: get_workload(config.model))
+        if workload.family == "fluxbench":
+            raise TorchspeedError(
+                f"{workload.name} is only measured: no data set here fits it; choose another model"
+            )
         make = _classifier if workload.classifies else _forecaster
         model, data = make(workload, config)
         loss = workload.loss

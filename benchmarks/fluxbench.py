@@ -1,0 +1,34 @@
+"""FluxBench's groups besides forecasting and classification (docs/models/fluxbench.md)."""
+
+from typing import Any
+
+from ._cases import DETECTORS, DEVICES, GRAPH_NETWORKS, TRANSFORMERS
+from ._suite import _ModelSuite, _TimedInference
+
+
+class Detectors(_TimedInference):
+    """YOLO v3 with 608x608 pixels and tiny YOLO with 416x416; boxes decoded and suppressed.
+
+    As in FluxBench's group ObjectDetector, they only infer.
+    """
+
+    params = (DETECTORS, DEVICES, [1, 3])
+    param_names = ("model", "device", "batch")
+
+    def peakmem_forward(self, *case: Any) -> None:
+        """Peak memory of a process that infers once: the host's, in bytes, on CUDA too."""
+        self.passes.forward()
+
+
+class Transformers(_ModelSuite):
+    """An encoder of 12 layers for 32 times 100 tokens, and BERT-base for 8 texts."""
+
+    params = (TRANSFORMERS, DEVICES)
+    param_names = ("model", "device")
+
+
+class GraphNetworks(_ModelSuite):
+    """GCN with 16 and 32 hidden features on 2,708 nodes, as often as the batch says."""
+
+    params = (GRAPH_NETWORKS, DEVICES, [8, 16])
+    param_names = ("model", "device", "batch")
