@@ -14,7 +14,7 @@ MEASURED := $(call option,TORCH,release) $(call option,CASES,cases) $(call optio
 VENV := .venv
 WATCH := @$(VENV)/bin/python -m asv_watch.cli
 
-.PHONY: missing bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test test-unit test-release lint setup setup-test clean help
+.PHONY: missing bench bench-full nightly compare calibrate planted-slowdown publish preview screenshots test test-unit fuzz test-release lint setup setup-test clean help
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -53,6 +53,9 @@ test: missing setup-test node_modules/.installed ## lint, types and all tests
 test-unit: missing setup-test node_modules/.installed ## the tests without a browser, a fresh clone or lint
 	@$(VENV)/bin/python -m pytest --numprocesses 4 --dist loadgroup --no-loadscope-reorder \
 		--ignore=tests/end_to_end --ignore=tests/browser --ignore=tests/test_lint.py
+
+fuzz: setup-test ## damage files and options at random for two minutes, the same in each run
+	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-400} $(VENV)/bin/python -m pytest --numprocesses 2 --hypothesis-seed=0 tests/asv_watch/fuzz
 
 test-release: ## models and eager passes with TORCH, a release of asv.conf.json, on Python 3.11
 	@sh .ci/test-release "$$TORCH"

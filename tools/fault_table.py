@@ -1,4 +1,4 @@
-"""``python -m tools.fault_table``: writes docs/faults.md, a row for each test of a fault.
+"""``python -m tools.fault_table``: writes the table of docs/faults.md, a row a test of a fault.
 
 A test of a fault is marked with what goes wrong, what is done meanwhile, and what holds::
 
@@ -12,26 +12,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "faults.md"
-_INTRODUCTION = """\
-# Faults
-
-```sh
-python -m tools.fault_table
-```
-
-```text
-faults written to docs/faults.md
-```
-
-What was tried against both packages, and what holds. Each row is a test, from which the command
-above writes this page. What no row lists was not tried. Random damage was tried for an hour on
-2026-11-23, some 30,000 times; `FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz` goes on.
-
-"""
+_HEAD = ["| fault | tried | holds | test |", "|---|---|---|---|"]
 
 
-def page(tests: Path) -> str:
-    """Return the page of the faults that the marks of all tests below a folder name."""
+def page(written: str, tests: Path) -> str:
+    """Return the page with a row for each mark of a test below a folder.
+
+    Args:
+        written: The page as it is; what comes before the table stays.
+        tests: The folder.
+    """
     rows = [
         f"| {' | '.join(_texts(mark))} | [test](../{path.relative_to(tests.parent).as_posix()}) |"
         for path in sorted(tests.rglob("test_*.py"))
@@ -40,8 +30,7 @@ def page(tests: Path) -> str:
         for mark in node.decorator_list
         if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.fault"
     ]
-    head = ["| fault | tried | holds | test |", "|---|---|---|---|"]
-    return _INTRODUCTION + "\n".join([*head, *sorted(rows)]) + "\n"
+    return written.partition(_HEAD[0])[0] + "\n".join([*_HEAD, *sorted(rows)]) + "\n"
 
 
 def _texts(mark: ast.Call) -> list[str]:
@@ -52,5 +41,5 @@ def _texts(mark: ast.Call) -> list[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(ROOT / "tests"), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), ROOT / "tests"), encoding="utf-8")
     print(f"faults written to {PAGE.relative_to(ROOT)}")
