@@ -62,7 +62,7 @@ def reference(page: ReferencePage) -> str:
         own.append(f"| **`{page.program} {name}`** | {_text(command.help)} |")
         own += [f"| `{o}` | {text} |" for (o, text), takes in takers.items() if takes == [name]]
     shared = [
-        f"| `{option}` | {text} | {', '.join(names)} |"
+        f"| `{option}` | {text} | {_takers(names, group)} |"
         for (option, text), names in takers.items()
         if len(names) > 1
     ]
@@ -95,6 +95,10 @@ def _options(group: typer.core.TyperGroup) -> Iterator[tuple[str, tuple[str, str
                 if parameter.name != "help" and record is not None:
                     names, text = map(_text, record)
                     yield name, (_TYPE.sub("", names), text)
+
+
+def _takers(names: list[str], group: typer.core.TyperGroup) -> str:
+    return "all" if len(names) == len(group.commands) else ", ".join(names)
 
 
 def _example(page: ReferencePage) -> str:

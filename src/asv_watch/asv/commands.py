@@ -17,6 +17,7 @@ from typing import Any
 
 import asv.util
 
+from asv_watch.asv.chosen import asv_arguments, settings_file
 from asv_watch.asv.selection import EVERYTHING, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
@@ -223,7 +224,14 @@ def run_asv(
         environment["ASV_WATCH_RESUME"] = resume
     with log.open("wb", buffering=0) as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "asv", *arguments, *selection.asv_arguments],
+            [
+                sys.executable,
+                "-m",
+                "asv",
+                *arguments,
+                *selection.asv_arguments,
+                *asv_arguments(root),
+            ],
             cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -298,7 +306,7 @@ def discover(
         WatchError: asv failed.
     """
     results = folder / "results"
-    settings = asv.util.load_json(str(checkout / "asv.conf.json"), js_comments=True)
+    settings = asv.util.load_json(str(settings_file(checkout)), js_comments=True)
     settings |= {
         "repo": top_of(repository),
         "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),

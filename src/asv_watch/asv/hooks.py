@@ -37,7 +37,7 @@ from asv.commands.update import Update
 from asv.console import log
 from packaging.requirements import Requirement
 
-from asv_watch.asv import environments, processes, results_files, skipping
+from asv_watch.asv import chosen, environments, processes, results_files, skipping
 from asv_watch.asv.declared import declare, declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.asv.measured_run import MeasuredRun
@@ -85,6 +85,7 @@ def _locked(original: Any, name: str) -> Any:
 
     def run_from_conf_args(cls: Any, conf: Any, args: Any, **options: Any) -> Any:
         try:
+            chosen.apply(conf)
             declare(read_declared(conf, Path.cwd()))
             build_without_dependencies(conf)
             with exclusive_run(Path(conf.env_dir), f"asv {name}"):

@@ -20,6 +20,8 @@ import asv.util
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from asv_watch.asv import chosen
+from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
@@ -146,7 +148,8 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             cannot be made here.
     """
     conf = load_settings(root)
-    check_environment_type(str(conf.environment_type or ""))
+    if conf.environment_type:  # asv chooses one where none is named
+        check_environment_type(conf.environment_type)
     python = conf.pythons[0]
     repository, branch = find_repository(root, conf, fetch=fetch)
     try:
@@ -159,8 +162,15 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     if not environments:
         raise WatchError(
             f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
-            'install it, or name one that you have under "pythons"'
+            'install it, or name one that you have: --python 3.13, or "pythons"'
         )
+    if name := chosen.chosen_name():
+        known = [environment.name for environment in environments]
+        environments = [environment for environment in environments if environment.name == name]
+        if not environments:
+            raise WatchError(
+                f"asv.conf.json describes no environment {name}; it has {', '.join(known)}"
+            )
     releases = Counter(main_release(environment.requirements) for environment in environments)
     specs = tuple(
         EnvironmentSpec(
@@ -191,7 +201,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
 
 def check_environment_type(wanted: str) -> None:
     """Refuse what asv cannot make here, before anything is installed."""
-    choose = 'as "environment_type" in asv.conf.json'
+    choose = 'with -E, or as "environment_type" in asv.conf.json'
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
     if wanted == "existing":
         raise WatchError(
@@ -282,7 +292,7 @@ def load_settings(root: Path) -> Any:
     Raises:
         WatchError: the file is missing or damaged.
     """
-    path = root / "asv.conf.json"
+    path = settings_file(root)
     try:
         read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
@@ -290,12 +300,13 @@ def load_settings(root: Path) -> Any:
         _check_texts(vars(conf))
         for folder in ("env_dir", "html_dir", "results_dir"):
             setattr(conf, folder, str(root / getattr(conf, folder)))
+        chosen.apply(conf)
         conf.declared = read_declared(conf, root)
         build_without_dependencies(conf)
         return conf
     except (asv.util.UserError, ValueError, OSError, TypeError, RecursionError) as error:
         raise WatchError(
-            f"asv.conf.json cannot be read ({error}); restore it with `git checkout asv.conf.json`"
+            f"{path.name} cannot be read ({error}); restore it with `git checkout {path.name}`"
         ) from error
 
 

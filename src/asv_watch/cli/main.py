@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
+from asv_watch.cli.asv_options import with_asv_options
 from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.room import REMEDIES
@@ -118,7 +119,7 @@ class _Subcommand(TyperCommand):
         """Import the function, whose parameters are the options."""
         module, _, function = self._command.function.partition(":")
         single = typer.Typer(add_completion=False, context_settings=_HELP)
-        run = printable_output()(getattr(import_module(module), function))
+        run = with_asv_options(printable_output()(getattr(import_module(module), function)))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)
 

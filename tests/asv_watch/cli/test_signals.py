@@ -31,7 +31,7 @@ with patch("asv_watch.asv.settings.load_settings", wait):
     [
         (["report"], "SIGINT"),
         (["results", "check"], "SIGTERM"),
-        (["results", "export", "y"], "SIGHUP"),
+        (["results", "export", "y.csv"], "SIGHUP"),
     ],
 )
 @pytest.mark.fault(
