@@ -67,14 +67,15 @@ class Workload:
         self,
         seed: int = 0,
         device: str = "cpu",
-        implementation: Implementation | None = None,
+        implementation: Implementation = "tuned",
     ) -> nn.Module:
         """Build the model on a device, with the same parameters for the same seed.
 
         Args:
             seed: of the parameters.
             device: where to put the model.
-            implementation: `torchspeed.models.fastest_on` the device by default.
+            implementation: of the model, on every device the same: `torchspeed.models.fastest_on`
+                names the one to work with, which what is measured must not depend on.
 
         Raises:
             ValueError: ``device`` is not here, or there is no such implementation.
@@ -84,7 +85,6 @@ class Workload:
         from torchspeed import models  # noqa: PLC0415
         from torchspeed.devices import require_device  # noqa: PLC0415
 
-        implementation = implementation or models.fastest_on(device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             model = models.create_model(self.model, implementation, **self.overrides)

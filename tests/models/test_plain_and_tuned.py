@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.models.test_promises import batch_for, configurations
-from torchspeed.models import create_model, fastest_on, has_tuned, list_models
+from torchspeed.measure.passes import Passes
+from torchspeed.models import create_model, fastest_on, has_tuned, list_models, registry
+from torchspeed.training.cases import Training
 from torchspeed.workloads import list_workloads
 
 TUNED = [name for name in list_models() if has_tuned(name)]
@@ -95,3 +97,13 @@ def test_the_tuned_models_run_by_default_where_they_were_measured_to_be_faster()
     assert [fastest_on(device) for device in ("cpu", "cuda", "cuda:1")] == [
         *("tuned", "plain", "plain")
     ]
+
+
+def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_FASTER_ON", ())
+    assert fastest_on("cpu") == "plain"
+    tuned = type(create_model("lenet5", "tuned"))
+    assert type(Passes("lenet5", "cpu", 2).model) is tuned
+    assert type(Training("lenet5", "cpu")._model) is tuned

@@ -27,7 +27,7 @@ ABSENT = "plain_graphs.PlainGraphs.time_forward('lstnet', 'cuda', 'cudagraph')"
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Prepared]:
     folder = tmp_path_factory.mktemp("gpu") / "prepared"
-    return folder, prepare(ROOT, folder, "HEAD~1")
+    return folder, prepare(ROOT, folder, ["HEAD~1"])
 
 
 def test_every_step_has_cases_and_no_case_of_the_cpu_is_among_those_of_a_device(
@@ -64,7 +64,7 @@ def test_a_rehearsal_is_stored_as_a_run_and_a_comparison(
     [comparison], problems = read_comparisons(tmp_path / "results")
     assert not problems
     assert [ratio.case for ratio in comparison.ratios] == [TIMED]
-    for commit in (content.before, content.after):
+    for commit in content.commits:
         [path] = stored.glob(f"{commit[:8]}-*.json")
         assert read_result_file(path).commit_hash == commit
         reports, damaged = read_outcomes(path.with_suffix(".outcomes.jsonl"))

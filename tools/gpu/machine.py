@@ -31,7 +31,7 @@ def run(session: Session, deadline: float) -> None:
         try:
             done = subprocess.run(
                 [sys.executable, *arguments],
-                env=session.side(session.prepared.after).variables,
+                env=session.side(session.prepared.newest).variables,
                 capture_output=True,
                 text=True,
                 timeout=max(1.0, deadline - time.monotonic()),

@@ -24,8 +24,11 @@ class Step:
     """Regular expression of those that are left out."""
     rounds: int = 1
     """Fresh processes of each case, one after the other."""
-    against_before: bool = False
-    """Whether the older commit is measured too, interleaved."""
+    all_commits: bool = False
+    """Whether the older commits are measured too, interleaved; else the newest alone."""
+    by_pattern: bool = False
+    """Whether cases are in the order of the expressions; else those of one model come together,
+    so that seconds lie between what is compared."""
     all_cores: bool = False
     """Else it is pinned to two: one for Python, one for the thread of autograd."""
     parallel: int = 1
@@ -38,7 +41,7 @@ class Step:
     """Run instead of cases: a Python module and its arguments."""
 
     def chosen(self, cases: Iterable[MeasurableCase]) -> list[MeasurableCase]:
-        """Return its cases, those of one model next to each other, so that seconds lie between."""
+        """Return its cases in the order in which they are measured."""
         found = [
             (index, case)
             for case in cases
@@ -48,9 +51,12 @@ class Step:
         first = {case.name: index for index, case in reversed(found)}
         unique = {case.name: case for _, case in found}
         models: list[str] = list(dict.fromkeys(map(_model, unique)))
-        return sorted(
-            unique.values(), key=lambda case: (models.index(_model(case.name)), first[case.name])
-        )
+        if not self.by_pattern:
+            return sorted(
+                unique.values(),
+                key=lambda case: (models.index(_model(case.name)), first[case.name]),
+            )
+        return sorted(unique.values(), key=lambda case: first[case.name])
 
 
 def _model(case: str) -> str:
@@ -69,7 +75,7 @@ FIRST = (
     _MACHINE,
     Step(
         "compile",
-        170,
+        120,
         cases=(
             r"^plain_compiled\.PlainCompilation\.track_compile_seconds_forward" + _FORECASTERS,
             r"^modes\.Compilation\.track_compile_seconds_forward" + _FORECASTERS,
@@ -81,10 +87,10 @@ FIRST = (
     Step("tests", 75, command=("tools.gpu.tests",), all_cores=True),
     Step(
         "device",
-        60,
+        75,
         cases=(
-            r"^device_time\..*track_kernel_seconds_forward",
-            r"^device_time\.",
+            r"^device_time\.DeviceTime\.track_kernel_seconds_forward",
+            r"^device_time\.DeviceTime\.",
             r"^device_memory\.DeviceMemory\." + r"track.*" + _MODELS_OF_BEFORE,
         ),
     ),
@@ -92,16 +98,16 @@ FIRST = (
         "history",
         230,
         cases=(
-            r"^plain\.PlainModels\.time_.*'cuda'",
+            r"^plain\.PlainModels\.time_\w+" + _MODELS_OF_BEFORE + " 'cuda'",
             r"^time_series\.TimeSeries\.time_.*'cuda'",
             r"^small_cnns\.SmallCNNs\.time_.*'cuda'",
-            r"^plain_graphs\.",
+            r"^plain_graphs\.\w+\.time_\w+" + _MODELS_OF_BEFORE,
             r"^modes\.Modes\.time_.*'cuda', 'cudagraph'",
             r"^torchvision_models\..*time_.*'(resnet18|squeezenet1_1)', 'cuda', 5",
         ),
         without=r"small_cnns.*'resnet18_mnist'|modes.*'(resnet18_mnist|resnet18|squeezenet1_1)'",
         rounds=5,
-        against_before=True,
+        all_commits=True,
         after="compile",
     ),
     Step("compiled", 40, cases=(_COMPILED,), rounds=2, after="compile"),
@@ -113,7 +119,7 @@ FIRST = (
     ),
     Step(
         "training",
-        60,
+        70,
         cases=(
             r"^training\.BenchmarkJade.*'cuda', 'published'",
             r"^training\.FluxCNNEpoch.*'cuda'",
@@ -134,17 +140,29 @@ SECOND = (
         without=r"^(plain|plain_graphs)\..*" + _MODELS_OF_BEFORE + r"|'compiled'",
         rounds=2,
     ),
-    Step("compiled", 30, cases=(_COMPILED,), rounds=2),
-    Step("batches", 90, cases=(r"^batches\.TimeSeries\.",), all_cores=True),
+    Step(
+        "batches",
+        110,
+        cases=(
+            r"^batches\.TimeSeries\..*'cuda'",
+            r"^batches\.TimeSeries\..*'cpu', '\w+', 'all'",
+            r"^batches\.TimeSeries\.",
+        ),
+        by_pattern=True,
+        all_cores=True,
+    ),
     Step(
         "more",
-        120,
+        90,
         cases=(
+            r"^device_time\.Forecasters\.track_kernel_seconds_forward",
+            r"^device_time\.Forecasters\.",
             r"^operators\..*'cuda', 'fp32', 'large'",
             r"^variants\..*'cuda'",
             r"^device_memory\.",
             r"^utilisation\.TimeSeries.*'cuda'",
         ),
+        by_pattern=True,
     ),
 )
 
@@ -159,7 +177,7 @@ REHEARSAL = (
             r"^work\.Work\.track_flops_forward\('lstnet'",
         ),
         rounds=2,
-        against_before=True,
+        all_commits=True,
     ),
     Step("parallel", 30, cases=(r"^work\.Work\.track_flops_forward\('lenet5'",), parallel=2),
     Step("spread", 30, command=("tools.gpu.spread", "1")),

@@ -1,6 +1,6 @@
-"""``python -m tools.gpu.prepare FOLDER --before COMMIT``: all that a session needs, in one folder.
+"""``python -m tools.gpu.prepare FOLDER COMMIT …``: all that a session needs, in one folder.
 
-It holds the committed project (``project``), the packages of both commits, the list of cases, and
+It holds the committed project (``project``), the packages of all commits, the list of cases, and
 the wheels that a machine with torch lacks. What is not committed is not measured.
 """
 
@@ -37,9 +37,8 @@ WHEELS = (
 class Prepared(msgspec.Struct, frozen=True):
     """What `session` reads: ``prepared.json``."""
 
-    after: str
-    """Commit whose suites measure."""
-    before: str
+    commits: tuple[str, ...]
+    """Oldest first; the suites of the last one measure all of them."""
     variables: dict[str, str]
     """Of measured processes."""
     preload: tuple[str, ...]
@@ -47,37 +46,49 @@ class Prepared(msgspec.Struct, frozen=True):
     """asv's list of the suites."""
 
     @property
+    def newest(self) -> str:
+        """The last commit."""
+        return self.commits[-1]
+
+    @property
     def cases(self) -> list[MeasurableCase]:
         """All cases that one process measures after the other; peak memory needs one for each."""
         return choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
 
 
-def prepare(root: Path, folder: Path, before: str) -> Prepared:
+def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
     """Make the folder.
 
     Args:
         root: the checkout.
         folder: replaced if it is there.
-        before: commit, tag or version that the newest commit is compared with.
+        older: commits, tags or versions that the newest commit is compared with, oldest first.
     """
     shutil.rmtree(folder, ignore_errors=True)
     configuration = read_configuration(root)
-    after = find_commit(root, "HEAD")
-    older = find_commit(root, commit_of_version(configuration.results, before) or before)
-    if not after or not older:
-        raise SystemExit(f"{before!r} is not a commit or version of this project")
+    commits = [_commit(root, configuration.results, revision) for revision in (*older, "HEAD")]
     for path in PROJECT:
-        export_files(root, after, folder / "project", path)
-    for commit in (after, older):
+        export_files(root, commits[-1], folder / "project", path)
+    for commit in commits:
         export_files(root, commit, folder / "packages" / commit, "src")
     here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
     side = Side("HEAD", folder / "project/src", here, folder / "project/benchmarks")
     declared = configuration.declared
     prepared = Prepared(
-        after, older, dict(here.variables), declared.preload, list_benchmarks_in(side, declared)
+        tuple(commits),
+        dict(here.variables),
+        declared.preload,
+        list_benchmarks_in(side, declared),
     )
     (folder / "prepared.json").write_bytes(msgspec.json.encode(prepared))
     return prepared
+
+
+def _commit(root: Path, results: Path, revision: str) -> str:
+    commit = find_commit(root, commit_of_version(results, revision) or revision)
+    if not commit:
+        raise SystemExit(f"{revision!r} is not a commit, tag or version of this project")
+    return commit
 
 
 def download_wheels(folder: Path, python: str) -> None:
@@ -93,13 +104,12 @@ def main(arguments: Sequence[str]) -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.gpu.prepare", description=__doc__)
     parser.add_argument("folder", type=Path, help="made anew")
-    parser.add_argument("--before", required=True, help="commit or version to compare HEAD with")
+    parser.add_argument("older", nargs="*", help="commits or versions to compare HEAD with")
     parser.add_argument("--python", default="3.12", help="of the machine with the GPU")
     options = parser.parse_args(arguments)
-    prepared = prepare(ROOT, options.folder, options.before)
+    prepared = prepare(ROOT, options.folder, options.older)
     download_wheels(options.folder / "wheels", options.python)
-    print(f"{options.folder}: {len(prepared.cases)} cases, {prepared.after[:8]} against "
-          f"{prepared.before[:8]}")  # fmt: skip
+    print(f"{options.folder}: {len(prepared.cases)} cases of {' '.join(prepared.commits)}")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ class Session:
         self.results = Results(self.out)
 
     def side(self, commit: str) -> Side:
-        """Return the side of one of the two commits."""
+        """Return the side of a commit."""
         declared = Declared(preload=self.prepared.preload)
         environment = EnvironmentSpec(
             {}, "", Path(sys.prefix), self.prepared.variables, declared=declared
@@ -158,9 +158,7 @@ class Session:
         if not step.all_cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
         cases = self.cases(step)
-        commits = [self.prepared.after]
-        if step.against_before:
-            commits.insert(0, self.prepared.before)
+        commits = self.prepared.commits if step.all_commits else [self.prepared.newest]
         lacking: dict[str, set[str]] = {}
         for number in range(step.rounds if cases else 0):
             with contextlib.ExitStack() as stack:
@@ -216,7 +214,7 @@ class Session:
         if hasattr(os, "sched_setaffinity"):
             cores = sorted(os.sched_getaffinity(0))
             os.sched_setaffinity(0, cores[len(cores) // 2 :])
-        commit = self.prepared.after
+        commit = self.prepared.newest
 
         def measure(case: MeasurableCase) -> None:
             left = deadline - time.monotonic()

@@ -32,7 +32,7 @@ _REPLAYS = 200
 
 def run(session: Session, deadline: float, processes: str) -> None:
     """Start so many processes, one after the other, until the time is up."""
-    variables = session.side(session.prepared.after).variables
+    variables = session.side(session.prepared.newest).variables
     for number in range(int(processes)):
         left = deadline - time.monotonic()
         if left < 4:

@@ -1,7 +1,7 @@
 """``python -m tools.gpu.store FOLDER OUT … --machine h100``: make stored results of sessions.
 
-The values of both commits become result files of asv with their side files, as if a run had
-measured them; what was measured of both, interleaved, becomes a comparison.
+The values of all commits become result files of asv with their side files, as if a run had
+measured them; what was measured of several, interleaved, becomes a comparison.
 """
 
 from __future__ import annotations
@@ -83,12 +83,13 @@ class Store:
         results_files.write_json(
             str(folder / "machine.json"), {"machine": self._machine, **self._facts}, 1
         )
-        suites_at = int(ask_git(ROOT, "log", "-1", "--format=%ct", self._prepared.after))
+        suites_at = int(ask_git(ROOT, "log", "-1", "--format=%ct", self._prepared.newest))
         listed = {entry["name"]: entry for entry in self._prepared.benchmarks}
         suite_lists.store_list(self._results, self._machine, listed, suites_at)
-        for commit in (self._prepared.before, self._prepared.after):
+        for commit in self._prepared.commits:
             self._store_values(commit)
-        self._store_comparison()
+        if len(self._prepared.commits) > 1:
+            self._store_comparison()
 
     def _store_values(self, commit: str) -> None:
         python, variables = self._identity["python"], self._prepared.variables
@@ -124,7 +125,7 @@ class Store:
             append_lines(side_file.with_suffix(RECORDS), [{"at": at, **record}])
 
     def _store_comparison(self) -> None:
-        commits = (self._prepared.before, self._prepared.after)
+        commits = self._prepared.commits
         versions = tuple(
             Version(commit, self._requirements, self._identity["python"]) for commit in commits
         )
@@ -139,8 +140,8 @@ class Store:
         unmeasured = self._lines.unmeasured()
         for case, lines in self._lines.measured().items():
             reasons = unmeasured.get(case, {})
-            if not any(commits[0] in line["numbers"] for line in lines) and not reasons:
-                continue  # only the newest commit was asked for
+            if len(lines[0]["numbers"]) < 2 and not reasons:
+                continue  # of the newest commit alone, which has them in its result file
             columns = {
                 clock: tuple(
                     tuple(line["numbers"].get(commit, {}).get(clock) for commit in commits)

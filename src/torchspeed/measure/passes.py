@@ -58,7 +58,7 @@ class Passes:
         compiled: bool = False,
         precision: str = "fp32",
         layout: str = "contiguous",
-        implementation: Implementation | None = None,
+        implementation: Implementation = "tuned",
     ) -> None:
         """Build model, inputs and targets.
 
@@ -69,7 +69,7 @@ class Passes:
             compiled: whether ``torch.compile`` takes the model, at the first call of a pass.
             precision: one of `PRECISIONS`.
             layout: one of `LAYOUTS`.
-            implementation: of the model; the fastest on the device by default.
+            implementation: of the model.
 
         Raises:
             ValueError: no such workload, precision, layout or implementation, a layout that its
@@ -177,7 +177,7 @@ def passes(
     mode: str = "eager",
     precision: str = "fp32",
     layout: str = "contiguous",
-    implementation: Implementation | None = None,
+    implementation: Implementation = "tuned",
 ) -> Passes | CapturedPasses:
     """Return the passes of a case, built at the first call and kept while the case runs.
 

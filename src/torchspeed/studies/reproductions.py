@@ -14,6 +14,7 @@ import torch
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
+from torchspeed.models import fastest_on
 from torchspeed.published.values import published_values
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
@@ -161,7 +162,7 @@ def _passes(config: RunConfig, _full: bool) -> list[Row]:
     clock = clock_for(config.device)
     rows = []
     for model in list_workloads("time_series"):
-        passes = Passes(model, config.device)
+        passes = Passes(model, config.device, implementation=fastest_on(config.device))
         timed = {"forward": passes.forward, "backward": passes.backward}
         times = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
         rows.append({"name": f"here, {config.device}", "model": model, **times})
