@@ -18,7 +18,7 @@ Column = tuple[str, ...]
 
 HUES = 8
 """Hues of rows; where there are more rows than hues, they share hues and differ in shape."""
-_FIRST_HUE = 2
+FIRST_HUE = 2
 """Hue of the first column."""
 _MAIN = 4
 
@@ -140,23 +140,20 @@ def main_groups(contents: Contents) -> set[str]:
     return groups - others or groups
 
 
-def look(column: Column, contents: Contents) -> str:
-    """CSS classes of a column: the hue of its first label and the dash of its second.
+def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
+    """CSS classes of a column: a hue of its own, and a dash by its second label.
 
-    The hue is left out if everything was measured with one value of the label.
+    The hue is left out where there is one column alone: rows have hues then.
     """
-    measured = {
-        row.labels.get(name)
-        for name in contents.layout.columns[:1]
-        for row in contents.series
-        if row.has_value
+    measured = {contents.layout.column(row.labels) for row in contents.series if row.has_value} - {
+        ()
     }
-    places = [
-        (value, _place(value, of)) for value, of in zip(column, _orders(contents), strict=True)
-    ]
-    has_hue = len(measured - {None, ""}) > 1
-    hue = [f"hue-{(_FIRST_HUE + at) % HUES}" for value, at in places[:1] if value and has_hue]
-    dash = ["dashed" for value, at in places[1:] if value and at % 2]
+    shown = [other for other in columns if other in measured]
+    hue = []
+    if len(shown) > 1 and column in shown:
+        hue = [f"hue-{(FIRST_HUE + shown.index(column)) % HUES}"]
+    seconds = zip(column[1:], _orders(contents)[1:], strict=True)
+    dash = ["dashed" for value, of in seconds if value and _place(value, of) % 2]
     return " ".join(hue + dash)
 
 

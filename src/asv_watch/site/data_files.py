@@ -25,6 +25,7 @@ from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
+from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 
 SAMPLED_COMMITS = 60
@@ -104,7 +105,7 @@ def _spread_out(span: Indices, at: Indices, numbers: Sequence[float]) -> list[fl
 def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
-        data |= _values_of(summary)
+        data |= _values_of(summary) | {"stretches": stretch_data(contents, summary)}
     columns = summary.series.columns
     without_value = np.isnan(columns.values)
     if without_value.any():

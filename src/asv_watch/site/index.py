@@ -21,7 +21,7 @@ from asv_watch.site.contents import (
     setup_key,
 )
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.site.small_history import small_history
+from asv_watch.site.stretches import small_line
 
 _T = TypeVar("_T")
 
@@ -169,7 +169,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             {
                 "name": " · ".join(filter(None, column)),
                 "values": column,
-                "look": look(column, contents),
+                "look": look(column, table.columns, contents),
             }
             for column in table.columns
         ],
@@ -250,7 +250,7 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
         "behind": behind,
         "at": int(at[-1]) if len(at) else None,
         "segments": _segment_starts(contents, row),
-    } | small_history(contents, row, measured[-SMALL_HISTORY:])
+    } | small_line(contents, row, measured[-SMALL_HISTORY:])
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

@@ -14,7 +14,7 @@ from math import ceil, floor, log10
 from urllib.parse import urlencode
 
 from asv_watch import quantities
-from asv_watch.site.case_table import CaseTable, look
+from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
 
@@ -55,7 +55,8 @@ def level_charts(contents: Contents, table: CaseTable) -> Json | None:
         for level in levels
     ]
     axis = _Axis(min(values), max(values))
-    looks = {column[0]: _hue(column, contents) for column in table.columns if column}
+    names = dict.fromkeys(line for rows in charts.values() for of in rows.values() for line in of)
+    looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
     machines = {
         line: f"{levels[0].summary.series.machine}"
         for rows in charts.values()
@@ -114,10 +115,6 @@ def _found(
         ),
     )
     return {key: [level for _, level in sorted(levels.items())] for key, levels in ordered}
-
-
-def _hue(column: tuple[str, ...], contents: Contents) -> str:
-    return next((part for part in look(column, contents).split() if part.startswith("hue")), "")
 
 
 class _Axis:

@@ -97,6 +97,23 @@ def test_the_small_line_moves_only_where_a_change_was_measured(index: dict[str, 
             assert min(known) <= 10_000 <= max(known)
 
 
+def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[str, Any]) -> None:
+    for benchmark in index["benchmarks"]:
+        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        for row in data["series"]:
+            cut = row.get("stretches", [])
+            for number, (first, level, scale) in enumerate(cut):
+                last = cut[number + 1][0] if number + 1 < len(cut) else math.inf
+                values = [
+                    value * scale
+                    for at, value in enumerate(row["v"], row["from"])
+                    if value is not None and first <= at < last
+                ]
+                if values:
+                    assert min(values) * 0.999 <= level <= max(values) * 1.001
+            assert not cut or cut[-1][1] == 1
+
+
 def test_names_of_files_are_safe_and_told_apart() -> None:
     assert slug("time_series.TimeSeries.time_forward") == "time_series.TimeSeries.time_forward"
     odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]

@@ -11,6 +11,11 @@ interface BenchmarkSeries {
   other?: [CommitIndex, Outcome, number][];
   reasons?: string[];
   /**
+   * Stretches at one level, oldest first: the first commit, the level relative to the newest, and
+   * what a value is multiplied by to be relative to the newest level.
+   */
+  stretches?: [CommitIndex, number, number][];
+  /**
    * Commits that were compared: commit, part, ratio to the root of the part, its interval. No
    * comparison leads from one part to another. Last the machine, where another one compared it.
    */

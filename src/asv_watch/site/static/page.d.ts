@@ -134,12 +134,15 @@ interface Line {
   label: string;
   points: Point[];
   others: OtherRun[];
-  /** Measured changes, which are written beside the line. */
+  /** Where the level changes, and the level from there on; only of what was compared. */
+  steps?: { at: number; value: number }[];
+  /** Measured changes, which are written above the lines. */
   changes: Change[];
   /** First place of each segment, oldest first: nothing is drawn across. */
   segments: number[];
 }
 interface SeriesLine extends Line {
+  stretches: [CommitIndex, number, number][];
   series: Series;
   values: Map<CommitIndex, Point>;
   joined: Joined[];

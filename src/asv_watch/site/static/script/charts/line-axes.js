@@ -2,7 +2,7 @@
 
 import { svg } from "../page/elements.js";
 import { formatRatioTick, formatTicks } from "../text/format.js";
-import { DIAMOND, fix, markPath } from "./marks.js";
+import { fix } from "./marks.js";
 import { linearScale, logScale } from "./scales.js";
 
 /**
@@ -14,7 +14,7 @@ import { linearScale, logScale } from "./scales.js";
  * @param {string} unit
  */
 export function yScale(kind, low, high, { top, bottom }, unit) {
-  if (kind === "ratio") [low, high] = [Math.min(low, 0.97), Math.max(high, 1.03)];
+  if (kind === "ratio") [low, high] = [Math.min(low, 0.95), Math.max(high, 1.05)];
   if (low > high) [low, high] = [1e-3, 1e-2];
   // There is no logarithm of zero and less.
   if (low <= 0) return linearScale(Math.min(0, low), high, bottom, top, unit);
@@ -82,7 +82,7 @@ export function xTicks(ticks, x, frame, small) {
     const middle = Math.max(first, Math.min(at, right - half + (small ? 0 : 12)));
     if (middle - half < lastEnd + 12) continue;
     lastEnd = middle + half;
-    const y = bottom + (small ? 14 : 18);
+    const y = bottom + 18;
     parts.push(
       svg("text", { x: fix(middle), y, "text-anchor": "middle" }, tick.text),
       svg("line", { class: "axis", x1: fix(at), x2: fix(at), y1: bottom, y2: bottom + 4 }),
@@ -115,24 +115,22 @@ export function tagLines(tags, x, frame) {
 }
 
 /**
- * A line for each place with events, and unless the chart is small a diamond below the labels of
- * the axis.
+ * A strip of ticks below the axis: one for each place with events.
  * @param {Labelled[]} events
  * @param {(at: number) => number} x
  * @param {Frame} frame
  * @param {boolean} small
  */
-export function eventLines(events, x, frame, small) {
+export function eventTicks(events, x, { bottom }, small) {
   /** @type {Map<number, string[]>} */
   const places = new Map();
   for (const { at, text } of events) places.set(at, [...(places.get(at) ?? []), text]);
-  return [...places].flatMap(([place, texts]) => {
-    const at = x(place);
-    const { top, bottom } = frame;
-    const ends = { x1: fix(at), x2: fix(at), y1: top, y2: bottom };
-    const line = svg("line", { class: "eventline", ...ends });
-    if (small) return [line];
-    const d = markPath(DIAMOND, at, bottom + 33);
-    return [line, svg("path", { class: "event", d, "data-tip": texts.join("\n") })];
-  });
+  const top = bottom + (small ? 2 : 26);
+  return [...places].map(([place, texts]) =>
+    svg("path", {
+      class: "event",
+      d: `M${fix(x(place))} ${top}v${small ? 4 : 9}`,
+      "data-tip": texts.join("\n"),
+    }),
+  );
 }

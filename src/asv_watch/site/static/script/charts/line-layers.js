@@ -35,22 +35,42 @@ function linePaths({ points, segments, others }, { x, y, frame }) {
   ];
 }
 
+/** The line of a series that was compared: a level moves only where a change was measured. @param {Line} line @param {Plot} plot */
+function stepPath({ steps = [], points }, { x, y, frame }) {
+  /** @param {number} value */
+  const top = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
+  const end = points.at(-1)?.at;
+  const [left, right] = [frame.left, end === undefined ? frame.right : x(end)];
+  const before = steps.findLast(({ at }) => x(at) <= left) ?? steps[0];
+  const inside = steps.filter(({ at }) => x(at) > left && x(at) <= right);
+  const start = points[0] ? Math.max(left, x(points[0].at)) : left;
+  const parts = inside.map(({ at, value }) => `H${fix(x(at))}V${top(value)}`);
+  return before ? `M${fix(start)} ${top(before.value)}${parts.join("")}H${fix(right)}` : "";
+}
+
 /**
- * The line with a mark at every point while they stay apart, else at some, for their shape, and at
- * each failure. A small chart marks compared points alone.
+ * Measured steps with runs as faint dots; or, where nothing was compared, a line through the runs
+ * with a mark at every point while they stay apart, else at some. Failures have a mark.
  * @param {Line} line
  * @param {Plot} plot
  * @param {boolean} small
  */
 export function drawLine(line, plot, small) {
   const { x, y, inner, frame } = plot;
-  const { points } = line;
+  const { points, steps } = line;
   const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
-  group.append(...linePaths(line, plot));
   for (const run of line.others.filter(interrupts)) {
     const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
     group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));
   }
+  if (steps) {
+    const seen = points.filter(({ value }) => y(value) >= frame.top && y(value) <= frame.bottom);
+    const dots = seen.map(({ at, value }) => `M${fix(x(at))} ${fix(y(value))}h0`).join("");
+    group.append(svg("path", { class: "runs", d: dots }));
+    group.append(svg("path", { class: "line", d: stepPath(line, plot) }));
+    return group;
+  }
+  group.append(...linePaths(line, plot));
   const crowded = small || points.length * 9 > inner;
   /** @param {number} value */
   const clip = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
@@ -68,46 +88,65 @@ export function drawLine(line, plot, small) {
   return group;
 }
 
+/** Height of a row of labels. */
+export const LABEL_ROW = 14;
+/** Rows of labels at most; what finds no room has its line alone. */
+const MOST_ROWS = 3;
+
 /**
- * Each measured change at the first value after it, with its size and a line back to the commit it
- * was compared with. Sizes do not cover each other.
+ * Labels of measured changes, in rows above the lines, where they cover nothing.
  * @param {Line[]} lines
+ * @param {(at: number) => number} x
+ * @param {{ left: number, right: number }} frame
+ * @returns {{ labels: { change: Change, line: Line, middle: number, row: number }[], rows: number }}
+ */
+export function placeLabels(lines, x, { left, right }) {
+  const changes = lines.flatMap((line) => line.changes.map((change) => ({ line, change })));
+  changes.sort((a, b) => a.change.c - b.change.c);
+  /** Where the last label of each row ends. @type {number[]} */
+  const ends = [];
+  const labels = changes.map(({ line, change }) => {
+    const half = change.text.length * 3.6 + 8;
+    const middle = Math.max(left + half, Math.min(x(change.c), right - half));
+    let row = ends.findIndex((end) => end < middle - half);
+    if (row < 0 && ends.length < MOST_ROWS) row = ends.length;
+    if (row >= 0) ends[row] = middle + half + 6;
+    return { change, line, middle, row };
+  });
+  return { labels, rows: ends.length };
+}
+
+/**
+ * Each measured change: its size above the lines, and a thin line down to the step.
+ * @param {ReturnType<typeof placeLabels>["labels"]} labels
+ * @param {number} top of the first row
  * @param {Plot} plot
  */
-export function drawChanges(lines, { x, y, frame }) {
-  /** @type {{ middle: number, base: number, half: number }[]} */
-  const taken = [];
-  const changes = lines.flatMap((line) => line.changes.map((change) => ({ line, change })));
-  return changes.flatMap(({ line, change }) => {
-    const point = line.points.find(({ at }) => at >= change.c);
-    if (!point) return [];
-    const [left, top] = [x(point.at), y(point.value)];
-    const above = top > frame.top + 26;
-    const half = change.text.length * 3.6 + 8;
-    const middle = Math.max(frame.left + half, Math.min(left, frame.right - half));
-    const start = Math.max(frame.left, x(change.p));
-    const [from, to] = above ? [top - 6, top - 13] : [top + 6, top + 13];
-    let base = above ? top - 16 : top + 24;
-    /** @param {{ middle: number, base: number, half: number }} other */
-    const covers = (other) =>
-      Math.abs(other.middle - middle) < other.half + half && Math.abs(other.base - base) < 13;
-    while (taken.some(covers)) base += above ? -13 : 13;
-    taken.push({ middle, base, half });
+export function drawChanges(labels, top, { x, y, frame }) {
+  return labels.flatMap(({ change, line, middle, row }) => {
+    const step =
+      line.steps?.findLast(({ at }) => at <= change.c) ??
+      line.points.find(({ at }) => at >= change.c);
+    if (!step) return [];
+    const base = top + Math.max(0, row) * LABEL_ROW + 10;
+    const at = fix(x(line.steps ? step.at : change.c));
     return [
       svg("path", {
         class: `moved ${change.verdict}`,
-        d: `M${fix(left)} ${fix(from)}V${fix(to)}M${fix(left)} ${fix(to)}H${fix(start)}`,
+        d: `M${at} ${fix(frame.top)}V${fix(y(step.value))}`,
       }),
-      svg(
-        "text",
-        {
-          class: `moved ${change.verdict}`,
-          x: fix(middle),
-          y: fix(base),
-          "text-anchor": "middle",
-        },
-        `${SIGNS[change.verdict]}${change.text}`,
-      ),
-    ];
+      row < 0
+        ? ""
+        : svg(
+            "text",
+            {
+              class: `moved ${change.verdict}`,
+              x: fix(middle),
+              y: fix(base),
+              "text-anchor": "middle",
+            },
+            `${SIGNS[change.verdict]}${change.text}`,
+          ),
+    ].filter((part) => part !== "");
   });
 }

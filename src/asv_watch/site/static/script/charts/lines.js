@@ -2,8 +2,8 @@
 // tags, events and failures. It draws; the caller decides what.
 
 import { el } from "../page/elements.js";
-import { eventLines, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
-import { drawChanges, drawLine } from "./line-layers.js";
+import { eventTicks, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
+import { drawChanges, drawLine, LABEL_ROW, placeLabels } from "./line-layers.js";
 
 /**
  * @typedef {object} LineOptions
@@ -30,7 +30,7 @@ export function drawLines(root, lines, options) {
   const { width, height, domain, small = false } = options;
   /** @type {Frame} */
   const frame = small
-    ? { left: 52, right: width - 6, top: 8, bottom: height - 18 }
+    ? { left: 52, right: width - 6, top: 8, bottom: height - 22 }
     : { left: 66, right: width - 14, top: 30, bottom: height - 46 };
   const inner = frame.right - frame.left;
   const span = domain[1] - domain[0];
@@ -51,27 +51,31 @@ export function drawLines(root, lines, options) {
     others: line.others.filter(within),
     changes: line.changes.filter(({ c }) => within({ at: c })),
   }));
+  const { labels, rows } = placeLabels(seen, x, frame);
+  const head = frame.top;
+  frame.top += rows * LABEL_ROW;
   // Intervals do not set the range: a wild interval of one point must not flatten every line.
   // Neither does a spike in a small chart: one separate run in thirty may leave it. What a
   // comparison measured never does.
   const points = seen.flatMap((line) => line.points);
+  const levels = seen.flatMap(({ steps = [] }) => steps.filter(within).map(({ value }) => value));
   const compared = points.flatMap((point) => (point.compared ? [point.value] : []));
   const runs = points.flatMap((point) => (point.compared ? [] : [point.value]));
   runs.sort((a, b) => a - b);
-  const spikes = small ? Math.floor(runs.length / 30) : 0;
+  const spikes = small || levels.length ? Math.floor(runs.length / 30) : 0;
   const inRange = runs.slice(spikes, runs.length - spikes);
-  const low = Math.min(...inRange, ...compared);
-  const high = Math.max(...inRange, ...compared);
+  const low = Math.min(...inRange, ...compared, ...levels);
+  const high = Math.max(...inRange, ...compared, ...levels);
   const y = yScale(options.y, low, high, frame, options.metric.unit);
   const plot = { frame, x, y, inner };
 
   const layers = [
     yTicks(y, frame, options.y, options.metric, small),
     xTicks(options.ticks, x, frame, small),
-    tagLines((options.tags ?? []).filter(within), x, frame),
-    eventLines((options.events ?? []).filter(within), x, frame, small),
+    tagLines((options.tags ?? []).filter(within), x, { ...frame, top: head }),
+    eventTicks((options.events ?? []).filter(within), x, frame, small),
+    drawChanges(labels, head, plot),
     seen.map((line) => drawLine(line, plot, small)),
-    drawChanges(seen, plot),
   ];
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.replaceChildren(...layers.flat());

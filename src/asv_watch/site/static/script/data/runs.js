@@ -3,7 +3,7 @@
 import { loadBenchmark } from "./registry.js";
 import { getModel } from "./model.js";
 
-/** @typedef {{ points: Point[], others: OtherRun[], joined: Joined[] }} Runs */
+/** @typedef {{ points: Point[], others: OtherRun[], joined: Joined[], stretches: [CommitIndex, number, number][] }} Runs */
 
 /**
  * An interval from distances in 1/10,000 of the value.
@@ -41,6 +41,7 @@ function parse(entry) {
       outcome,
       reason: entry.reasons?.[reason] ?? "",
     })),
+    stretches: entry.stretches ?? [],
     joined: (entry.joined ?? []).map(([at, part, value, low, high, machine]) => ({
       at,
       part,
@@ -70,7 +71,7 @@ export function partOf(series) {
 export async function runsOf(series) {
   const file = await loadBenchmark(series.benchmark.slug, partOf(series));
   const entry = file.series.find((other) => other.s === series.at);
-  if (!entry) return { points: [], others: [], joined: [] };
+  if (!entry) return { points: [], others: [], joined: [], stretches: [] };
   let runs = parsed.get(entry);
   if (!runs) parsed.set(entry, (runs = parse(entry)));
   return runs;

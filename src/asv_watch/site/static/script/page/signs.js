@@ -158,11 +158,14 @@ const MEANINGS = {
     ["about", "Suspected: separate runs differ. The size is a guess."],
   ],
   chart: [
-    ["vertical bar", "The interval of a value, or of an interleaved comparison."],
-    ["line with a size", "A measured change, from the one commit compared to the other."],
-    ["◆ and dashes", "The recipe, the machine or its settings changed there."],
-    ["dotted line", "It joins values of different conditions. They were not compared."],
-    ["gap, × at the axis", "The run failed."],
+    [
+      "line",
+      "The level. It moves where a comparison measured a change, and the size stands above.",
+    ],
+    ["dots", "Separate runs. Their noise says nothing about changes."],
+    ["line through dots", "Nothing was compared here: the line joins separate runs."],
+    ["ticks below", "The recipe, the machine or its settings changed there."],
+    ["× at the axis", "The run failed."],
   ],
   cell: [
     ["small line", "It moves where a comparison measured a change. Its height is ±5 % or more."],

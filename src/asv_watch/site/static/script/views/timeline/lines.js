@@ -25,7 +25,7 @@ export async function seriesLines(series) {
   const telling = parts.filter((part) => new Set(series.map(part)).size > 1);
   return Promise.all(
     series.map(async (one) => {
-      const { points, others, joined } = await runsOf(one);
+      const { points, others, joined, stretches } = await runsOf(one);
       return {
         id: one.at,
         series: one,
@@ -35,6 +35,7 @@ export async function seriesLines(series) {
         points,
         others,
         joined,
+        stretches,
         values: new Map(points.map((point) => [point.at, point])),
         changes: (getModel().changesOf.get(one.at) ?? []).filter(
           (change) => change.state === "measured",
@@ -45,9 +46,6 @@ export async function seriesLines(series) {
   );
 }
 
-/** @param {number} machine */
-const nameOf = (machine) => getModel().index.machines[machine]?.name;
-
 /**
  * What a line says at a commit: its value, and the ratio that is drawn.
  * @param {SeriesLine} line
@@ -57,10 +55,9 @@ const nameOf = (machine) => getModel().index.machines[machine]?.name;
  */
 export function readingOf(line, drawn, at, asked) {
   const point = line.values.get(at);
-  const shown = asked.y === "ratio" ? drawn?.points.find((other) => other.at === at) : null;
-  const ratio = shown ? formatChange(shown.value) : "";
-  const where = shown?.machine === undefined ? "" : ` on ${nameOf(shown.machine)}`;
-  const how = shown?.compared ? `${ratio}, interleaved${where}` : ratio;
+  const places = drawn?.steps ?? drawn?.points.filter((other) => other.at === at) ?? [];
+  const shown = asked.y === "ratio" ? places.findLast((other) => other.at <= at) : null;
+  const how = shown ? `${formatChange(shown.value)}${drawn?.steps ? " by comparisons" : ""}` : "";
   const value = point ? formatValue(point.value, line.series.metric) : "";
   const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
   const text = [value, how].filter(Boolean).join(", ") || outcome;
@@ -77,23 +74,10 @@ export function readingOf(line, drawn, at, asked) {
  * What a reader has to know of lines: what they rest on, and where other conditions began.
  * @param {Scene} scene
  */
-export function courseNote({ drawn, stops, asked }) {
+export function courseNote({ drawn, stops }) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
-  const ratio = asked.y === "ratio";
-  const points = drawn.flatMap((line) => line.points);
-  const compared = points.some((point) => point.compared);
-  const elsewhere = new Set(points.flatMap(({ machine }) => machine ?? []));
-  return [
-    ratio && compared ? "Bars: intervals of interleaved comparisons." : "",
-    ratio && elsewhere.size
-      ? `Commits that were not compared here go on with ${[...elsewhere].map(nameOf).join(", ")}.`
-      : "",
-    restarts ? "Dotted: the recipe or the conditions changed (◆)." : "",
-    restarts && ratio ? "The line goes on at the level it had." : "",
-  ]
-    .filter(Boolean)
-    .join(" ");
+  return restarts ? "Ticks below: the recipe or the conditions changed; levels go on there." : "";
 }
 
 /**

@@ -4,7 +4,7 @@ import { allParams, firstParam } from "../../address.js";
 import { interrupts } from "../../charts/line-layers.js";
 import { getModel } from "../../data/model.js";
 import { formatDay } from "../../text/format.js";
-import { asRatios, asValues } from "./ratios.js";
+import { asLevels, asValues } from "./levels.js";
 
 export const LAST_CHOICES = ["50", "200", "1000", "all"];
 
@@ -100,6 +100,6 @@ function buildAxis(asked, lines) {
 export function sceneOf(asked, lines, base = -1) {
   const axis = buildAxis(asked, lines);
   const { stops } = axis;
-  const drawn = asked.y === "ratio" ? asRatios(lines, stops[0] ?? 0, base) : asValues(lines);
+  const drawn = asked.y === "ratio" ? asLevels(lines, base) : asValues(lines);
   return { asked, axis, stops, lines, drawn, events: eventsOf(asked.place) };
 }

@@ -162,7 +162,7 @@ export const timelineView = {
         asked.y === "ratio"
           ? base >= 0
             ? ` Change since ${shortOf(base)}.`
-            : " 0 % is the reference where it was compared, else the first values shown."
+            : " 0 % is the newest level. Lines move where a change was measured; dots are runs."
           : "";
       const text = `${directionOf(asked.place.metric)}${since}`;
       single.hidden = asked.x === "release" || !asked.cases.length;
