@@ -29,10 +29,12 @@ print(json.dumps(files))
 """
 MEASURED = (
     "training.cases",
+    "training.window_loading",
     "measure.compile_cost",
     "measure.device_memory",
     "measure.device_time",
     "measure.floor",
+    "measure.latency",
     "measure.operators",
     "measure.passes",
     "measure.utilisation",

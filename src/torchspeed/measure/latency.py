@@ -1,0 +1,73 @@
+"""How long one forecast takes whoever waits for it: single calls, at a batch of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from torchspeed.measure.passes import passes
+from torchspeed.models import Implementation
+
+FIRST_CALLS, FIRST_SECONDS = 3, 0.5
+"""Calls, and seconds of calls, that are not counted: they compile and load kernels."""
+
+CALLS, SECONDS = (100, 2000), 4.0
+"""Counted calls at least and at most; no further one after so many seconds."""
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Wall time of single calls."""
+
+    median_seconds: float
+    percentile_99_seconds: float
+    """Exceeded by one call in a hundred."""
+    calls: int
+
+
+def latency_of(
+    workload: str, device: str, mode: str = "eager", implementation: Implementation = "plain"
+) -> Latency:
+    """Time single inferences of one sample, each until its result is there.
+
+    Args:
+        workload: name in `torchspeed.workloads`.
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
+        mode: one of `torchspeed.measure.passes.MODES`.
+        implementation: of the model.
+
+    Raises:
+        ValueError: no such workload, mode or implementation, or ``device`` is not here.
+    """
+    built = passes(workload, device, 1, mode=mode, implementation=implementation)
+    wait = torch.cuda.synchronize if torch.device(device).type == "cuda" else _nothing
+    seconds = single_calls(built.forward, wait)
+    median, late = np.quantile(seconds, (0.5, 0.99))
+    return Latency(float(median), float(late), len(seconds))
+
+
+def single_calls(run: Callable[[], object], wait: Callable[[], object]) -> list[float]:
+    """Return the wall time of each counted call, until ``wait`` returns."""
+
+    def one() -> float:
+        begun = time.perf_counter()
+        run()
+        wait()
+        return time.perf_counter() - begun
+
+    first = [one() for _ in range(FIRST_CALLS)]
+    while sum(first[1:]) < FIRST_SECONDS and len(first) < CALLS[1]:
+        first.append(one())
+    least, most = CALLS
+    counted: list[float] = []
+    while len(counted) < least or (sum(counted) < SECONDS and len(counted) < most):
+        counted.append(one())
+    return counted
+
+
+def _nothing() -> None:
+    pass

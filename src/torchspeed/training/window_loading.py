@@ -1,0 +1,88 @@
+"""How many windows of a series are loaded a second, by this project and by a bare copy."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from numpy.lib.stride_tricks import sliding_window_view
+from torch import Tensor
+
+from torchspeed.data.loader import Batches
+from torchspeed.data.series import Windows
+
+ROWS, FEATURES, WINDOW, HORIZON, BATCH = 100_000, 7, 96, 96, 32
+"""Of the series that is loaded; sizes of a batch are those of today's forecasters."""
+
+ROUNDS = 5
+"""Epochs that are timed, after one that is not."""
+
+Epoch = Callable[[int], Iterator[tuple[Tensor, Tensor]]]
+"""Number of an epoch to its shuffled batches of windows and of what follows each."""
+
+
+def by_loader(values: Tensor, workers: int) -> Epoch:
+    """Load as training does."""
+    data = Windows(values, WINDOW, HORIZON, None, every_step=True)
+    return Batches(data, BATCH, workers=workers).epoch
+
+
+def by_numpy(values: Tensor) -> Epoch:
+    """Copy windows out of ``numpy.lib.stride_tricks.sliding_window_view``."""
+    views = sliding_window_view(values.numpy(), WINDOW + HORIZON, axis=0)
+
+    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
+        order = np.random.default_rng(number).permutation(len(views))
+        for first in range(0, len(order), BATCH):
+            both = torch.from_numpy(views[order[first : first + BATCH]]).transpose(1, 2)
+            yield both[:, :WINDOW], both[:, WINDOW:]
+
+    return epoch
+
+
+def by_torch(values: Tensor) -> Epoch:
+    """Copy windows out of ``torch.Tensor.unfold``."""
+    views = values.unfold(0, WINDOW + HORIZON, 1)
+
+    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
+        generator = torch.Generator().manual_seed(number)
+        for indices in torch.randperm(len(views), generator=generator).split(BATCH):
+            both = views[indices].transpose(1, 2)
+            yield both[:, :WINDOW], both[:, WINDOW:]
+
+    return epoch
+
+
+WAYS: dict[str, Callable[[Tensor], Epoch]] = {
+    "0 workers": lambda values: by_loader(values, 0),
+    "1 worker": lambda values: by_loader(values, 1),
+    "2 workers": lambda values: by_loader(values, 2),
+    "numpy": by_numpy,
+    "torch": by_torch,
+}
+"""This project's loader with so many workers, and the floor of each library."""
+
+
+def windows_per_second(way: str, rows: int = ROWS) -> float:
+    """Load epochs of a series of normal numbers; the median of the rounds, by wall time.
+
+    Args:
+        way: one of `WAYS`.
+        rows: of the series.
+
+    Raises:
+        ValueError: no such way.
+    """
+    if way not in WAYS:
+        raise ValueError(f"way is {way!r}; it must be one of {', '.join(WAYS)}")
+    values = torch.randn(rows, FEATURES, generator=torch.Generator().manual_seed(0))
+    epoch = WAYS[way](values)
+    rates = []
+    for number in range(ROUNDS + 1):
+        begun = time.perf_counter()
+        windows = sum(len(inputs) for inputs, _ in epoch(number))
+        rates.append(windows / (time.perf_counter() - begun))
+    return statistics.median(rates[1:])
