@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
-from pathlib import Path
 from typing import IO, Any, Protocol
 
 from asv.runner import BENCHMARK_RUN_SCRIPT
@@ -34,11 +33,6 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 """Between looks at a process's memory; one takes less than a millisecond."""
 _MOST_OUTPUT = 1 << 20
 """Bytes kept of a process's output: the end of it."""
-
-
-def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
-    """Return the command that writes all benchmarks of a folder of suites to a file."""
-    return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
 
 
 def case_arguments(suites: str, parameters: dict[str, Any]) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from asv_watch import probes
 from asv_watch.asv.commands import discover, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.environments import is_complete
-from asv_watch.asv.processes import listing_command
 from asv_watch.asv.selection import (
     Selection,
     cannot_run,
@@ -25,12 +23,15 @@ from asv_watch.asv.selection import (
     in_short_set,
     process_name,
 )
+from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
+_WORTH_SAYING_S = 10.0
+"""A listing that takes longer is said, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
 """Entries of asv's list."""
 Measures = Literal["time", "memory", "count", "value"]
@@ -77,11 +78,14 @@ def list_cases(
     Raises:
         WatchError: no case matches that measures it and can run here, or asv failed.
     """
-    return choose_cases(list_benchmarks(place, sides), selection, place.declared, *wanted)
+    benchmarks = list_benchmarks(place, sides, selection.pattern)
+    return choose_cases(benchmarks, selection, place.declared, *wanted)
 
 
-def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
+def list_benchmarks(place: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
     """Make the environments where they are missing; list the suites' benchmarks by the last side.
+
+    Where the pattern begins with the name of a module, no others are imported.
 
     asv installs the commit to list them, and tries others if the suites cannot be imported with
     it. Both take long, so it is asked only where the environment of a side is missing or the
@@ -90,16 +94,20 @@ def list_benchmarks(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
     Raises:
         WatchError: asv failed, or the suites do not import the side's package.
     """
-    benchmarks = _listed(place, sides)
+    benchmarks = _listed(place, sides, pattern)
     _check_imports(sides[-1])
     return benchmarks
 
 
-def _listed(place: Workplace, sides: Sequence[Side]) -> Benchmarks:
+def _listed(place: Workplace, sides: Sequence[Side], pattern: str) -> Benchmarks:
     listing, environments = sides[-1], [side.environment for side in sides]
     if all(is_complete(environment.folder) for environment in environments):
-        with contextlib.suppress(WatchError):
-            return list_benchmarks_in(listing, place.declared)
+        try:
+            return list_benchmarks_in(listing, place.declared, pattern)
+        except _TooLongError:
+            raise
+        except WatchError:
+            pass  # asv finds a commit with which they can be imported
     repository = place.configuration.repository
     folder = place.root / ".asv" / "interleaved" / "suites"
     commit = listing.version.commit if listing.version else "HEAD"
@@ -137,19 +145,33 @@ def _check_imports(side: Side) -> None:
         )
 
 
-def list_benchmarks_in(side: Side, declared: Declared) -> Benchmarks:
+class _TooLongError(WatchError):
+    """Importing the suites took longer than anybody waits."""
+
+    def __init__(self, _: str) -> None:
+        super().__init__(
+            f"importing the suites takes more than {_TIMEOUT:g} s; name the module of the cases, "
+            "such as --cases '^module.', so that no other is imported"
+        )
+
+
+def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
     """List the suites' benchmarks by the environment and the package of a side.
 
     Raises:
-        WatchError: the suites cannot be imported.
+        WatchError: the suites cannot be imported, or that takes too long.
     """
-    # asv's script takes the folders of PYTHONPATH out again.
-    variables = dict(side.environment.variables) | {"ASV_PYTHONPATH": str(side.source)}
+    modules = modules_of(side.suites, pattern)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
-        command = listing_command(side.python, side.suites, listed)
-        run_command(command, _TIMEOUT, cwd=folder, env=os.environ | variables)
-        return list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
+        command = side.command(probes.LISTING, listed, *modules)
+        run_command(command, _TIMEOUT, late=_TooLongError, cwd=folder, env=side.variables)
+        benchmarks = list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
+    seconds = time.monotonic() - started
+    if seconds > _WORTH_SAYING_S:
+        print(f"importing {', '.join(modules) or 'the suites'} took {seconds:.0f} s", flush=True)
+    return benchmarks
 
 
 def choose_cases(

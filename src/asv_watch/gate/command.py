@@ -135,7 +135,7 @@ def gate(
                 head_side = side(place, newest, release)
                 check_room(configuration, (head_side.environment,))
                 base_side = side(place, merge_base, release)
-                benchmarks = list_benchmarks(place, [head_side])
+                benchmarks = list_benchmarks(place, [head_side], cases)
                 listed = _list_cases(benchmarks, selection, place.declared)
                 print(f"base: {base_side.name}\nhead: {head_side.name}")
                 chosen, near = listed, _FIRST_TOGETHER
