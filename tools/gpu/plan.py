@@ -135,9 +135,16 @@ SECOND = (
     Step("spread", 60, command=("tools.gpu.spread", "10"), all_cores=True),
     Step(
         "today",
-        70,
-        cases=(r"^plain\.PlainModels\.time_.*'cuda'", r"^latency\..*'cuda'", r"^plain_graphs\."),
+        95,
+        cases=(
+            r"^plain\.PlainModels\.time_.*'cuda'",
+            r"^latency\..*'cuda'",
+            r"^plain_graphs\.",
+            r"^fluxbench\..*time_.*'cuda'",
+            r"^torchvision_models\..*time_.*'cuda', 5",
+        ),
         without=r"^(plain|plain_graphs)\..*" + _MODELS_OF_BEFORE + r"|'compiled'",
+        by_pattern=True,
         rounds=2,
     ),
     Step(

@@ -39,9 +39,12 @@ def run(session: Session, deadline: float, processes: str) -> None:
             return
         pinned = number % 2 == 0
         command = [sys.executable, "-P", __file__, "pinned" if pinned else "free"]
-        done = subprocess.run(
-            command, env=variables, capture_output=True, text=True, timeout=left, check=False
-        )
+        try:
+            done = subprocess.run(
+                command, env=variables, capture_output=True, text=True, timeout=left, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return
         if done.returncode:
             session.results.add("spread", failed=done.stderr[-2000:], pinned=pinned)
         else:
