@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,11 +18,35 @@ from asv_watch.records.comparisons import (
     Version,
     import_case,
 )
+from asv_watch.records.explanations import (
+    FILE_NAME,
+    Explanation,
+    OperatorDifference,
+    StoredExplanation,
+)
+from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasurementWriter
 
 DAY = 86_400
 ROUNDS = 6
 COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
+
+
+def explained_releases(
+    before: str, after: str, case: str, operator: str, seconds: tuple[float, float]
+) -> StoredExplanation:
+    """Explain the whole difference of a case between two releases by one operator."""
+    sides = [Version(COMMIT, {"torch": name}, "3.11") for name in (before, after)]
+    difference = OperatorDifference(operator, "[[8]]", (1.0, 1.0), seconds, clear=True)
+    explanation = Explanation(seconds=seconds, operators=(difference,))
+    return StoredExplanation(
+        case=case, at=1_780_000_000, before=sides[0], after=sides[1], explanation=explanation
+    )
+
+
+def write_explanations(folder: Path, explanations: Sequence[StoredExplanation]) -> None:
+    """Store explanations in the results of a machine."""
+    append_lines(folder / FILE_NAME, explanations)
 
 
 def compared_releases(

@@ -22,6 +22,7 @@ from asv_watch.records.history import Indices
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
+from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
@@ -146,11 +147,13 @@ def _write_sources(folder: Path, contents: Contents) -> None:
     for row in contents.series:
         by_row[_subject(row, contents)].append(row)
     comparisons = _comparisons(contents)
+    explained = explained_cases(contents)
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
             "commands": {case: measure_command(case) for case in cases},
             "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
+            "explanations": {case: explained[case] for case in cases if case in explained},
             "noise": {
                 str(row.index): quantities.share(row.noise)
                 for row in members

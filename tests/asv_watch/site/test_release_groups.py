@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from tests.asv_watch.generator import Plan
-from tests.asv_watch.planted_releases import compared_releases
+from tests.asv_watch.planted_releases import (
+    compared_releases,
+    explained_releases,
+    write_explanations,
+)
 from tests.asv_watch.site.conftest import Project, make_project, registered
 
 SUITE = "time_series.TimeSeries"
@@ -44,6 +48,14 @@ def test_times_that_differ_are_listed_the_largest_first(project: Project) -> Non
     assert listed == sorted((c for c in TIMES if TIMES[c] != 1), key=TIMES.__getitem__)[::-1]
     assert {found["operator"] for found in step["differences"]} == {""}
     assert step["memory_text"] == ""
+
+
+def test_times_of_one_operator_stand_together_under_its_name(project: Project) -> None:
+    slow = f"{SUITE}.time_forward('lstnet', 'cpu')"
+    explained = explained_releases("2.14.1", "2.15.0", slow, "aten::max_pool2d_", (1.0, 1.3))
+    write_explanations(project.results / "ci-2core", [explained])
+    [step] = history_of(project, {})["steps"]
+    assert [found["operator"] for found in step["differences"]] == ["max pool2d", ""]
 
 
 def test_memory_that_moved_alike_is_one_line(project: Project) -> None:

@@ -10,7 +10,11 @@ import pytest
 
 from asv_watch.site.build import STATIC
 from tests.asv_watch.generator import Plan
-from tests.asv_watch.planted_releases import compared_releases
+from tests.asv_watch.planted_releases import (
+    compared_releases,
+    explained_releases,
+    write_explanations,
+)
 from tests.asv_watch.site.conftest import make_project, registered
 
 CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
@@ -35,6 +39,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     project = make_project(tmp_path_factory.mktemp("types") / "it", plan)
     released = compared_releases("2.14.1", "2.15.0", {CASE: 1.1})
     stored = project.contents().history.comparisons["ci-2core"]
+    explained = explained_releases("2.14.1", "2.15.0", CASE, "aten::mm", (1.0, 1.1))
+    write_explanations(project.results / "ci-2core", [explained])
     project.build({"ci-2core": (*stored, released)})
     folder = project.html
     _, index = registered(folder / "data" / "index.js")
@@ -79,6 +85,12 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             for source in sources
             for of_case in source["comparisons"].values()
             for compared in of_case
+        ],
+        "Explained": [
+            explained
+            for source in sources
+            for of_case in source["explanations"].values()
+            for explained in of_case
         ],
         "SampleFile": [file for file in files("n/*.js") if file["series"]],
         "ReleaseHistory": releases,

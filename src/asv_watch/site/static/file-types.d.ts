@@ -39,6 +39,17 @@ interface CaseComparison extends Compared {
   after_text: string;
 }
 
+/** Operators that differ between two versions in one call of a case. */
+interface Explained {
+  machine: string;
+  day: string;
+  before: string;
+  after: string;
+  text: string;
+  /** Times before and after, and widths of their bars in per cent of the longest. */
+  operators: { name: string; widths: [number, number]; text: string }[];
+}
+
 /** `data/c/<slug>.js`: where a benchmark's values come from. */
 interface BenchmarkSource {
   benchmark: string;
@@ -51,6 +62,8 @@ interface BenchmarkSource {
   commands: Record<string, string>;
   /** By case: its interleaved comparisons, the newest first. */
   comparisons: Record<string, CaseComparison[]>;
+  /** By case: which operators differ, the newest explanation first. */
+  explanations: Record<string, Explained[]>;
   /** By series: how much its values differ between runs of the same code. */
   noise: Record<string, string>;
   /** What would not show, of series too noisy to say that nothing changed. */

@@ -12,6 +12,7 @@ import { changeColumns, drawRange } from "../changes/table.js";
 import { Chart } from "../timeline/chart.js";
 import { courseNote, seriesLines, valueColumns } from "../timeline/lines.js";
 import { readTimeline, sceneOf } from "../timeline/scene.js";
+import { operatorBars } from "./operators.js";
 import { samplesPanel } from "./samples.js";
 
 /** @import { Column } from "../../page/tables.js" */
@@ -31,7 +32,17 @@ function summary(series, source) {
         last ? [" at ", commitLink(last.c), ` · ${date}`] : null,
       ],
     ],
-    ["Newest change", change ? [changeSign(change), " since ", commitLink(change.c)] : "none"],
+    [
+      "Newest change",
+      change
+        ? [
+            changeSign(change),
+            ` ${change.interval_text} by `,
+            commitLink(change.c),
+            ` ${getModel().commits[change.c]?.subject}`,
+          ]
+        : "none",
+    ],
   ];
   if (status !== "ok")
     facts.push([
@@ -54,7 +65,19 @@ const related = (series, source) =>
 
 /** @type {Column<CaseComparison>[]} */
 const COMPARISON_COLUMNS = [
-  columnOf("Versions", ({ before, after }) => `${before} → ${after}`),
+  columnOf("Versions", ({ before, after }) => `${before} → ${after}`, {
+    wrap: true,
+    draw: ({ before, after }) => {
+      const commit = getModel().commits[getModel().findCommit(after)];
+      return commit
+        ? [
+            el("code", {}, after),
+            ` ${commit.subject}`,
+            el("span", { class: "muted" }, ` since ${before}`),
+          ]
+        : `${before} → ${after}`;
+    },
+  }),
   columnOf("Change", (row) => row.ratio, { number: true, draw: (row) => changeSign(row) }),
   columnOf("99 % interval", (row) => row.interval_text),
   columnOf("Before → after", (row) => `${row.before_text} → ${row.after_text}`),
@@ -69,6 +92,16 @@ const comparisonTable = (comparisons) =>
     className: "list cards",
     first: 10,
   });
+
+/** What a title leaves out: labels of the suite, such as the implementation. @param {Case} what */
+const untitled = ({ title, labels }) =>
+  Object.entries(labels).flatMap(([name, value]) =>
+    name in getModel().index.parameters || title.split(/ · |, /).includes(value) ? [] : [value],
+  );
+
+/** A part that is folded; nothing if it is empty. @param {string} title @param {Child[]} children */
+const foldedPart = (title, ...children) =>
+  nodesOf(children).length ? fold(title, ...children) : null;
 
 /** @param {Series[]} others */
 const relatedTable = (others) =>
@@ -158,7 +191,7 @@ export const caseView = {
         top.replaceChildren(notice(`${key ? text : "No case is chosen."} Press / to search.`));
         return null;
       }
-      heading.textContent = `${what.title} · ${series.metric.label}`;
+      heading.textContent = [what.title, ...untitled(what), series.metric.label].join(" · ");
       document.title = `${heading.textContent} – ${getModel().index.project.name}`;
       const [source, samples, lines] = await Promise.all([
         loadSource(series.benchmark.slug),
@@ -181,17 +214,23 @@ export const caseView = {
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];
+      const explanations = source.explanations[key] ?? [];
       const others = related(series, source);
       const command = source.commands[key];
       bottom.replaceChildren(
         ...nodesOf([
           part("Changes", changesPart(series, source)),
-          part("Comparisons", comparisons.length ? comparisonTable(comparisons) : null),
-          part("Samples", samples),
-          part("Other measurements of it", others.length ? relatedTable(others) : null),
-          part("Measure it again", command ? commandBlock(command) : null),
-          part("Environment", environmentPart(series, source)),
-          part("What is measured", sourcePart(source)),
+          part("Operators that differ", explanations.slice(0, 1).map(operatorBars)),
+          foldedPart(
+            `Comparisons (${comparisons.length})`,
+            comparisons.length ? comparisonTable(comparisons) : null,
+          ),
+          foldedPart("Earlier profiles", explanations.slice(1).map(operatorBars)),
+          foldedPart("Samples of two runs", samples),
+          foldedPart("Other measurements of it", others.length ? relatedTable(others) : null),
+          foldedPart("Measure it again", command ? commandBlock(command) : null),
+          environmentPart(series, source),
+          foldedPart("What is measured", sourcePart(source)),
         ]),
       );
       return {

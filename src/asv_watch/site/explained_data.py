@@ -1,0 +1,69 @@
+"""The operators behind a difference, before and after, as the page of a case draws them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from asv_watch import quantities
+from asv_watch.judge.causes import in_words
+from asv_watch.records.explanations import OperatorDifference, StoredExplanation
+from asv_watch.records.labels import Layout
+from asv_watch.site.contents import Contents
+from asv_watch.site.operators import operator_name
+from asv_watch.site.scripts import Json
+
+_OPERATORS = 6
+"""Operators of an explanation that are drawn."""
+_NEWEST = 3
+"""Explanations of a case that are shown."""
+
+
+def explained_cases(contents: Contents) -> dict[str, list[Json]]:
+    """Return the explanations of each case, the newest first."""
+    of_case: dict[str, list[tuple[str, StoredExplanation]]] = defaultdict(list)
+    for machine, stored in contents.history.explanations.items():
+        for explanation in stored:
+            of_case[explanation.case].append((machine, explanation))
+    return {
+        case: [
+            _shown(machine, explanation, contents.layout)
+            for machine, explanation in sorted(found, key=lambda entry: -entry[1].at)[:_NEWEST]
+        ]
+        for case, found in of_case.items()
+    }
+
+
+def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
+    sides = stored.before, stored.after
+    differ = [side.commit[:8] for side in sides]
+    if differ[0] == differ[1]:
+        differ = [side.release for side in sides]
+    return {
+        "machine": machine,
+        "day": quantities.day(stored.at),
+        "before": differ[0],
+        "after": differ[1],
+        "text": in_words(stored.explanation),
+        "operators": _operators(stored.explanation.operators, layout),
+    }
+
+
+def _operators(differences: Sequence[OperatorDifference], layout: Layout) -> list[Json]:
+    """Add up the shapes of each operator, and return those that differ most."""
+    seconds: dict[str, tuple[float, float]] = {}
+    for operator in differences:
+        if operator.clear:
+            before, after = seconds.get(operator.name, (0.0, 0.0))
+            seconds[operator.name] = (before + operator.seconds[0], after + operator.seconds[1])
+    largest = sorted(seconds.items(), key=lambda entry: -abs(entry[1][1] - entry[1][0]))
+    shown = largest[:_OPERATORS]
+    longest = max((max(sides) for _, sides in shown), default=0.0) or 1.0
+    return [
+        {
+            "name": operator_name(name, layout),
+            "widths": [round(100 * side / longest, 1) for side in sides],
+            "text": " → ".join(quantities.quantity(side, "seconds") for side in sides),
+        }
+        for name, sides in shown
+    ]
