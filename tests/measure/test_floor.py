@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,6 +46,20 @@ def test_a_floor_is_a_dispatch_and_the_larger_of_arithmetic_and_traffic() -> Non
     # Compiled it is one call, and what lies between operators is not moved.
     assert compiled_floor(PassWork(operations, 90), COSTS) == pytest.approx(1 + (7 + 3))
     assert compiled_floor(PassWork(operations, 110), COSTS) == pytest.approx(1 + 11)
+
+
+@pytest.mark.parametrize(("dispatch", "eager"), [(1.0, 7 + 3 + 5), (9.0, 3 * 9)])
+def test_on_a_gpu_the_floor_is_the_longer_of_dispatches_and_work(
+    dispatch: float, eager: float
+) -> None:
+    on_gpu = dataclasses.replace(COSTS, dispatch_seconds=dispatch, overlaps=True)
+    operations = [
+        Operation("aten::mm", {PRODUCT: 1}, other_flops=0, moved_bytes=20),
+        Operation("aten::convolution", {}, other_flops=300, moved_bytes=20),
+        Operation("aten::add", {}, other_flops=0, moved_bytes=50),
+    ]
+    assert eager_floor(PassWork(operations, 0), on_gpu) == pytest.approx(eager)
+    assert compiled_floor(PassWork(operations, 110), on_gpu) == pytest.approx(11)
 
 
 def test_what_a_pass_must_move_is_counted_by_hand() -> None:

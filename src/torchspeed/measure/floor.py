@@ -149,22 +149,26 @@ def meter_for(works: Sequence[PassWork], peak: Peak) -> CostMeter:
     return CostMeter(peak, moved, products)
 
 
-def operation_floor(operation: Operation, costs: Costs) -> float:
-    """Return the least seconds of an operator: a dispatch, and arithmetic or traffic."""
-    arithmetic = costs.multiplying(operation.products, operation.other_flops)
-    return costs.dispatch_seconds + max(arithmetic, costs.moving(operation.moved_bytes))
-
-
 def eager_floor(work: PassWork, costs: Costs) -> float:
     """Return the least seconds of the operators of a pass, one after the other."""
-    return sum(operation_floor(operation, costs) for operation in work.operations)
+    own = sum(
+        max(costs.multiplying(o.products, o.other_flops), costs.moving(o.moved_bytes))
+        for o in work.operations
+    )
+    return _together(costs.dispatch_seconds * len(work.operations), own, costs)
 
 
 def compiled_floor(work: PassWork, costs: Costs) -> float:
     """Return the least seconds of a pass that is one call and moves only what it must."""
     other_flops = sum(operation.other_flops for operation in work.operations)
     arithmetic = costs.multiplying(work.products, other_flops)
-    return costs.dispatch_seconds + max(arithmetic, costs.moving(work.compulsory_bytes))
+    own = max(arithmetic, costs.moving(work.compulsory_bytes))
+    return _together(costs.dispatch_seconds, own, costs)
+
+
+def _together(dispatching: float, own: float, costs: Costs) -> float:
+    """Return how long both take: a GPU computes while the host dispatches what follows."""
+    return max(dispatching, own) if costs.overlaps else dispatching + own
 
 
 def _summary(pairs: Sequence[tuple[float, float]]) -> Floor:

@@ -58,6 +58,9 @@ def answer() -> dict[str, dict[str, str]]:
     if torch.version.cuda:
         facts["cuDNN"] = _dotted(torch.backends.cudnn.version())
         facts["float32 products on CUDA"] = torch.get_float32_matmul_precision()
+        # cuDNN rounds convolutions and LSTMs by default, but not products: both are facts.
+        rounds = torch.backends.cudnn.allow_tf32
+        facts["float32 of cuDNN"] = "may round to TF32" if rounds else "is not rounded"
     details = {
         "torch.__config__.show()": built,
         "torch.__config__.parallel_info()": torch.__config__.parallel_info(),
