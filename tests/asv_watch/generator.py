@@ -97,6 +97,8 @@ class Plan:
     suites: tuple[Suite, ...] = SUITES
     machines: tuple[str, ...] = ("ci-2core", "gpu-lab")
     machines_with_cuda: tuple[str, ...] = ("gpu-lab",)
+    machines_without_cpu: tuple[str, ...] = ()
+    """Machines on which only the GPU was measured."""
     torch_pairs: tuple[tuple[str, str], ...] = (("2.14.1", "0.29.1"), ("2.15.0", "0.29.2"))
     steps: int = 4
     """Planted steps of the code: each moves every series of one model, from one commit on."""
@@ -436,6 +438,8 @@ class _Place:
         if "device" in names and self.machine not in plan.machines_with_cuda:
             on_cuda = [case[names.index("device")] == "cuda" for case in cases]
             matrix[np.array(on_cuda)] = math.inf
+        if "device" in names and self.machine in plan.machines_without_cpu:
+            matrix[np.array([case[names.index("device")] == "cpu" for case in cases])] = math.nan
         return matrix
 
     def _row(

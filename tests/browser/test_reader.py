@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.asv_watch.generator import Plan
+from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.asv_watch.planted_releases import (
     compared_releases,
     explained_releases,
@@ -222,6 +222,35 @@ def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> N
     assert "darnn" in {
         row[0].split(" · ")[0] for row in visitor.rows("section:not([hidden]) table")
     }
+
+
+@pytest.mark.parametrize(
+    ("sides", "lead"),
+    [
+        ("by=device&a=cpu&b=cuda", "cuda against cpu"),
+        ("by=machine&a=ci-2core&b=gpu-lab", "gpu-lab against ci-2core"),
+    ],
+)
+def test_a_cpu_and_a_gpu_of_different_machines_are_compared(
+    publish: Callable[..., Site], visit: Callable[..., Visitor], sides: str, lead: str
+) -> None:
+    params = {"model": ("darnn", "lenet5"), "device": ("cpu", "cuda")}
+    suite = Suite("plain.PlainModels", TIME_AND_MEMORY, params)
+    gpu = ("gpu-lab",)
+    visitor = visit(
+        publish(
+            "cpu-and-gpu",
+            Plan(commits=4, suites=(suite,), machines_without_cpu=gpu, steps=0, never_run=0),
+        ).url
+    )
+    visitor.go(f"#/compare?{sides}&group=*")
+    section = "main > section:not([hidden])"
+    assert lead in visitor.text(f"{section} .lead")
+    rows = visitor.rows(f"{section} table.list")
+    assert {row[0].split(" · ")[0] for row in rows} == {"darnn", "lenet5"}
+    if "by=device" in sides:
+        note = "cpu was measured on ci-2core, cuda on gpu-lab."
+        assert note in visitor.text(f"{section} .note")
 
 
 def test_how_much_faster_the_compiled_model_is(

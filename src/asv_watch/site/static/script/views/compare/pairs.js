@@ -4,6 +4,7 @@ import { getModel, isComparable } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
 import { runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
+import { sidesOf } from "./sides.js";
 
 /** @import { Dimension } from "./dimensions.js" */
 
@@ -38,14 +39,6 @@ function labelOf({ line, field, labels }, dimension) {
   return parts
     .filter((part) => part && !without.includes(part.replace(`${dimension} `, "")))
     .join(" · ");
-}
-
-/** What is the same on both sides. @param {Case} what @param {string} dimension */
-function keyOf({ labels, benchmark, metric }, dimension) {
-  const rest = Object.entries(labels).filter(([name]) => name !== dimension);
-  // What is no parameter is told by the suite or by the name of the function.
-  const suite = dimension in getModel().index.parameters ? benchmark.name : "";
-  return JSON.stringify([suite, metric.id, rest.sort()]);
 }
 
 /**
@@ -184,40 +177,16 @@ function publishedPairs(place) {
  * @returns {Promise<Pairs>}
  */
 export async function collectPairs({ place, by, a, b }) {
-  const model = getModel();
   if (by.id === "commit") return commitPairs(place, a, b);
   if (by.id === "release") return releasePairs(place, a, b);
   if (by.id === "published") return publishedPairs(place);
-  const { m, e, metric } = place;
-  const [machineA, machineB] = [a, b].map(model.machineAt);
-  const [environmentA, environmentB] = [a, b].map(model.environmentAt);
-  const measured = model.series.filter((series) => series.metric === metric && series.last);
-  /** The side of a series: 0, 1, or neither. @param {Series} series */
-  const sideOf = (series) => {
-    if (by.id === "machine")
-      return series.environment.short === model.index.environments[e]?.short
-        ? [machineA, machineB].indexOf(series.m)
-        : -1;
-    if (series.m !== m) return -1;
-    if (by.id === "environment") return [environmentA, environmentB].indexOf(series.e);
-    if (series.e !== e) return -1;
-    const value = series.case.labels[by.id];
-    return value === undefined ? -1 : [a, b].indexOf(value);
-  };
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
-  /** @type {Map<string, Series[]>} */
-  const sides = new Map();
-  for (const series of measured) {
-    const side = sideOf(series);
-    if (side < 0) continue;
-    const key = keyOf(series.case, dimension);
-    const both = sides.get(key) ?? [];
-    both[side] ??= series;
-    sides.set(key, both);
-  }
-  const pairs = [...sides.values()].flatMap(([first, second]) =>
-    first && second ? pairOf(second, newestOf(first), newestOf(second), { dimension }) : [],
-  );
+  const { sides, notes } = sidesOf({ place, by, a, b });
+  const [first, second] = sides.map((side) => new Map(side));
+  const pairs = [...(second ?? [])].flatMap(([key, series]) => {
+    const other = first?.get(key);
+    return other ? pairOf(series, newestOf(other), newestOf(series), { dimension }) : [];
+  });
   pairs.sort((x, y) => x.series.c - y.series.c);
-  return { pairs, notes: ["The newest value of each side."] };
+  return { pairs, notes: ["The newest value of each side.", ...notes] };
 }
