@@ -45,5 +45,5 @@ def allocate(*_: Any, **__: Any) -> NoReturn:
 def test_too_little_memory_is_one_line() -> None:
     message = "not enough memory for batches of 128 on cpu; give a smaller --batch-size"
     with pytest.raises(TorchspeedError, match=re.escape(message)) as caught:
-        run_and_report(RunConfig(), allocate, OUTPUTS, Group(rank=0, world=1))
+        run_and_report(RunConfig(batch_size=128), allocate, OUTPUTS, Group(rank=0, world=1))
     assert "\n" not in str(caught.value)

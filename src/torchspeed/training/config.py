@@ -29,7 +29,10 @@ class RunConfig:
         names=list_workloads(),
     )
     model_kwargs: str = option("", "Arguments of the model, such as hidden=20,layers=2.")
-    batch_size: int = option(128, "Items per step and device.", "-b", min=1)
+    # `complete` fills what is None here: batch, epochs, optimiser, rate and data.
+    batch_size: int = option(
+        None, "Items per step and device; by default 128 images or 32 windows.", "-b", min=1
+    )
     limit_batches: int | None = option(
         None, "Largest number of steps per epoch; all by default.", min=1
     )
@@ -37,7 +40,6 @@ class RunConfig:
     seed: int = option(0, "Seed of parameters, order and noise.", min=0, max=2**32 - 1)
     phases: bool = option(True, "Time each phase; the host then waits for the GPU in each step.")
 
-    # `complete` fills what is None here: epochs, optimiser, rate and data.
     epochs: int = option(
         None,
         "Number of epochs; the defaults of epochs, optimiser and rate depend on the model.",
@@ -157,6 +159,7 @@ class Recipe(NamedTuple):
     optimiser: str
     rate: float
     epochs: int
+    batch_size: int = 128
     window: int = USUAL_WINDOW
 
 
@@ -164,8 +167,30 @@ PUBLISHED = Recipe("digits", "sgd", 0.01, 1)
 """An epoch as BenchmarkJade and the Flux blog time it."""
 SMALL_IMAGES = Recipe("digits", "adam", 0.003, 10)
 """89 % of the embedded digits with LeNet-5, in seconds."""
-SERIES = Recipe("el_nino", "adam", 0.007, 40)
-"""Rate of FluxArchitectures' benchmark."""
+
+
+def _series(rate: float, window: int) -> Recipe:
+    return Recipe("el_nino", "adam", rate, 25, 32, window)
+
+
+SERIES = {
+    "darnn": _series(0.003, 24),
+    "dsanet": _series(0.003, 24),
+    "lstnet": _series(0.003, 24),
+    "tpa_lstm": _series(0.003, 60),
+    "dlinear": _series(0.003, 60),
+    "nhits": _series(0.001, 36),
+    "tcn": _series(0.003, 60),
+    "deepar": _series(0.003, 24),
+    "patchtst": _series(0.001, 24),
+    "itransformer": _series(0.0003, 60),
+    "tsmixer": _series(0.003, 60),
+    "timesnet": _series(0.001, 24),
+    "encoder_decoder": _series(0.001, 24),
+}
+"""Rate and window with the least validation loss on ``el_nino``, of three each
+(docs/notes/forecasts.md)."""
+OTHER_SERIES = _series(0.003, 24)
 
 _OTHER_RATES = {"sgd": 0.01}
 """Rates of optimisers that are not the recipe's; most of ``torch.optim`` has 0.001 by itself."""
@@ -189,6 +214,7 @@ def complete(config: RunConfig) -> RunConfig:
         optimiser=optimiser,
         rate=rate if config.rate is None else config.rate,
         epochs=config.epochs or recipe.epochs,
+        batch_size=config.batch_size or recipe.batch_size,
         data_options=replace(options, window=options.window or recipe.window),
     )
 
@@ -216,5 +242,5 @@ def _recipe_of(model: str) -> Recipe:
     except ValueError as error:
         raise TorchspeedError(str(error)) from None
     if not workload.classifies:
-        return SERIES
+        return SERIES.get(workload.model, OTHER_SERIES)
     return SMALL_IMAGES if workload.name in {"lenet5", "resnet18_mnist"} else PUBLISHED
