@@ -209,5 +209,6 @@ function noteText(place) {
   const when = commit
     ? `${plural(run?.commits ?? 0, "commit")} measured, up to ${formatDay(commit.date)}. `
     : "";
-  return `${when}A line moves only where a comparison measured a change; dots are separate runs.`;
+  const lines = "A line moves only where a comparison measured a change; dots are separate runs.";
+  return (run?.commits ?? 0) > 1 ? `${when}${lines}` : when;
 }

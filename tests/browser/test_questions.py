@@ -1,0 +1,109 @@
+"""Five questions about the committed results: the answer is on Overview, or one click away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from asv import util
+from playwright.sync_api import Browser
+
+from asv_watch.judge.findings import analyse
+from asv_watch.records.git import read_commits
+from asv_watch.records.labels import Layout
+from asv_watch.records.loading import load_history
+from asv_watch.site.build import build_site
+from asv_watch.site.contents import ancestry_of, contents_of, in_order
+from tests.browser.conftest import OPTIONS, check
+from tests.browser.visitor import Site, Visitor, plain, watch
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Site:
+    """The site of this repository's own results."""
+    settings = util.load_json(str(root / "asv.conf.json"), js_comments=True)
+    layout = msgspec.convert(settings["layout"], Layout)
+    commits = read_commits(root)
+    history = in_order(load_history(root / "results", commits, layout=layout))
+    findings = analyse(history)
+    ancestry = ancestry_of(history, findings, root, settings["measured_paths"])
+    folder = tmp_path_factory.mktemp("ours") / "html"
+    project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
+    contents = contents_of(history, findings, ancestry)
+    build_site(folder, contents, generated=1_790_000_000, project=project)
+    return Site(folder, (folder / "index.html").as_uri())
+
+
+@pytest.fixture
+def reader(browser: Browser, ours: Site) -> Iterator[Visitor]:
+    context = browser.new_context(**OPTIONS)
+    reader = watch(context.new_page(), ours.url)
+    reader.go()
+    yield reader
+    context.close()
+    reader.requests.clear()
+    check(reader)
+
+
+def click(reader: Visitor, name: str) -> None:
+    reader.page.get_by_role("link", name=name, exact=True).click()
+    reader.settled()
+
+
+def test_is_lstnet_faster_on_a_gpu_than_on_a_cpu(reader: Visitor) -> None:
+    rows = [plain(text) for text in reader.page.locator(".level-chart th").all_inner_texts()]
+    answers = [row for row in rows if row.startswith("lstnet ")]
+    assert len(answers) == 2, "a chart for each pass"
+    for answer in answers:
+        assert re.search(r"(cuda|cpu) [\d.]+× as fast as (cpu|cuda)", answer), answer
+
+
+def test_which_release_made_training_slower_and_which_operator(reader: Visitor) -> None:
+    assert re.search(r"\w+ · backward takes \d+ % longer than with torch \d", reader.text("h1"))
+    why = reader.text(".news p")
+    assert re.search(r"^torch [\d.]+ \+[\d.]+ % \(\w[\w ]+\)", why), why
+    assert reader.page.locator(".news").bounding_box()["y"] < 300  # type: ignore[index]
+
+
+def test_what_the_newest_release_changed_in_memory(ours: Site, reader: Visitor) -> None:
+    newest = ours.index["releases"][-1]
+    click(reader, "Releases")
+    section = reader.page.locator(".commit-group", has_text=f"{newest} against").first
+    text = plain(section.inner_text())
+    assert re.search(r"Peak memory: (no change|changed|[+-][\d.]+ %) in \d+", text), text
+
+
+def test_which_commit_made_a_forward_pass_faster_and_how_sure(ours: Site, reader: Visitor) -> None:
+    index = ours.index
+    change = next(
+        change
+        for change in index["changes"]
+        if (case := index["cases"][index["series"][change["s"]]["c"]])["title"]
+        == "dsanet · cpu · forward"
+        and case["labels"]["implementation"] == "tuned"
+        and (change["state"], change["verdict"], change["kind"]) == ("measured", "better", "time")
+    )
+    group = next(
+        g for g in index["commit_groups"] if index["changes"].index(change) in g["changes"]
+    )
+    click(reader, "Changes")
+    section = reader.page.locator(".commit-group", has_text=group["subject"]).first
+    text = plain(section.inner_text())
+    assert group["hash"][:8] in text
+    assert plain(change["text"]) in text
+    assert plain(change["interval_text"]) in text
+
+
+def test_what_failed_and_why(ours: Site, reader: Visitor) -> None:
+    failed = [s for s in ours.index["series"] if s["status"] in {"failed", "timed out"}]
+    click(reader, "About the data")
+    reader.page.wait_for_selector("#about-app summary .tag")
+    reasons = plain(" ".join(reader.page.locator("#about-app summary").all_inner_texts()))
+    counts = [
+        int(count) for count in re.findall(r"(?:failed|timed out) (\d+) cases?: \w", reasons)
+    ]
+    assert sum(counts) == len(failed)
+    assert all(plain(series["reason"]) in reasons for series in failed)
