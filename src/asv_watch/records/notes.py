@@ -14,6 +14,14 @@ it::
 
     [versions]
     "v0.2.0" = "e6dde5c1"
+
+A ``[[release]]`` says what is behind the changes that a release of a requirement made::
+
+    [[release]]
+    requirement = "torch"
+    release = "2.8.0"
+    title = "max pooling is faster"
+    text = "The compiler went from GCC 11.2 to 13.3."
 """
 
 from __future__ import annotations
@@ -50,9 +58,19 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return is_case and self.machine in {"", machine}
 
 
+class ReleaseNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is behind the changes that a release made: causes and links, without numbers."""
+
+    requirement: Text
+    release: Text
+    title: Text
+    text: Text
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")], CommitStart] = {}
     change: tuple[ChangeNote, ...] = ()
+    release: tuple[ReleaseNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +120,16 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         tuple(sorted(named - placed.keys())),
         {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []
+
+
+def read_release_notes(results: Path) -> tuple[ReleaseNote, ...]:
+    """Read what is written about releases, in the order of the file.
+
+    Raises:
+        OSError: The file cannot be read.
+        msgspec.MsgspecError: It has another shape.
+    """
+    return msgspec.toml.decode(read_regular(results / FILE_NAME), type=_File).release
 
 
 def commit_of_version(results: Path, name: str) -> str:

@@ -1,0 +1,26 @@
+"""Pages say what the results say: nothing between markers was typed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.documented_results import marked_pages, written
+
+
+@pytest.mark.parametrize("path", marked_pages(), ids=lambda path: path.name)
+def test_a_page_says_what_the_results_say(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == written(text), "run `python -m tools.documented_results`"
+
+
+def test_a_number_that_was_changed_by_hand_is_found() -> None:
+    marker = (
+        "<!-- change: torch 2.8.0 on ci-2core: plain.PlainModels.time_forward('lenet5', 'cpu') -->"
+    )
+    page = written(f"It became {marker}−99.9 %<!-- end --> faster.")
+    assert "−99.9 %" not in page
+    assert "−10." in page
+    with pytest.raises(ValueError, match="no change of nothing"):
+        written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")

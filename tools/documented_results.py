@@ -1,0 +1,155 @@
+"""``python -m tools.documented_results``: writes what pages say of the results, from the results.
+
+A page holds markers, which Markdown does not show, around what is written between them::
+
+    <!-- change: torch 2.8.0 on ci-2core: plain.PlainModels.time_forward('lenet5', 'cpu') -->
+    −10.4 % (−11.5 to −9.3 %)
+    <!-- end -->
+
+``change`` gives one change with its 99 % interval, as measured on the last day. ``changes: torch
+on ci-2core: 4 %`` gives a table of all times that changed by at least so much and on two days.
+``causes: torch`` gives what ``results/notes.toml`` says of releases. ``printed: COMMAND`` gives
+what a command prints; ``printed 5: COMMAND`` its first five lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from asv_watch.cli.main import main
+from asv_watch.records.notes import read_release_notes
+
+ROOT = Path(__file__).resolve().parent.parent
+_MARKED = re.compile(
+    r"(?P<begin><!-- (?P<what>\w+)(?: (?P<count>\d+))?: (?P<rest>[^>]+?) -->).*?<!-- end -->", re.S
+)
+_CHANGE = re.compile(
+    r"(?P<change>[+−][\d.]+) % \((?P<interval>[^)]*)\)|(?P<times>[\d.]+ times[^(]*)"
+)
+_FEWEST_DAYS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseChange:
+    """How a release changed a case, as `asv-watch releases findings` prints it."""
+
+    release: str
+    case: str
+    before: str
+    percent: float
+    text: str
+    """The change with its interval, of the last day."""
+    days: int
+    """On how many days it was measured."""
+
+
+@functools.cache
+def _printed(command: str) -> str:
+    """Return what a command of asv-watch prints in this checkout."""
+    before, output = Path.cwd(), io.StringIO()
+    os.chdir(ROOT)
+    try:
+        with contextlib.redirect_stdout(output):
+            main(shlex.split(command)[1:])
+    finally:
+        os.chdir(before)
+    return output.getvalue()
+
+
+def _release_changes(requirement: str, machine: str) -> Iterator[ReleaseChange]:
+    """Yield every difference between neighbouring releases that was measured, newest first."""
+    release = ""
+    for line in _printed(
+        f"asv-watch releases {requirement} findings --machine {machine}"
+    ).splitlines():
+        if heading := re.match(rf"{requirement} (\S+) against ", line):
+            release = heading[1]
+        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+        found = list(_CHANGE.finditer(cells[-1]))
+        days = re.match(r"measured on (\d+)", cells[1]) if len(cells) == 4 else None
+        if days and found and found[-1]["change"]:
+            percent = float(found[-1]["change"].replace("−", "-"))
+            case = cells[0].strip("`")
+            yield ReleaseChange(release, case, cells[2], percent, found[-1][0], int(days[1]))
+
+
+def _change(rest: str) -> str:
+    requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
+    for change in _release_changes(requirement, machine):
+        if (change.release, change.case) == (release, case):
+            return change.text
+    raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
+
+
+def _changes(rest: str) -> str:
+    requirement, machine, least = _parts(r"(\S+) on (\S+): (\d+) %", rest)
+    rows = [
+        f"| {change.release} | `{change.case}` | {change.before} | {change.text} |"
+        for change in _release_changes(requirement, machine)
+        if ".time_" in change.case
+        and change.days >= _FEWEST_DAYS
+        and abs(change.percent) >= int(least)
+    ]
+    head = ["| release | case | before | change (99 % interval) |", "|---|---|---|---|"]
+    return "\n" + "\n".join([*head, *rows]) + "\n"
+
+
+def _causes(requirement: str) -> str:
+    notes = [n for n in read_release_notes(ROOT / "results") if n.requirement == requirement]
+    texts = [f"**{note.release}: {note.title}.** {note.text.strip()}" for note in notes]
+    return "\n" + "\n\n".join(texts) + "\n"
+
+
+def _output(command: str, most: int) -> str:
+    lines = _printed(command).rstrip().splitlines()
+    shown = [*lines[:most], "..."] if len(lines) > most else lines
+    return "\n```text\n" + "\n".join(shown) + "\n```\n"
+
+
+def _parts(pattern: str, rest: str) -> tuple[str, ...]:
+    found = re.fullmatch(pattern, rest)
+    if found is None:
+        raise ValueError(f"a marker says {rest!r}, which is not of the form {pattern!r}")
+    return found.groups()
+
+
+def _content(marked: re.Match[str]) -> str:
+    match marked["what"]:
+        case "change":
+            return _change(marked["rest"])
+        case "changes":
+            return _changes(marked["rest"])
+        case "causes":
+            return _causes(marked["rest"])
+        case "printed":
+            return _output(marked["rest"], int(marked["count"] or 1000))
+    raise ValueError(f"{marked['begin']} is no marker that is known")
+
+
+def written(page: str) -> str:
+    """Return a page with what the results say today between its markers.
+
+    Raises:
+        ValueError: A marker is wrong, or names a change that was not measured.
+    """
+    return _MARKED.sub(lambda marked: f"{marked['begin']}{_content(marked)}<!-- end -->", page)
+
+
+def marked_pages() -> list[Path]:
+    """Return the pages with markers."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [path for path in pages if "<!-- end -->" in path.read_text(encoding="utf-8")]
+
+
+if __name__ == "__main__":
+    for path in marked_pages():
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"results written to {path.relative_to(ROOT)}")
