@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
@@ -24,10 +25,10 @@ from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.judge.measured_pairs import pooled
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.git import ask_git, commits_changing
+from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
@@ -169,7 +170,7 @@ class _Bisection:
             measured.append(
                 _as_ratio(compared.values[0]) if compared.values else compared.ratios[0]
             )
-            self.ratios[before, after] = pooled(measured)
+            self.ratios[before, after] = _joined(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
         ratio = self.ratios[before, after]
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
@@ -278,6 +279,16 @@ def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
         return Answer.DIFFERENT
     largest = max(abs(math.log(end)) for end in ratio.interval)
     return Answer.SAME if largest <= smallest else Answer.UNKNOWN
+
+
+def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
+    """Return one ratio from the rounds of all comparisons of two candidates, in one sitting."""
+    newest = measured[-1]
+    if len(measured) == 1:
+        return newest
+    ratios = tuple(ratio for case in measured for ratio in case.ratios)
+    ratio, interval = estimate_ratio(ratios)
+    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
 
 
 def _as_ratio(values: CaseValues) -> CaseRatio:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Sequence
 
 _OPERATIONS = ("FLOP", "FLOP/s")
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -19,6 +20,7 @@ _ROUNDS_UP = 0.9995
 _UNNAMED = {"unit", "ratio"}
 _LONGEST_UNIT = 20
 """Characters of a unit that stands behind a value; a longer one is named in headings alone."""
+MINUS = "\N{MINUS SIGN}"
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
 
@@ -109,13 +111,19 @@ def share(value: float) -> str:
 
 
 def _signed_percent(ratio: float, decimals: int = 1) -> str:
-    text = f"{(ratio - 1) * 100:+.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-    return text if text.strip("+\N{MINUS SIGN}0.") else f"±{text[1:]}"
+    text = f"{(ratio - 1) * 100:+.{decimals}f}".replace("-", MINUS)
+    return text if text.strip(f"+{MINUS}0.") else f"±{text[1:]}"
 
 
 def counted(count: int, noun: str) -> str:
     """Write a number of things: ``1 case``, ``2 cases``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Join parts of a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def day(seconds: int) -> str:

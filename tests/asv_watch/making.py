@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from asv_watch.records.history import History, RunColumns, Series
@@ -15,6 +16,7 @@ from asv_watch.records.records import (
     Point,
     Run,
 )
+from asv_watch.statistics.ratio import quantile
 from tests.asv_watch.generator import LAYOUT
 
 MACHINE = "ci-2core"
@@ -68,6 +70,13 @@ def columns_of(runs: Mapping[str, Run]) -> RunColumns:
     """The columns of runs by commit hash, oldest first."""
     rows = {i: run for i, run in enumerate(runs.values()) if run.outcome is not Outcome.NEVER_RUN}
     return RunColumns(tuple(runs), tuple(rows.values()), tuple(rows))
+
+
+def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:
+    """Rounds, an even number, whose ratio is this, to half a width of the logarithm's interval."""
+    spread = half * math.sqrt(count) / quantile(count - 1)
+    distance = spread * math.sqrt((count - 1) / count)
+    return tuple(ratio * math.exp(distance * (-1) ** number) for number in range(count))
 
 
 def make_history(series: Iterable[Series], **changes: object) -> History:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from asv_watch.records.explanations import (
 )
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasurementWriter
+from tests.asv_watch.making import make_rounds
 
 DAY = 86_400
 ROUNDS = 6
@@ -70,7 +72,7 @@ def compared_releases(
         before: Release of the requirement.
         after: The later one.
         ratios: Case to its ratio.
-        half: Half-width of the intervals, as a logarithm.
+        half: Half-width of the intervals within the sitting.
         kind: ``null`` for a release against itself.
         at: When, seconds since the epoch.
         machine: Where.
@@ -89,7 +91,7 @@ def compared_releases(
         CaseRatio(
             case,
             at,
-            (ratio,) * ROUNDS,
+            make_rounds(ratio, math.log1p(half), ROUNDS),
             ratio,
             (ratio / (1 + half), ratio * (1 + half)),
             0.01,

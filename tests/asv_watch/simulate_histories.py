@@ -4,7 +4,8 @@ A history has up to five steps of -60 to +60 % at known commits. Every night one
 arrive; the newest is run, and so is an older one. Runs have noise, drift and spikes. A night
 compares, as the rules of `asv_watch` say: the newest commit with the one measured before it (but
 for one night in ten), then what is suspected or was compared once, then midpoints of what lies
-between several commits, ten comparisons in all. A comparison draws rounds of a known spread.
+between several commits, ten comparisons in all, ten minutes each. A comparison draws rounds of a
+known spread. In each hour, every commit is off its true level by a little.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 from asv_watch.bisect import Answer, answer_of, narrow
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.findings import Findings, analyse
 from asv_watch.records.comparisons import CaseRatio, Header, Kind, StoredComparison, Version
 from asv_watch.records.history import History
+from asv_watch.statistics.graph import SITTING
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from tests.asv_watch.making import (
@@ -37,6 +39,10 @@ MOST_STEPS = 5
 LARGEST_STEP = 0.6
 RUN_NOISE, DRIFT, SPIKES = 0.02, 0.003, 0.02
 ROUNDS, PRECISE_ROUNDS = 10, 24
+BETWEEN_SITTINGS = 0.0045
+"""Standard deviation of a ratio from one sitting to another, as on this project's machines."""
+COMPARISON_SECONDS = 600
+NIGHT_SECONDS = 86_400
 SETTLING_NIGHTS = 3
 """Nights after the last commit."""
 DETECTABLE_STEP = 0.03
@@ -54,7 +60,7 @@ class Tally:
     """What was claimed over several histories."""
 
     shown: int = 0
-    """Different measured changes at the end of any night."""
+    """Pairs of commits with a measured change at the end of any night, when first shown."""
     true: int = 0
     """Of them, those whose interval holds the true ratio."""
     false: int = 0
@@ -98,9 +104,9 @@ class Simulation:
     runs: dict[int, float] = field(default_factory=dict)
     comparisons: list[StoredComparison] = field(default_factory=list)
     _left: int = 0
-    _analysed: dict[tuple[int, int, int], tuple[History, tuple[Change, ...]]] = field(
-        default_factory=dict
-    )
+    _night: int = 0
+    _levels: dict[tuple[int, int], float] = field(default_factory=dict)
+    _analysed: dict[tuple[int, int, int], tuple[History, Findings]] = field(default_factory=dict)
     """By the number of commits, runs and comparisons, of which none ever goes."""
 
     def steps(self) -> dict[int, float]:
@@ -116,7 +122,7 @@ class Simulation:
         """Measure; return the changes that are shown afterwards."""
         count = self.arrivals[night]
         newest = count - 1
-        self._left = BUDGET
+        self._left, self._night = BUDGET, night
         try:
             self._compare_new_commit(newest)
             self._run(newest)
@@ -125,7 +131,7 @@ class Simulation:
             self._bisect(count)
         except OutOfBudgetError:
             pass
-        return self._changes(count)[1]
+        return self._changes(count)[1].changes
 
     def _run(self, commit: int) -> None:
         if commit not in self.runs:
@@ -138,10 +144,12 @@ class Simulation:
         if self._left == 0:
             raise OutOfBudgetError
         self._left -= 1
+        at = self._night * NIGHT_SECONDS + (BUDGET - self._left) * COMPARISON_SECONDS
+        sitting = at // SITTING
         true = self.levels[after] / self.levels[before]
+        true *= self._level_in(after, sitting) / self._level_in(before, sitting)
         ratios = (true * self.rng.lognormal(0.0, self.spread, rounds)).tolist()
         ratio, interval = estimate_ratio(ratios)
-        at = len(self.comparisons)
         measured = CaseRatio(
             _CASE, at, tuple(ratios), ratio, interval, self.levels[before], self.levels[after]
         )
@@ -152,7 +160,14 @@ class Simulation:
         self.comparisons.append(StoredComparison(Path("c.jsonl"), header, (measured,), ()))
         return measured
 
-    def _changes(self, count: int) -> tuple[History, tuple[Change, ...]]:
+    def _level_in(self, commit: int, sitting: int) -> float:
+        """Return how far a commit is off its true level in a sitting, as a ratio."""
+        if (commit, sitting) not in self._levels:
+            deviation = self.rng.normal(0.0, BETWEEN_SITTINGS / math.sqrt(2))
+            self._levels[commit, sitting] = math.exp(deviation)
+        return self._levels[commit, sitting]
+
+    def _changes(self, count: int) -> tuple[History, Findings]:
         known = count, len(self.runs), len(self.comparisons)
         if known not in self._analysed:
             history = make_history(
@@ -161,7 +176,7 @@ class Simulation:
                 positions={commit_hash(number): number for number in range(count)},
                 comparisons={MACHINE: tuple(self.comparisons)},
             )
-            self._analysed[known] = history, analyse(history).changes
+            self._analysed[known] = history, analyse(history)
         return self._analysed[known]
 
     def _compare_new_commit(self, newest: int) -> None:
@@ -171,13 +186,14 @@ class Simulation:
             self._compare(max(earlier), newest, "compare", ROUNDS)
 
     def _compare_suspects(self, count: int) -> None:
-        history, changes = self._changes(count)
-        for suspects in find_suspects(history, changes, MACHINE):
+        history, findings = self._changes(count)
+        unsure = *findings.changes, *findings.near
+        for suspects in find_suspects(history, unsure, MACHINE):
             ends = (history.positions[suspects.before], history.positions[suspects.after])
             self._compare(*ends, "confirm", PRECISE_ROUNDS)
 
     def _bisect(self, count: int) -> None:
-        for change in self._changes(count)[1]:
+        for change in self._changes(count)[1].changes:
             first, last = change.previous, change.commit
             if change.is_measured and last - first > 1 and change.ratio:
                 resolution = max(MINIMUM_EFFECT, math.expm1(abs(math.log(change.ratio)) / 4))
@@ -217,7 +233,7 @@ def tally_of(simulation: Simulation) -> Tally:
     levels, steps = simulation.levels, simulation.steps()
     tally = Tally(quiet_commits=len(levels) - len(steps))
     tally.steps = sum(abs(ratio - 1) >= DETECTABLE_STEP for ratio in steps.values())
-    seen: set[tuple[int, int, float]] = set()
+    seen: set[tuple[int, int]] = set()
     measured: set[int] = set()
     last: list[Change] = []
     for night, count in enumerate(simulation.arrivals):
@@ -226,7 +242,7 @@ def tally_of(simulation: Simulation) -> Tally:
         for change in last:
             ends = range(change.previous + 1, change.commit + 1)
             measured |= {step for step in steps if step in ends and before <= step < count}
-            key = (change.previous, change.commit, change.ratio or 0.0)
+            key = change.previous, change.commit
             if key in seen:
                 continue
             seen.add(key)

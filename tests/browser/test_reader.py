@@ -184,7 +184,7 @@ def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
         for series in site.index["series"]
         if site.index["cases"][series["c"]]["key"] == DARNN and series["last"]
     )
-    assert re.search(r"\d \w+, [+±-]", lines), lines
+    assert re.search(r"darnn: [\d.]+ ms", lines), lines
     assert newest["last"]["text"]
     page.keyboard.press("Enter")
     visitor.settled()

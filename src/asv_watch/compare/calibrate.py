@@ -18,6 +18,7 @@ from asv_watch.compare.report import report
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
 from asv_watch.errors import WatchError
+from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.precision import detectable_change, noise_in_words
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.records.comparisons import CaseRatio
@@ -64,11 +65,13 @@ def calibrate(
             ratios += compared.ratios
         if planted:
             return
+        graphs = machine_graphs(place.configuration.results, place.machine)
+        judged = list(map(graphs.single, ratios))
         print(
             f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-            f"{noise_in_words(ratios)}."
+            f"{noise_in_words(judged)}."
         )
         print(
             f"Smallest change that a comparison shows on {place.machine}: "
-            f"{detectable_change(ratios)}. `pyperf system show` names what spoils timings."
+            f"{detectable_change(ratios, graphs)}. `pyperf system show` names what spoils timings."
         )

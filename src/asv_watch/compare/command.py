@@ -71,7 +71,8 @@ def compare(
         print(f"stored in {compared.path.relative_to(root)}")
     if compared.failed:
         return ExitStatus.SOME_CASES_FAILED
-    verdicts = [judged(verdict(ratio), ratio.unit) for ratio in compared.ratios]
+    ratios = compare_report.measured_ratios(compared)
+    verdicts = [judged(verdict(ratio), ratio.unit) for ratio in ratios]
     verdicts += [
         judged(value_verdict(values) or Verdict.SAME, values.unit) for values in compared.values
     ]

@@ -2,8 +2,8 @@
 
 Separate runs may have met interference. A single comparison of some thirty cases a night shows a
 change that is none once in a while, at a confidence of 99 %; one that both of two comparisons show
-is real. The comparison is stored with kind ``confirm``, and the newest one of two commits counts
-(`asv_watch.judge.measured_pairs`).
+is real. The comparison is stored with kind ``confirm``, and all comparisons of two commits count
+(`asv_watch.judge.graph`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.report import measured_ratios
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.sides import side
@@ -47,7 +48,7 @@ class Suspects:
 
 
 def confirm(*, machine: Machine = "") -> ExitStatus:
-    """Compare the two commits of each change that is suspected or was compared only once.
+    """Compare the two commits of each change that is suspected, near, or compared only once.
 
     A comparison in which no case runs is reported and left out, so that it does not stop the
     others.
@@ -60,7 +61,9 @@ def confirm(*, machine: Machine = "") -> ExitStatus:
         configuration = place.configuration
         commits = read_commits(configuration.repository, configuration.branch)
         history = place.load_history(commits)
-        for suspects in find_suspects(history, analyse(history).changes, place.machine):
+        findings = analyse(history)
+        unsure = *findings.changes, *findings.near
+        for suspects in find_suspects(history, unsure, place.machine):
             try:
                 compared.append(confirm_suspects(place, suspects))
             except WatchError as error:
@@ -93,7 +96,7 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
         flush=True,
     )
     compared = compare(place, sides, cases, "confirm", PRECISE)
-    for ratio in compared.ratios:
+    for ratio in measured_ratios(compared):
         answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
         answer = "too noisy to tell" if is_too_noisy(ratio) else answer
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
@@ -104,10 +107,10 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
 def find_suspects(history: History, changes: Sequence[Change], machine: str) -> list[Suspects]:
     """Return the changes of times and peak memory on a machine that are to be compared.
 
-    These are changes whose two commits were compared once, and suspicions that were not compared,
-    or once without an answer. A change that is not the code's is none of them
-    (`Change.may_be_code`). They come in the order of ``changes``, those of the same two commits
-    and release together.
+    These are changes whose two commits were compared once, ratios of one sitting that are near a
+    change, and suspicions that were not compared, or once without an answer. A change that is not
+    the code's is none of them (`Change.may_be_code`). They come in the order of ``changes``, those
+    of the same two commits and release together.
     """
     compared = Counter(
         (header.before.commit, header.after.commit, header.before.release, ratio.case)

@@ -2,7 +2,7 @@
 
 The reference is a commit with a release that asv.conf.json names. Because every commit is
 measured interleaved with it, the state of the machine cancels in their ratio
-(`asv_watch.judge.measured_pairs`). To replace it, name another one there, and measure the old one
+(`asv_watch.judge.graph`). To replace it, name another one there, and measure the old one
 against it: both then have a ratio.
 """
 
@@ -16,7 +16,7 @@ import typer
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare_missing
-from asv_watch.compare.report import summary
+from asv_watch.compare.report import measured_ratios, summary
 from asv_watch.coverage import ReferenceCoverage, selected_cases
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
@@ -53,7 +53,7 @@ def reference(
     for problem in errors:
         print(problem)
     for result in compared:
-        print(summary(result.ratios))
+        print(summary(measured_ratios(result)))
         if result.path is not None:
             print(f"  stored in {result.path.relative_to(root)}")
     if not compared:

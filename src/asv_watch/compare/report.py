@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from asv_watch import quantities
 from asv_watch.compare.measure import Compared
+from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
 from asv_watch.markdown import table
-from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.records.comparisons import CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import (
     MINIMUM_EFFECT,
@@ -29,10 +30,21 @@ RULE = (
 )
 
 
+def measured_ratios(compared: Compared) -> list[PairRatio]:
+    """Return the ratios of a comparison, with the precision that its machine has shown."""
+    if compared.path is None:  # of what is not committed, so nothing is stored
+        graphs = MachineGraphs(())
+    else:
+        machine = compared.path.parents[1]
+        graphs = machine_graphs(machine.parent, machine.name)
+    return list(map(graphs.single, compared.ratios))
+
+
 def report(compared: Compared, before: str, after: str) -> str:
     """Return the cases, differences first and the largest on top, then those without a value."""
+    ratios_of_cases = measured_ratios(compared)
     ratios = sorted(
-        compared.ratios,
+        ratios_of_cases,
         key=lambda case: (verdict(case) is Verdict.SAME, -abs(math.log(case.ratio))),
     )
     values = sorted(compared.values, key=lambda case: value_verdict(case) is Verdict.SAME)
@@ -50,12 +62,12 @@ def report(compared: Compared, before: str, after: str) -> str:
     ):
         if reasons:
             parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
-    if compared.ratios:
-        parts.append(summary(compared.ratios))
+    if ratios_of_cases:
+        parts.append(summary(ratios_of_cases))
     return "\n\n".join(parts)
 
 
-def summary(ratios: Sequence[CaseRatio]) -> str:
+def summary(ratios: Sequence[PairRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
     words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
@@ -67,7 +79,7 @@ def summary(ratios: Sequence[CaseRatio]) -> str:
     return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
 
 
-def _row(case: CaseRatio) -> tuple[str, ...]:
+def _row(case: PairRatio) -> tuple[str, ...]:
     words = WORDS if case.kind == "time" else OTHER_WORDS
     return (
         f"`{case.case}`",
@@ -75,7 +87,7 @@ def _row(case: CaseRatio) -> tuple[str, ...]:
         quantities.quantity(case.after, case.unit),
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval),
-        str(len(case.ratios)),
+        str(case.rounds),
         _UNKNOWN if is_too_noisy(case) else words[verdict(case)],
     )
 

@@ -1,9 +1,9 @@
 """Compares two stored results: of commits, environments or machines. Nothing is built or measured.
 
-Where the two versions were compared in interleaved rounds on the machine, the times and the ratio
-are those of the rounds. Any other ratio is that of two values that were measured one after the
-other, perhaps days apart. Its interval divides the ends of their intervals, and a difference is
-called a suspicion, because the machine may have changed in between.
+Where comparisons in interleaved rounds lead from one version to the other on the machine, values
+and ratio are those of all of them. Any other ratio is that of two values that were measured one
+after the other, perhaps days apart. Its interval divides the ends of their intervals, and a
+difference is called a suspicion, because the machine may have changed in between.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
 from asv_watch.compare.report import OTHER_WORDS, RULE, WORDS
 from asv_watch.errors import WatchError
+from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
 from asv_watch.markdown import table
-from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import find_commit, read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -159,22 +159,26 @@ def _points(history: History, side: StoredSide) -> dict[str, Point]:
     }
 
 
-def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dict[str, CaseRatio]:
-    """Return the newest interleaved ratio of each case, where the two were compared so."""
-    if before.machine != after.machine or before.environment != after.environment:
+def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dict[str, PairRatio]:
+    """Return the measured ratio of each case, where comparisons join the two on one machine."""
+    if before.machine != after.machine:
         return {}
-    return {
-        ratio.case: ratio
-        for stored in history.comparisons.get(before.machine, ())
-        if stored.header.before.commit == before.commit
-        and stored.header.after.commit == after.commit
-        and stored.header.kind != "planted"
-        for ratio in stored.ratios
-    }
+    graphs = MachineGraphs(history.comparisons.get(before.machine, ()))
+    nodes = [
+        VersionNode(side.commit, environment.release, environment.python)
+        for side in (before, after)
+        for environment in [history.environments[side.environment]]
+    ]
+    ratios = {}
+    for case in graphs.cases:
+        graph = graphs.versions(case)
+        if graph is not None and (ratio := graph.ratio(*nodes)) is not None:
+            ratios[case] = ratio
+    return ratios
 
 
 def _row(
-    history: History, name: str, points: tuple[Point, Point], interleaved: CaseRatio | None
+    history: History, name: str, points: tuple[Point, Point], interleaved: PairRatio | None
 ) -> tuple[str, ...]:
     benchmark = history.benchmarks[name.partition("(")[0]]
     kind = "time" if benchmark.unit == "seconds" else "memory"
@@ -190,7 +194,8 @@ def _row(
         return (*cells, size, "", "apart", equality)
     answer, ends = verdict(ratio), quantities.interval(ratio.interval)
     if interleaved is not None:
-        return (*cells, quantities.change(ratio.ratio, kind), ends, "interleaved", words[answer])
+        way = "interleaved" if interleaved.is_direct else "through others"
+        return (*cells, quantities.change(ratio.ratio, kind), ends, way, words[answer])
     suspicion = "" if answer is Verdict.SAME else ", suspected"
     return (*cells, quantities.about(ratio.ratio, kind), ends, "apart", words[answer] + suspicion)
 

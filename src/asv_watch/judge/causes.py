@@ -29,6 +29,9 @@ listed here is looked for by its own name."""
 _SMALLEST_PART = MINIMUM_EFFECT / 5
 """Part of the time of all operators by which one must differ in order to be a cause: a fifth of
 the smallest difference that counts."""
+_WHOLE = 1.1
+"""Share of the case's difference up to which an operator accounts for all of it: profiles have
+noise too."""
 _MOST_APART = 3.0
 """Factor by which the difference of the operators and that of the case may differ at most: timing
 each operator makes calls of many small operators slower, twice as slow and more."""
@@ -59,15 +62,15 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
     Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
     brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
     count, all shapes of an operator together, and one that took the place of another together
-    with that. The share is that of all which changed in the same direction, so that noise of the
-    others does not move it. An operator that differs by too small a part of the whole call is no
-    cause. Nor is any operator a cause where all of them together differ in the other direction
-    than the case, or less than a third or more than three times as much.
+    with that. The share is that of the case's own difference: an operator that changed more than
+    the case is named without one. An operator that differs by too small a part of the whole call
+    is no cause. Nor is any operator a cause where all of them together differ in the other
+    direction than the case, or less than a third or more than three times as much.
 
     Args:
         explanation: of the difference.
         ratio: time of the case after over before, as it was measured without a profiler; if it is
-            not known, the operators are not compared with it.
+            not known, that of all operators in the profile.
     """
     clear = [operator for operator in explanation.operators if operator.clear]
     names = _names_with_successors(clear)
@@ -80,16 +83,19 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
         return "No operator differs clearly from its own noise"
     differences = {name: after - before for name, (before, after) in times.items()}
     total = math.fsum(differences.values())
-    alike = {name: value for name, value in differences.items() if value * total > 0}
+    whole = explanation.seconds[0]
+    own = explanation.seconds[1] - whole
+    if ratio is not None and whole > 0:
+        own = whole * (ratio - 1)
+        if not _agree(total, own):
+            return (
+                f"Cause unknown: operators explain {quantities.change(1 + total / whole)} "
+                f"of {quantities.change(ratio)}"
+            )
+    alike = {name: value for name, value in differences.items() if value * own > 0}
     name = max(alike, key=lambda name: abs(alike[name]), default="")
-    whole = min(explanation.seconds)
     if not alike or abs(alike[name]) < _SMALLEST_PART * whole:
         return "No operator accounts for the difference"
-    if ratio is not None and whole > 0 and not _agree(total, whole * math.log(ratio)):
-        return (
-            "The profile does not show it: all operators together "
-            f"{quantities.change(1 + total / whole)}, the case {quantities.change(ratio)}"
-        )
     details = " → ".join(quantities.quantity(seconds, "seconds") for seconds in times[name])
     kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
     if kernel is not None:
@@ -97,8 +103,12 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
             ", ".join(names) or "none" for names in (kernel.before, kernel.after)
         )
         details += f", kernel {old_kernel} → {new_kernel}"
-    share = alike[name] / math.fsum(alike.values())
-    return f"{name} accounts for {share:.0%} of the difference ({details})".replace("%", " %")
+    share = alike[name] / own
+    if share > _WHOLE:
+        return f"{name} changed more than the case ({details}); other operators offset a part"
+    return f"{name} accounts for {min(share, 1):.0%} of the difference ({details})".replace(
+        "%", " %"
+    )
 
 
 def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Changes of a series: measured by a comparison, or suspected from separate runs.
 
-- A change is **measured** where an interleaved comparison of its two commits differs from 1
-  (`asv_watch.judge.measured_pairs`). Its size is that ratio, with its interval.
+- A change is **measured** where interleaved comparisons show that its two commits differ
+  (`asv_watch.judge.measured_pairs`). Its size is their ratio, with its interval.
 - It is **suspected** where only separate runs show it (`asv_watch.judge.suspicions`): nothing is
   said of its size but "about". A suspicion is *refuted*, and no change any more, where a
   comparison across its commits shows no difference and its interval excludes the suspected size.
@@ -11,25 +11,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs, narrowed
+from asv_watch.judge.measured_pairs import (
+    MeasuredCommits,
+    MeasuredPair,
+    changed_pairs,
+)
 from asv_watch.judge.suspicions import Suspicion
 from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
+from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 State = Literal["measured", "suspected"]
 """What a change rests on."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "machine", "environment", "alternation"]
+Cause = Literal["code", "release", "machine", "environment", "alternation"]
 """``machine``: most series of the machine changed at the same commit, in separate runs;
-``environment``: installed software changed there; ``alternation``: the series goes back and forth
-between two levels; ``code``: none of these."""
+``environment``: installed software changed there; ``release``: another release of a requirement
+was installed there, of an exact count; ``alternation``: the series goes back and forth between two
+levels; ``code``: none of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +59,11 @@ class Change:
     """Before and after, in the unit of the series: as compared, or the levels of the runs."""
     interval: tuple[float, float] | None = None
     """Confidence interval of a measured ratio (99 %)."""
-    through: Literal["", "reference"] = ""
-    """``reference`` where the ratio is the quotient of two ratios to the reference."""
+    through: Literal["", "other commits"] = ""
+    """``other commits`` where the two were not compared with each other, but each with others."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
-    made_by: tuple[str, str] | None = None
-    """Hashes of the last commit before it and the first after it, where comparisons of commits
-    between ``previous`` and ``commit`` narrowed it."""
     explanation: Explanation | None = None
     """Which operators account for it, where that was examined."""
 
@@ -110,14 +114,13 @@ def changes_of(
     history: History,
     index: int,
     kind: Kind,
-    pairs: Sequence[MeasuredPair],
+    commits: MeasuredCommits | None,
     suspicions: Sequence[Suspicion],
 ) -> Iterator[Change]:
     """Yield the changes of a series: the measured ones, then the suspected ones."""
     series, hashes, order = history.series[index], history.hashes, history.order
-    measured = changed_pairs(pairs)
+    measured = changed_pairs(commits.pairs) if commits else []
     for pair in measured:
-        ends = narrowed(pair, pairs)
         yield Change(
             series=index,
             previous=order[hashes[pair.before]],
@@ -126,18 +129,13 @@ def changes_of(
             kind=kind,
             verdict=_direction(series, went_up=pair.ratio > 1),
             ratio=pair.ratio,
-            values=pair.values,
+            values=(pair.measured.before, pair.measured.after),
             interval=pair.interval,
-            through="reference" if pair.through_reference else "",
-            made_by=None
-            if ends == (pair.before, pair.after)
-            else (hashes[ends[0]], hashes[ends[1]]),
+            through="" if pair.measured.is_direct else "other commits",
         )
     for suspicion in suspicions:
         before, after = suspicion.levels
-        old, new = (history.commits[at].hash for at in (suspicion.previous, suspicion.commit))
-        ends = history.positions[old], history.positions[new]
-        if not _is_answered(ends, after / before, pairs, measured):
+        if commits is None or not _is_answered(history, kind, commits, measured, suspicion):
             yield Change(
                 series=index,
                 previous=suspicion.previous,
@@ -150,17 +148,58 @@ def changes_of(
             )
 
 
+def near_changes(
+    history: History, index: int, kind: Kind, commits: MeasuredCommits
+) -> Iterator[Change]:
+    """Yield what was compared in one sitting and would be a change if its interval were narrower.
+
+    It is no claim: nights measure it again, in another sitting.
+    """
+    series, hashes, order = history.series[index], history.hashes, history.order
+    pairs = commits.pairs
+    measured = changed_pairs(pairs)
+    for pair in pairs:
+        is_near = abs(math.log(pair.ratio)) >= math.log1p(MINIMUM_EFFECT)
+        if (
+            is_near
+            and pair.measured.sittings == 1
+            and not pair.differs
+            and not any(map(pair.overlaps, measured))
+        ):
+            yield Change(
+                series=index,
+                previous=order[hashes[pair.before]],
+                commit=order[hashes[pair.after]],
+                state="suspected",
+                kind=kind,
+                verdict=_direction(series, went_up=pair.ratio > 1),
+                ratio=pair.ratio,
+                values=(pair.measured.before, pair.measured.after),
+            )
+
+
 def _is_answered(
-    ends: tuple[int, int],
-    ratio: float,
-    pairs: Sequence[MeasuredPair],
+    history: History,
+    kind: Kind,
+    commits: MeasuredCommits,
     measured: Sequence[MeasuredPair],
+    suspicion: Suspicion,
 ) -> bool:
     """Tell whether comparisons have answered a suspicion, by what they show or exclude."""
-    before, after = ends
-    return any(before <= pair.before and pair.after <= after for pair in measured) or any(
-        pair.spans(before, after) and not pair.differs and pair.excludes(ratio) for pair in pairs
+    first, last = (
+        history.positions[history.commits[index].hash]
+        for index in (suspicion.previous, suspicion.commit)
     )
+    if any(first <= pair.before and pair.after <= last for pair in measured):
+        return True
+    around = commits.around(first, last)
+    if around is None or around.differs:
+        return False
+    before, after = suspicion.levels
+    if kind == "memory":
+        # Runs count mapped files, comparisons do not: a difference in bytes is the same in both.
+        return around.excludes(max(0.0, 1 + (after - before) / around.measured.before))
+    return around.excludes(after / before)
 
 
 def _direction(series: Series, *, went_up: bool) -> Direction:

@@ -5,16 +5,16 @@ The pages, the data files, the reports and the nightly read it, so that all of t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from asv_watch.judge.causes import explained_between
-from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of
+from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of, near_changes
 from asv_watch.judge.events import Event, find_events
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_causes
-from asv_watch.judge.measured_pairs import MeasuredPair, measured_pairs
+from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.judge.precision import Detectable, detectable_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, known_noise, split
@@ -36,8 +36,12 @@ class Findings:
     """For each series: standard deviation of the logarithm of a value between runs, if known."""
     changes: tuple[Change, ...] = ()
     """Measured and suspected changes of times and memory, the newest commit first."""
+    near: tuple[Change, ...] = ()
+    """Ratios of one sitting that are near a change: no claims, but to be measured again."""
     exact_changes: tuple[Change, ...] = ()
     """Changes of exact values, the newest commit first."""
+    graphs: Mapping[str, MachineGraphs] = field(default_factory=dict)
+    """Machine to the graphs of all its comparisons."""
     joined: Mapping[int, tuple[JoinedRatio, ...]] = field(default_factory=dict)
     """Index of a series to the ratios of its commits, as comparisons measured them."""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
@@ -59,8 +63,12 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
     noise = known_noise(history, segments)
     events = find_events(history)
     steps = _steps(segments, known)
-    pairs = _pairs(history)
+    graphs = {
+        machine: MachineGraphs(comparisons) for machine, comparisons in history.comparisons.items()
+    }
+    compared = _compared(history, graphs)
     changes: list[Change] = []
+    near: list[Change] = []
     exact: list[Change] = []
     for index, series in enumerate(history.series):
         kind = kind_of(history.benchmarks[series.case.benchmark])
@@ -68,7 +76,9 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
             exact += exact_changes(history, index)
         elif kind is not None:
             suspicions = find_suspicions(segments[index], steps[index], noise[index])
-            changes += changes_of(history, index, kind, pairs.get(index, ()), suspicions)
+            changes += changes_of(history, index, kind, compared.get(index), suspicions)
+            if index in compared:
+                near += near_changes(history, index, kind, compared[index])
 
     causes = machine_causes(history, [change for change in changes if not change.is_measured])
 
@@ -80,11 +90,13 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         segments=segments,
         noise=noise,
         changes=complete(changes),
+        near=tuple(sorted(near, key=lambda change: (-change.commit, change.series))),
         exact_changes=complete(exact),
-        joined=_joined(history, pairs),
-        detectable=detectable_changes(history.comparisons),
+        graphs=graphs,
+        joined={index: joined_ratios(commits) for index, commits in compared.items()},
+        detectable=detectable_changes(history.comparisons, graphs),
         events=events,
-        release_histories=release_histories(history.comparisons, history.versions),
+        release_histories=release_histories(history.comparisons, graphs, history.versions),
     )
 
 
@@ -98,43 +110,32 @@ def _steps(
     return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
 
 
-def _pairs(history: History) -> dict[int, tuple[MeasuredPair, ...]]:
-    """Map the index of a series to its measured pairs.
+def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int, MeasuredCommits]:
+    """Map the index of a series to its compared commits.
 
-    Where a machine measured a case in several environments with one release, they belong to
-    the environment that measured the newest commit.
+    Where a machine measured a case in several environments with one release and Python, they
+    belong to the environment that measured the newest commit.
     """
-    newest: dict[tuple[str, str, str], tuple[int, int]] = {}
+    newest: dict[tuple[str, str, str, str], tuple[int, int]] = {}
     for index, series in enumerate(history.series):
         measured = history.indices(series.columns)
-        release = history.environments[series.environment].release
-        key = (series.machine, series.case.name, release)
+        environment = history.environments[series.environment]
+        key = series.machine, series.case.name, environment.release, environment.python
         last = int(measured[-1]) if len(measured) else -1
         newest[key] = max(newest.get(key, (-1, -1)), (last, index))
-    return {
-        newest[machine, case, release][1]: pairs
-        for machine, comparisons in history.comparisons.items()
-        for (case, release), pairs in measured_pairs(comparisons, history.positions).items()
-        if (machine, case, release) in newest
+    positions = {
+        commit: position
+        for commit, position in history.positions.items()
+        if commit in history.order
     }
-
-
-def _joined(
-    history: History, pairs: Mapping[int, tuple[MeasuredPair, ...]]
-) -> dict[int, tuple[JoinedRatio, ...]]:
-    """Join the measured pairs of each series, and go on with those of other machines."""
-    of_case: dict[tuple[str, str], dict[str, tuple[MeasuredPair, ...]]] = defaultdict(dict)
-    keys = {}
-    for index, of_series in pairs.items():
-        series = history.series[index]
-        keys[index] = series.case.name, history.environments[series.environment].release
-        of_case[keys[index]][series.machine] = of_series
-    joined = {}
-    for index, of_series in pairs.items():
-        elsewhere = dict(of_case[keys[index]])
-        del elsewhere[history.series[index].machine]
-        joined[index] = joined_ratios(of_series, elsewhere)
-    return joined
+    compared = {}
+    for (machine, case, release, python), (_, index) in newest.items():
+        graph = graphs[machine].versions(case) if machine in graphs else None
+        if graph is not None:
+            commits = MeasuredCommits(graph, positions, release, python)
+            if len(commits.nodes) > 1:
+                compared[index] = commits
+    return compared
 
 
 def _explained(
@@ -166,7 +167,8 @@ def _cause(
     """Return what made a change.
 
     Both commits of a comparison ran at the same time in the same environment, so only the code
-    differs. Of separate runs an event between them outranks what other suspicions show.
+    differs. An exact count depends on the code and on the releases of requirements alone. Of
+    other separate runs an event between them outranks what other suspicions show.
     """
     if change.is_measured and change.kind != "exact":
         return "code"
@@ -177,6 +179,11 @@ def _cause(
             series.environment,
         }
         within = change.previous < history.order[event.commit] <= change.commit
-        if concerns and within and event.fact != "environment":
+        if not (concerns and within):
+            continue
+        if change.kind == "exact":
+            if event.fact.startswith("requirement "):
+                return "release"
+        elif event.fact != "environment":
             return "environment"
     return causes.get((change.series, change.commit), "code")

@@ -2,7 +2,8 @@
 
 A comparison shows a change where its interval excludes 1 and the ratio is `MINIMUM_EFFECT` or
 more from 1. So the smallest **detectable** one is half the width of the interval, but not less
-than that effect. Of a case it is the median of its newest comparisons.
+than that effect. Of a case it is the median of its newest comparisons, each by itself: one
+sitting.
 
 Where a version was compared with itself (A/A), whatever a ratio differs from 1 by is noise.
 """
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from asv_watch import quantities
+from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.comparisons import CaseRatio, StoredComparison
 from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
@@ -38,8 +40,8 @@ class Detectable:
 
     @property
     def ninth_decile(self) -> float:
-        """What nine of ten cases are below."""
-        return sorted(self.of_case.values())[(len(self.of_case) - 1) * 9 // 10]
+        """90th percentile of the cases: nine of ten are at or below it."""
+        return sorted(self.of_case.values())[math.ceil(0.9 * len(self.of_case)) - 1]
 
     def __str__(self) -> str:
         cases = quantities.counted(len(self.of_case), "case")
@@ -48,33 +50,38 @@ class Detectable:
 
 
 def detectable_changes(
-    comparisons: Mapping[str, Sequence[StoredComparison]],
+    comparisons: Mapping[str, Sequence[StoredComparison]], graphs: Mapping[str, MachineGraphs]
 ) -> dict[str, Detectable]:
     """Work out the smallest changes of each machine that compared any case."""
     return {
-        machine: detectable_change(ratios)
+        machine: detectable_change(ratios, graphs[machine])
         for machine, of_machine in comparisons.items()
         if (ratios := [ratio for comparison in of_machine for ratio in comparison.times])
     }
 
 
-def detectable_change(ratios: Sequence[CaseRatio]) -> Detectable:
+def detectable_change(ratios: Sequence[CaseRatio], graphs: MachineGraphs) -> Detectable:
     """Work out what ratios of a machine show, one at least, the newest last."""
     of_case: dict[str, list[CaseRatio]] = defaultdict(list)
     for ratio in ratios:
         of_case[ratio.case].append(ratio)
-    return Detectable({case: smallest_change(cases) for case, cases in of_case.items()})
-
-
-def smallest_change(ratios: Sequence[CaseRatio]) -> float:
-    """Return the smallest change that comparisons of a case show, the newest last."""
-    return median(
-        max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
-        for low, high in (ratio.interval for ratio in ratios[-NEWEST:])
+    return Detectable(
+        {
+            case: smallest_change([graphs.single(ratio) for ratio in cases[-NEWEST:]])
+            for case, cases in of_case.items()
+        }
     )
 
 
-def noise_in_words(ratios: Sequence[CaseRatio]) -> str:
+def smallest_change(ratios: Sequence[PairRatio]) -> float:
+    """Return the smallest change that comparisons of a case show."""
+    return median(
+        max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
+        for low, high in (ratio.interval for ratio in ratios)
+    )
+
+
+def noise_in_words(ratios: Sequence[PairRatio]) -> str:
     """Say how far ratios of a version to itself, one at least, are from 1.
 
     The standard deviation is of their logarithms, about the true 0.

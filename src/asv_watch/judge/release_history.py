@@ -3,23 +3,19 @@
 They are of a requirement, with the same package on both sides, or the versions of the package
 itself: commits that a tag or ``results/notes.toml`` names, in the same environment.
 
-The newest ratio of a case decides, by the rule of interleaved comparisons
-(`asv_watch.statistics.rule`). A chain of ratios gives the time of a case in each release relative
-to a later one; the variances of the logarithms add up along it.
-
-A difference is *measured* where a day shows it (the newest comparison of each day counts), and
-*refuted* where a newer one shows none and its interval excludes what every earlier day showed. A
-second day in the same direction shows that one day's machine did not make the difference.
+All comparisons of two releases count, those of further ways between them included: the graph of
+each case gives the ratio (`asv_watch.judge.graph`), and the rule says whether they differ
+(`asv_watch.statistics.rule`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node, PairRatio, VersionNode
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseValues,
@@ -28,10 +24,9 @@ from asv_watch.records.comparisons import (
     import_case,
 )
 from asv_watch.records.releases import release_order
-from asv_watch.statistics.ratio import quantile, standard_error
 from asv_watch.statistics.rule import Verdict, verdict
 
-_DAY = 86_400  # s
+DAY = 86_400  # s
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +38,6 @@ class ReleaseStep:
     after: str
     commits: dict[str, str] = field(default_factory=dict)
     """Case to the commit of the package that ran on the side after, when it was compared last."""
-    ratios: dict[str, CaseRatio] = field(default_factory=dict)
-    """Case of time or peak memory to its newest ratio."""
-    earlier: dict[str, list[CaseRatio]] = field(default_factory=lambda: defaultdict(list))
-    """Case to its ratios before the newest, oldest first."""
     values: dict[str, CaseValues] = field(default_factory=dict)
     """Case of an exact count to its newest values; also peak memory of one process a side."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
@@ -55,10 +46,12 @@ class ReleaseStep:
     """How the newest ratios of times were taken."""
     days: set[int] = field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
+    ratios: dict[str, PairRatio] = field(default_factory=dict)
+    """Case of time or peak memory that was compared to its ratio."""
 
     @property
-    def times(self) -> dict[str, CaseRatio]:
-        """Case that was timed to its newest ratio."""
+    def times(self) -> dict[str, PairRatio]:
+        """Case that was timed to its ratio."""
         return {case: ratio for case, ratio in self.ratios.items() if ratio.kind == "time"}
 
     @property
@@ -70,15 +63,12 @@ class ReleaseStep:
         """Add a comparison that is newer than those before."""
         header = comparison.header
         if comparison.ratios or comparison.unmeasured:
-            self.days.add(header.at // _DAY)
+            self.days.add(header.at // DAY)
         for unmeasured in comparison.unmeasured:
             self.commits.setdefault(unmeasured.case, header.after.commit)
             self.unmeasured[unmeasured.case] = unmeasured
         for ratio in comparison.ratios:
-            if ratio.case in self.ratios:
-                self.earlier[ratio.case].append(self.ratios[ratio.case])
             self.commits[ratio.case] = header.after.commit
-            self.ratios[ratio.case] = ratio
             self.values.pop(ratio.case, None)
         if comparison.times:
             self.recipe.clear()
@@ -98,8 +88,8 @@ class ReleaseHistory:
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
     """Comparisons of neighbouring releases, newest first."""
-    with_newest: tuple[ReleaseStep, ...] = ()
-    """Comparisons of older releases with the newest one, its neighbour left out."""
+    times: Mapping[str, tuple[RelativeValue, ...]]
+    """Case to its value in each release relative to the newest one, the oldest release first."""
     nulls: tuple[StoredComparison, ...] = ()
     """Comparisons of a release with itself, by the methods of the steps."""
 
@@ -111,8 +101,8 @@ class ReleaseHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class RelativeTime:
-    """Time of a case in a release over that in the newest one."""
+class RelativeValue:
+    """Time or memory of a case in a release over that in the newest one."""
 
     release: str
     ratio: float
@@ -120,10 +110,62 @@ class RelativeTime:
     """Confidence interval (99 %); of the newest release it has no width."""
 
 
+Ratio = Callable[[str, str, str], PairRatio | None]
+"""The measured ratio of a case between two releases, by all ways."""
+
+
+def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]) -> Ratio:
+    """Return what gives the ratio of a case between two releases of a machine.
+
+    Args:
+        graphs: Of the machine.
+        requirement: Whose releases they are; versions of the package itself if empty.
+        versions: Commits to the versions of the package that they are.
+    """
+    if requirement:
+        of_requirement = graphs.releases(requirement)
+
+        def of_releases(case: str, before: str, after: str) -> PairRatio | None:
+            graph = of_requirement.get(case)
+            return graph.ratio(before, after) if graph else None
+
+        return of_releases
+
+    def of_versions(case: str, before: str, after: str) -> PairRatio | None:
+        graph = graphs.versions(case)
+        pair = _nodes_of_versions(graph, versions, before, after) if graph else None
+        return graph.ratio(*pair) if graph and pair else None
+
+    return of_versions
+
+
+def _nodes_of_versions(
+    graph: CaseGraph, versions: Mapping[str, str], before: str, after: str
+) -> tuple[Node, Node] | None:
+    """Return the nodes of two versions in one environment that comparisons join, the newest."""
+    sides: tuple[dict[tuple[str, str], Node], dict[tuple[str, str], Node]] = {}, {}
+    for node in graph.nodes:
+        if isinstance(node, VersionNode):
+            for side, version in zip(sides, (before, after), strict=True):
+                if versions.get(node.commit) == version:
+                    side[node.release, node.python] = node
+    joined = [
+        environment
+        for environment in sides[0]
+        if environment in sides[1]
+        and graph.part(sides[0][environment]) == graph.part(sides[1][environment])
+    ]
+    if not joined:
+        return None
+    newest = max(joined, key=lambda name: (release_order(name[0].rpartition(" ")[2]), name))
+    return sides[0][newest], sides[1][newest]
+
+
 def release_steps(
     comparisons: Sequence[StoredComparison],
     requirement: str,
     versions: Mapping[str, str] = {},
+    graphs: MachineGraphs | None = None,
 ) -> dict[tuple[str, str], ReleaseStep]:
     """Gather the comparisons of releases that differ in nothing else.
 
@@ -131,11 +173,13 @@ def release_steps(
         comparisons: those of one machine, oldest first.
         requirement: whose releases were compared; the package's own if empty.
         versions: commits to the versions of the package that they are.
+        graphs: of the same comparisons, where they are known already.
 
     Returns:
         The older and the later release to what was compared of them.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
+    compared: dict[tuple[str, str], dict[str, None]] = {}
     for comparison in comparisons:
         header = comparison.header
         sides = header.before, header.after
@@ -150,7 +194,17 @@ def release_steps(
             before, after = (versions.get(side.commit, "") for side in sides)
             is_step = bool(before) and release_order(before) < release_order(after)
         if is_step:
-            steps.setdefault((before, after), ReleaseStep(before, after)).add(comparison)
+            names = before, after
+            steps.setdefault(names, ReleaseStep(*names)).add(comparison)
+            compared.setdefault(names, {}).update(
+                {ratio.case: None for ratio in comparison.ratios}
+            )
+    ratio_of = release_ratios(graphs or MachineGraphs(comparisons), requirement, versions)
+    for names, step in steps.items():
+        for case in compared[names]:
+            ratio = ratio_of(case, *names)
+            if ratio is not None:
+                step.ratios[case] = ratio
     return steps
 
 
@@ -178,12 +232,14 @@ def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -
 
 def release_histories(
     comparisons: Mapping[str, Sequence[StoredComparison]],
+    graphs: Mapping[str, MachineGraphs],
     versions: Mapping[str, str] = {},
 ) -> tuple[ReleaseHistory, ...]:
     """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
         comparisons: Machine to its comparisons, oldest first.
+        graphs: Machine to the graphs of the same comparisons.
         versions: Commits to the versions of the package that they are.
 
     Returns:
@@ -194,7 +250,7 @@ def release_histories(
     histories = []
     for machine, of_machine in comparisons.items():
         for requirement in dict.fromkeys(c.header.requirement for c in of_machine):
-            steps = release_steps(of_machine, requirement, versions)
+            steps = release_steps(of_machine, requirement, versions, graphs[machine])
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
@@ -206,16 +262,12 @@ def release_histories(
                     and requirement in c.header.after.requirements
                     and c.header.recipe in recipes
                 )
-                with_newest = tuple(
-                    steps[older, releases[-1]]
-                    for older in reversed(releases[:-2])
-                    if (older, releases[-1]) in steps
-                )
+                cases = dict.fromkeys(case for step in steps.values() for case in step.ratios)
+                ratio_of = release_ratios(graphs[machine], requirement, versions)
+                times = {case: relative_values(releases, case, ratio_of) for case in cases}
                 newest_first = tuple(reversed(neighbours))
                 histories.append(
-                    ReleaseHistory(
-                        machine, requirement, releases, newest_first, with_newest, nulls
-                    )
+                    ReleaseHistory(machine, requirement, releases, newest_first, times, nulls)
                 )
     histories.sort(
         key=lambda history: (
@@ -227,107 +279,64 @@ def release_histories(
     return tuple(histories)
 
 
-def chain(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ...]:
-    """Times of a case in each release relative to the newest one, by the steps between neighbours.
+def relative_values(
+    releases: Sequence[str], case: str, ratio_of: Ratio
+) -> tuple[RelativeValue, ...]:
+    """Return the value of a case in each release relative to the newest one that has it.
 
-    The chain goes back from the newest release, and ends where a step has no ratio.
-
-    Returns:
-        The oldest release first; empty where the first step has no ratio.
-    """
-    newest_first = [RelativeTime(history.releases[-1], 1.0, (1.0, 1.0))]
-    logarithm = variance = variance_of_variance = 0.0
-    for step in history.steps:
-        ratio = step.ratios.get(case)
-        if ratio is None or newest_first[-1].release != step.after:
-            break
-        rounds = len(ratio.ratios)
-        of_step = standard_error(ratio.interval, rounds) ** 2
-        logarithm -= math.log(ratio.ratio)
-        variance += of_step
-        variance_of_variance += of_step**2 / (rounds - 1)
-        reach = 0.0
-        if variance_of_variance > 0:
-            # Welch and Satterthwaite's degrees of freedom of a sum of variances
-            reach = quantile(variance**2 / variance_of_variance) * math.sqrt(variance)
-        interval = (math.exp(logarithm - reach), math.exp(logarithm + reach))
-        newest_first.append(RelativeTime(step.before, math.exp(logarithm), interval))
-    return tuple(reversed(newest_first)) if len(newest_first) > 1 else ()
-
-
-def relative_times(history: ReleaseHistory, case: str) -> tuple[RelativeTime, ...]:
-    """Return times of a case in each release relative to the newest one.
-
-    Where a release was compared with the newest one it is that ratio, elsewhere the chain's.
+    Args:
+        releases: Oldest first.
+        case: As asv names it.
+        ratio_of: Gives the ratio of two releases.
 
     Returns:
-        The oldest release first; empty where neither leads to any.
+        The oldest release first; empty where nothing leads from the newest release to any.
     """
-    newest = history.releases[-1]
-    times = {time.release: time for time in chain(history, case)}
-    for step in (*history.steps, *history.with_newest):
-        ratio = step.ratios.get(case)
-        if ratio is not None and step.after == newest:
-            low, high = ratio.interval
-            times[newest] = RelativeTime(newest, 1.0, (1.0, 1.0))
-            times[step.before] = RelativeTime(step.before, 1 / ratio.ratio, (1 / high, 1 / low))
-    return tuple(times[release] for release in history.releases if release in times)
+    newest = releases[-1]
+    earlier = [(release, ratio_of(case, newest, release)) for release in releases[:-1]]
+    values = [
+        RelativeValue(release, ratio.ratio, ratio.interval) for release, ratio in earlier if ratio
+    ]
+    return (*values, RelativeValue(newest, 1.0, (1.0, 1.0))) if values else ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFinding:
-    """A case that differs between two releases on one day at least."""
+    """A case that differs between two releases."""
 
     case: str
     """As asv names it."""
-    days: tuple[CaseRatio, ...]
-    """The newest comparison of each day (UTC), oldest first."""
+    shown: PairRatio
+    """By all ways between the two."""
 
     @property
-    def shown(self) -> CaseRatio:
-        """The newest comparison that shows a difference."""
-        return next(ratio for ratio in reversed(self.days) if _differs(ratio))
+    def days(self) -> tuple[CaseRatio, ...]:
+        """The newest comparison of the two of each day (UTC), oldest first."""
+        return tuple({ratio.at // DAY: ratio for ratio in self.shown.stored}.values())
 
     @property
     def agreeing(self) -> int:
-        """On how many days it differs in the direction that is shown."""
-        return [verdict(ratio) for ratio in self.days].count(verdict(self.shown))
+        """On how many days the ratio was on the side of 1 that is shown."""
+        return sum((ratio.ratio > 1) == (self.shown.ratio > 1) for ratio in self.days)
 
     @property
-    def is_refuted(self) -> bool:
-        """Whether the newest day shows no difference and excludes those of all earlier days."""
-        low, high = self.days[-1].interval
-        earlier = [ratio.ratio for ratio in self.days if _differs(ratio)]
-        return not any(low <= ratio <= high for ratio in earlier)
-
-    @property
-    def uncertainty(self) -> tuple[int, float]:
-        """Sort key: differing days, then the distance of the interval from 1, both negative."""
-        return (-self.agreeing, -min(abs(math.log(end)) for end in self.shown.interval))
+    def certainty(self) -> float:
+        """Distance of the interval from 1, as a logarithm."""
+        return min(abs(math.log(end)) for end in self.shown.interval)
 
     @property
     def state(self) -> str:
-        """Whether it is measured, and on how many days."""
-        if self.is_refuted:
-            return "refuted"
-        days = "1 day" if len(self.days) == 1 else f"{self.agreeing} of {len(self.days)} days"
-        return f"measured on {days}"
+        """On how many days it was measured, and on how many with this sign."""
+        if len(self.days) == 1:
+            return "measured on 1 day"
+        return f"measured on {self.agreeing} of {len(self.days)} days"
 
 
 def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
-    """List the cases that differ between two releases, the most certain first.
-
-    That is the one that differs on most days, then the one whose interval lies farthest from 1.
-    """
-    findings = []
-    for case, newest in step.ratios.items():
-        of_day = {ratio.at // _DAY: ratio for ratio in (*step.earlier.get(case, ()), newest)}
-        days = tuple(of_day.values())
-        if any(map(_differs, days)):
-            findings.append(ReleaseFinding(case, days))
-    findings.sort(key=lambda found: (found.is_refuted, *found.uncertainty))
-    return tuple(findings)
-
-
-def _differs(ratio: CaseRatio) -> bool:
-    return verdict(ratio) is not Verdict.SAME
+    """List the cases that differ between two releases, the most certain first."""
+    findings = [
+        ReleaseFinding(case, ratio)
+        for case, ratio in step.ratios.items()
+        if verdict(ratio) is not Verdict.SAME
+    ]
+    return tuple(sorted(findings, key=lambda found: -found.certainty))

@@ -34,8 +34,7 @@ def measured_changes(situation: Situation) -> Iterator[Task]:
         is_ours = series.machine == place.machine and on_cpu
         if environment is None or not is_ours or not change.is_measured:
             continue
-        ends = history.commits[change.previous].hash, history.commits[change.commit].hash
-        between = change.made_by or ends
+        between = history.commits[change.previous].hash, history.commits[change.commit].hash
         first, last = (history.positions[hash_] for hash_ in between)
         if sum(first < commit.position <= last for commit in situation.commits) > 1:
             yield _task("bisect", series.case.name, environment, between)

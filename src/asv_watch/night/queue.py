@@ -118,18 +118,22 @@ class Situation:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Changes of the cases that count, the newest commit first."""
-        if self.history is None or self.findings is None:
-            return ()
-        names = [series.case.name for series in self.history.series]
-        changes = self.findings.changes
-        return tuple(change for change in changes if self.selection.matches(names[change.series]))
+        return self._of_cases(self.findings.changes) if self.findings else ()
+
+    def _of_cases(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Return the changes of the cases that count."""
+        series = self.history.series if self.history else ()
+        return tuple(
+            change for change in changes if self.selection.matches(series[change.series].case.name)
+        )
 
     @cached_property
     def suspects(self) -> list[Suspects]:
         """Changes of this machine whose commits are to be compared, the newest commits first."""
-        if self.history is None:
+        if self.history is None or self.findings is None:
             return []
-        return find_suspects(self.history, self.changes, self.place.machine)
+        unsure = *self.changes, *self._of_cases(self.findings.near)
+        return find_suspects(self.history, unsure, self.place.machine)
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night goes back to.

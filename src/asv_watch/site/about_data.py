@@ -57,7 +57,8 @@ def _noise(contents: Contents) -> list[str]:
     ]
     for machine, comparisons in sorted(contents.history.comparisons.items()):
         repeated = newest_repeats(comparisons)
-        if ratios := [ratio for stored in repeated for ratio in stored.times]:
+        graphs = contents.findings.graphs[machine]
+        if ratios := [graphs.single(ratio) for stored in repeated for ratio in stored.times]:
             newest = repeated[-1].header
             sentences.append(
                 f"{machine}, {quantities.day(newest.at)}: {len(ratios)} interleaved comparisons "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
@@ -20,6 +22,7 @@ RANGE_COMMITS = 50
 
 _CAUSES: dict[Cause, str] = {
     "code": "code",
+    "release": "another release of a requirement",
     "environment": "environment",
     "machine": "machine: most benchmarks moved together",
     "alternation": "alternates between two levels",
@@ -55,6 +58,12 @@ def _size_of(contents: Contents, change: Change) -> Json:
     ratio = None if change.ratio is None else shortened(change.ratio)
     words = quantities.change if measured else quantities.about
     values = [quantities.quantity(value, unit) for value in change.values]
+    text = words(change.ratio, change.kind)
+    if change.kind == "exact" and text.startswith("±"):  # too small for per cent, yet no noise
+        before, after = change.values
+        size = quantities.digits(abs(after - before))
+        text = f"{'+' if after > before else quantities.MINUS}{size} {unit}"
+        values = [f"{value:,.12g} {unit}" for value in change.values]
     return {
         "kind": change.kind,
         "state": change.state,
@@ -62,7 +71,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
         "ratio": ratio if measured else None,
         "interval": None if interval is None else [shortened(end) for end in interval],
         "about": None if measured else ratio,
-        "text": words(change.ratio, change.kind),
+        "text": text,
         "interval_text": "" if interval is None else quantities.interval(interval),
         "values": values if measured else None,
         "through": change.through,
@@ -73,8 +82,7 @@ def made_between(change: Change, contents: Contents) -> tuple[str, str, Sequence
     """Return the commits between which a change was made, and those that may have made it."""
     commits = contents.history.commits
     ends = commits[change.previous].hash, commits[change.commit].hash
-    before, after = change.made_by or ends
-    return before, after, contents.ancestry.suspects(before, after)
+    return *ends, contents.ancestry.suspects(*ends)
 
 
 def cause(change: Change, contents: Contents) -> str:
@@ -84,8 +92,6 @@ def cause(change: Change, contents: Contents) -> str:
     count = commits_between(contents.history, before, after)
     if len(suspects) == 1 and count > 1 and change.cause == "code":
         parts = [f"commit {suspects[0][:8]}, which alone of {count} changes what is measured"]
-    elif change.made_by and count == 1:
-        parts = [f"commit {after[:8]}, found by bisection"]
     if change.explanation:
         parts.append(in_words(change.explanation, change.ratio))
     if change.note:
@@ -137,20 +143,44 @@ def _diff_address(commit_url: str, before: str, after: str) -> str:
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
 
-def recent_changes(contents: Contents) -> tuple[int, tuple[Change, ...]]:
-    """Return the number of newest commits that are looked at, and the changes that they made.
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What is known of the newest measured commits."""
 
-    A change that an older commit may have made is not among them.
-    """
-    history = contents.history
+    count: int
+    """How many there are, `RECENT` at most."""
+    compared: int
+    """Of them, those that a comparison leads to from an earlier commit, in any case."""
+    changes: tuple[Change, ...]
+    """Measured and suspected changes that they made. One that an older commit may have made is
+    not among them."""
+
+
+def recent_changes(contents: Contents) -> Recent:
+    """Return what the newest measured commits changed."""
+    history, findings = contents.history, contents.findings
     measured = {commit for setup in contents.setups for commit in setup.commits}
-    measured |= {change.commit for change in contents.findings.changes}
-    newest = [history.positions[history.commits[index].hash] for index in sorted(measured)]
-    before_them = newest[-RECENT - 1] if len(newest) > RECENT else 0
-    return min(len(newest), RECENT), tuple(
-        change
-        for change in contents.findings.changes
-        if history.positions[made_between(change, contents)[2][0]] > before_them
+    measured |= {change.commit for change in findings.changes}
+    positions = [history.positions[history.commits[index].hash] for index in sorted(measured)]
+    newest = positions[-RECENT:]
+    before_them = positions[-RECENT - 1] if len(positions) > RECENT else 0
+    spans: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for series, ratios in findings.joined.items():
+        for ratio in ratios:
+            spans[series, ratio.part].append(ratio.position)
+    compared = {
+        position
+        for position in newest
+        if any(min(span) < position <= max(span) for span in spans.values())
+    }
+    return Recent(
+        len(newest),
+        len(compared),
+        tuple(
+            change
+            for change in findings.changes
+            if history.positions[made_between(change, contents)[2][0]] > before_them
+        ),
     )
 
 
@@ -164,5 +194,5 @@ def size(change: Change) -> str:
     text = quantities.change(change.ratio, change.kind)
     if change.interval is None:
         return text
-    through = " through the reference" if change.through else ""
+    through = f" through {change.through}" if change.through else ""
     return f"{text} ({quantities.interval(change.interval)}{through})"

@@ -124,18 +124,13 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
 
 
 def _joined(contents: Contents, series: int) -> list[list[float]]:
-    """Return commit, part, ratio and interval of each commit that was compared.
-
-    Where another machine alone compared it, that machine's place in the index follows.
-    """
+    """Return commit, part, ratio and interval of each commit that was compared."""
     history = contents.history
-    machines = sorted(history.machines)
     return [
         [
             history.order[history.hashes[joined_ratio.position]],
             joined_ratio.part,
             *map(shortened, (joined_ratio.ratio, *joined_ratio.interval)),
-            *([machines.index(joined_ratio.machine)] if joined_ratio.machine else []),
         ]
         for joined_ratio in contents.findings.joined.get(series, ())
     ]
@@ -189,6 +184,7 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
     """Return all interleaved comparisons of each case, the newest first."""
     of_cases: dict[str, list[tuple[int, Json]]] = defaultdict(list)
     for machine, comparisons in contents.history.comparisons.items():
+        graphs = contents.findings.graphs[machine]
         for comparison in comparisons:
             header = comparison.header
             if header.kind not in _PURPOSES:
@@ -201,10 +197,8 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
                     "day": quantities.day(ratio.at),
                     "before": sides[0],
                     "after": sides[1],
-                    "before_text": quantities.quantity(ratio.before, ratio.unit),
-                    "after_text": quantities.quantity(ratio.after, ratio.unit),
                 }
-                of_cases[ratio.case].append((ratio.at, shown | compared(ratio)))
+                of_cases[ratio.case].append((ratio.at, shown | compared(graphs.single(ratio))))
     return {
         case: [shown for _, shown in sorted(of_case, key=lambda entry: -entry[0])]
         for case, of_case in of_cases.items()

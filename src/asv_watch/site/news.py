@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log
 
 from asv_watch import quantities
-from asv_watch.judge.release_history import ReleaseHistory, relative_times, release_findings
+from asv_watch.judge.release_history import ReleaseHistory, release_findings
 from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
@@ -59,12 +59,12 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
 
 def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
     """Yield the newest release against each that came before a measured change of a case."""
-    times = {time.release: time for time in relative_times(history, case)}
+    times = {time.release: time for time in history.times.get(case, ())}
     changes = [
         (step, finding.shown)
         for step in history.steps
         for finding in release_findings(step)
-        if finding.case == case and not finding.is_refuted
+        if finding.case == case
     ]
     for first, change in changes:
         if first.before not in times:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from asv_watch.judge.causes import in_words
+from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
-from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.labels import Layout
 
@@ -47,7 +47,7 @@ class ReleaseCauses:
             and stored.before.commit == stored.after.commit
         }
 
-    def operator(self, step: ReleaseStep, case: str, ratio: CaseRatio) -> str:
+    def operator(self, step: ReleaseStep, case: str, ratio: PairRatio) -> str:
         """Return the operator that accounts for a difference; empty where none is known."""
         stored = self._stored.get((case, step.before, step.after))
         return leading_operator(stored, ratio.ratio, self._layout) if stored else ""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from asv_watch import quantities
+from asv_watch.judge.changes import Change
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.quantities import counted
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
-from asv_watch.site.change_data import recent_changes
+from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.levels import level_charts
 from asv_watch.site.news import news
-from asv_watch.site.release_data import compared
+from asv_watch.site.release_data import summary_of, summed_up
 from asv_watch.site.release_grid import release_grid
 from asv_watch.site.scripts import Json
-from asv_watch.statistics.rule import TOO_NOISY, Verdict, verdict
+from asv_watch.statistics.rule import TOO_NOISY
 
-_BARS = 8
-"""Bars of a picture at most."""
+_WORDS = {
+    "time": {"worse": "slower", "better": "faster"},
+    "memory": {"worse": "larger in memory", "better": "smaller in memory"},
+}
+"""Kind and verdict of a change, as sentences say it of cases."""
 
 
 def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
@@ -51,40 +55,49 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
 
 def _newest_commits(contents: Contents) -> Json:
     """Find the measured changes of the newest commits, and count the suspected ones."""
-    count, recent = recent_changes(contents)
+    recent = recent_changes(contents)
     index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
-    lately = [(index_of[id(change)], change) for change in recent]
+    lately = [(index_of[id(change)], change) for change in recent.changes]
     measured = [(index, change) for index, change in lately if change.is_measured]
     measured.sort(key=lambda entry: -_size(entry[1].ratio))
-    slower = sum(change.verdict == "worse" for _, change in measured)
-    faster = len(measured) - slower
-    are_times = all(change.kind == "time" for _, change in measured)
-    words = ("slower", "faster") if are_times else ("worse", "better")
-    newest = f"the newest {counted(count, 'measured commit')}"
-    if count < 2:
-        sentence = "One commit is measured so far." if count else "Nothing is measured yet."
-    elif measured:
-        parts = [
-            f"{counted(cases, 'case')} {word}"
-            for cases, word in ((slower, words[0]), (faster, words[1]))
-            if cases
-        ]
-        sentence = f"{newest[0].upper()}{newest[1:]} made {' and '.join(parts)}."
+    return {
+        "count": recent.count,
+        "compared": recent.compared,
+        "sentence": _commits_sentence(contents, recent, [change for _, change in measured]),
+        "changes": [index for index, _ in measured],
+        "suspected": sum(not change.is_measured and change.may_be_code for _, change in lately),
+    }
+
+
+def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Change]) -> str:
+    """Say what the newest commits changed, times and memory by name, and which are unknown."""
+    if recent.count < 2:
+        return "One commit is measured so far." if recent.count else "Nothing is measured yet."
+    newest = f"the newest {counted(recent.count, 'measured commit')}"
+    missing = recent.count - recent.compared
+    unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
+    parts = [
+        f"{counted(count, 'case')} {words}"
+        for kind, words_of in _WORDS.items()
+        for verdict_word, words in words_of.items()
+        if (
+            count := sum(
+                (change.kind, change.verdict) == (kind, verdict_word) for change in measured
+            )
+        )
+    ]
+    if parts:
+        sentence = f"{newest[0].upper()}{newest[1:]} made {quantities.listed(parts)}."
+    elif (smallest := _smallest_change(contents)) >= TOO_NOISY:
+        return (
+            f"Too noisy to tell what {newest} changed: nothing below "
+            f"{quantities.share(smallest)} would show."
+        )
+    elif not recent.compared:
+        return f"None of {newest} was compared with an earlier one."
     else:
         sentence = f"No measured change in {newest}."
-        smallest = _smallest_change(contents)
-        if smallest >= TOO_NOISY:
-            sentence = (
-                f"Too noisy to tell what {newest} changed: nothing below "
-                f"{quantities.share(smallest)} would show."
-            )
-    return {
-        "sentence": sentence,
-        "changes": [index for index, _ in measured[:_BARS]],
-        "more": max(0, len(measured) - _BARS),
-        "suspected": sum(not change.is_measured and change.may_be_code for _, change in lately),
-        "since": min((change.commit for change in recent), default=None),
-    }
+    return sentence + (unknown if missing else "")
 
 
 def _smallest_change(contents: Contents) -> float:
@@ -102,10 +115,9 @@ def _smallest_change(contents: Contents) -> float:
 
 def _moved_together(contents: Contents) -> str:
     """Say where most benchmarks of a machine moved together at one of the newest commits."""
-    _, recent = recent_changes(contents)
     machines = {
         contents.history.series[change.series].machine
-        for change in recent
+        for change in recent_changes(contents).changes
         if change.cause == "machine"
     }
     if not machines:
@@ -126,39 +138,48 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
         step = history.steps[0]
         if step.after != history.releases[-1]:
             continue
-        ratios = {
-            case: ratio
-            for case, ratio in step.times.items()
-            if (shown := table.find(case)) and shown.summary.group in main
-        }
-        differing = [
-            (case, ratio) for case, ratio in ratios.items() if verdict(ratio) is not Verdict.SAME
-        ]
-        differing.sort(key=lambda entry: -_size(entry[1].ratio))
+        summed = summed_up(history, table, main)
         name = f"{history.requirement} {step.after}".strip()
+        of_kind = {
+            kind: summary_of(
+                ratio
+                for case, ratio in step.ratios.items()
+                if case in summed and ratio.kind == kind
+            )
+            for kind in _WORDS
+        }
         return {
             "name": name,
             "before": step.before,
             "machine": history.machine,
-            "count": len(ratios),
-            "sentence": _release_sentence(name, len(ratios), [verdict(r) for _, r in differing]),
-            "bars": [
-                {"key": case, "title": table.title(case)} | compared(ratio)
-                for case, ratio in differing[:_BARS]
-            ],
-            "more": max(0, len(differing) - _BARS),
+            "sentence": _release_sentence(name, of_kind),
+            **of_kind,
         }
     return None
 
 
-def _release_sentence(name: str, count: int, verdicts: Sequence[Verdict]) -> str:
-    faster, slower = (verdicts.count(kind) for kind in (Verdict.BETTER, Verdict.WORSE))
-    of = f"of {counted(count, 'case')}"
-    if faster and slower:
-        return f"{name} made {faster} {of} faster and {slower} slower."
-    if faster or slower:
-        return f"{name} made {faster or slower} {of} {'faster' if faster else 'slower'}."
-    return f"{name} changed none {of}."
+def _release_sentence(name: str, of_kind: Mapping[str, Json]) -> str:
+    """Say in how many cases a release changed the time, and in how many the peak memory."""
+    time, memory = of_kind["time"], of_kind["memory"]
+    sentences = []
+    if time["count"]:
+        faster, slower = time["better"], time["worse"]
+        of = f"of {counted(time['count'], 'case')}"
+        if faster and slower:
+            sentences.append(f"made {faster} {of} faster and {slower} slower")
+        elif faster or slower:
+            sentences.append(f"made {faster or slower} {of} {'faster' if faster else 'slower'}")
+        else:
+            sentences.append(f"changed the time of none {of}")
+    if memory["count"]:
+        of = f"of {counted(memory['count'], 'case')}"
+        parts = [
+            f"{word} peak memory in {memory[key]} {of}"
+            for word, key in (("raised", "worse"), ("lowered", "better"))
+            if memory[key]
+        ]
+        sentences += parts or [f"changed the peak memory of none {of}"]
+    return f"{name} {quantities.listed(sentences)}." if sentences else ""
 
 
 def _failed(contents: Contents) -> Json | None:

@@ -146,11 +146,12 @@ def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str 
 
 def write_badge(contents: Contents) -> bytes:
     """Render ``badge.svg``: the measured changes of the newest commits, counted."""
-    _, changes = recent_changes(contents)
-    counts = Counter[str](change.verdict for change in changes if change.is_measured)
+    recent = recent_changes(contents)
+    counts = Counter[str](change.verdict for change in recent.changes if change.is_measured)
     text = ", ".join(f"{counts[word]} {word}" for word in ("worse", "better") if counts[word])
     colour = _ORANGE if counts["worse"] else _BLUE
     if not counts:
-        text, colour = "no change" if contents.setups else "not measured", _GREY
+        unknown = "not compared" if contents.setups else "not measured"
+        text, colour = "no change" if recent.compared else unknown, _GREY
     width = round(len(text) * _LETTER) + 12
     return render("badge.svg", left=42, right=width, text=text, colour=colour).encode()

@@ -6,20 +6,20 @@ of the project. ``docs/site-data.md`` describes the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from statistics import geometric_mean
 
 from asv_watch import quantities
 from asv_watch.judge.causes import in_words
+from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
     failed_releases,
-    relative_times,
     release_findings,
 )
-from asv_watch.records.comparisons import CaseRatio, CaseValues, import_case
+from asv_watch.records.comparisons import CaseValues, import_case
 from asv_watch.records.releases import release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
@@ -44,14 +44,16 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
     ]
 
 
-def compared(ratio: CaseRatio) -> Json:
-    """Return a ratio with its interval, in numbers and as text, and what it means."""
+def compared(ratio: PairRatio) -> Json:
+    """Return a ratio with its interval and values, in numbers and as text, and what it means."""
     return {
         "ratio": shortened(ratio.ratio),
         "interval": [shortened(end) for end in ratio.interval],
         "verdict": verdict(ratio).value,
         "text": quantities.change(ratio.ratio, ratio.kind),
         "interval_text": quantities.interval(ratio.interval),
+        "before_text": quantities.quantity(ratio.before, ratio.unit),
+        "after_text": quantities.quantity(ratio.after, ratio.unit),
     }
 
 
@@ -81,12 +83,12 @@ def _of_machine(
         "versions": history.releases,
         "cases": [_case(history, table, case, is_main=is_main(case)) for case in cases],
         "steps": [
-            _step(step, index_of, import_case(history.requirement))
+            _step(step, index_of, summed_up(history, table, main_groups))
             | release_groups(step, index_of, causes)
             for step in steps
         ],
         "findings": _findings(history, index_of, contents),
-        "method": _method(history),
+        "method": _method(history, contents.findings.graphs[history.machine]),
         "failed": [
             {"version": release, "reason": names.exception_line(reason)}
             for release, reason in failed_releases(of_machine, history.requirement).items()
@@ -96,7 +98,7 @@ def _of_machine(
 
 def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
     shown = table.find(case)
-    times = relative_times(history, case)
+    times = history.times.get(case, ())
     return {
         "key": case if shown else "",
         "title": table.title(case),
@@ -110,17 +112,47 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     }
 
 
-def _step(step: ReleaseStep, index_of: Mapping[str, int], of_import: str) -> Json:
-    ratios = [ratio for case, ratio in step.times.items() if case != of_import]
+def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) -> Set[str]:
+    """Return the cases that means and counts are of: those of the first screen.
+
+    Others, such as single operators and compiled models, are summed up only where there are no
+    cases of the first screen. What an import costs is none of them.
+    """
+    cases = {case for step in history.steps for case in step.ratios}
+    cases.discard(import_case(history.requirement))
+    main = {
+        case
+        for case in cases
+        if (shown := table.find(case)) and shown.summary.group in main_groups
+    }
+    return main or cases
+
+
+def summary_of(ratios: Iterable[PairRatio]) -> Json:
+    """Return how many cases of one metric there are, how many differ, and their mean ratio."""
+    ratios = list(ratios)
     verdicts = [verdict(ratio) for ratio in ratios]
     mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
     return {
+        "count": len(ratios),
+        "worse": verdicts.count(Verdict.WORSE),
+        "better": verdicts.count(Verdict.BETTER),
+        "mean": None if mean is None else shortened(mean),
+        "mean_text": "–" if mean is None else quantities.change(mean, ratios[0].kind),
+    }
+
+
+def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> Json:
+    of_kind = {
+        kind: summary_of(
+            ratio for case, ratio in step.ratios.items() if case in summed and ratio.kind == kind
+        )
+        for kind in ("time", "memory")
+    }
+    return {
         "before": step.before,
         "after": step.after,
-        "count": len(ratios),
-        "slower": verdicts.count(Verdict.WORSE),
-        "faster": verdicts.count(Verdict.BETTER),
-        "mean": "–" if mean is None else quantities.change(mean),
+        **of_kind,
         "ratios": [
             {"case": index_of[case]} | compared(ratio) for case, ratio in step.ratios.items()
         ],
@@ -163,12 +195,7 @@ def _findings(
         for stored in contents.history.explanations.get(history.machine, ())
         if (sides := (stored.before, stored.after)) and stored.before.commit == stored.after.commit
     }
-    findings = [
-        (finding, step)
-        for step in history.steps
-        for finding in release_findings(step)
-        if not finding.is_refuted
-    ]
+    findings = [(finding, step) for step in history.steps for finding in release_findings(step)]
     return [
         {
             "case": index_of[finding.case],
@@ -178,15 +205,16 @@ def _findings(
             "why": in_words(stored.explanation, finding.shown.ratio) if stored else "",
         }
         | compared(finding.shown)
-        for finding, step in sorted(findings, key=lambda entry: entry[0].uncertainty)
+        for finding, step in sorted(findings, key=lambda entry: -entry[0].certainty)
         for stored in [explained.get((finding.case, step.before, step.after))]
     ]
 
 
-def _method(history: ReleaseHistory) -> list[str]:
+def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
     """Say how the releases were compared and how sure that is, a sentence an entry."""
     sentences = [
-        "Each release is compared with the one before it, samples of both interleaved.",
+        "Each release is compared with the one before it, samples of both interleaved; some "
+        "with others too, and all ways count.",
         "Both sides run the same commit of the project."
         if history.requirement
         else "Both sides run in the same environment.",
@@ -194,6 +222,9 @@ def _method(history: ReleaseHistory) -> list[str]:
         "It counts where the interval excludes 0 and it is at least "
         f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
+        "Ratios of times vary by "
+        f"{quantities.share(graphs.noise('time').between)} from one sitting to another on this "
+        "machine (standard deviation); intervals include that.",
     ]
     if ratios := history.null_ratios:
         compared_releases = {
@@ -202,6 +233,6 @@ def _method(history: ReleaseHistory) -> list[str]:
         releases = " and ".join(sorted(compared_releases, key=release_order, reverse=True))
         sentences.append(
             f"{len(ratios)} comparisons of a release with itself ({releases}) differ by "
-            f"{noise_in_words(ratios)}."
+            f"{noise_in_words(list(map(graphs.single, ratios)))}."
         )
     return sentences

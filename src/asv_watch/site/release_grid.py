@@ -13,10 +13,9 @@ from urllib.parse import urlencode
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.judge.release_history import (
-    RelativeTime,
+    RelativeValue,
     ReleaseHistory,
     ReleaseStep,
-    relative_times,
     release_findings,
 )
 from asv_watch.quantities import counted
@@ -42,7 +41,7 @@ class Inverse:
     interval: tuple[float, float]
 
     @classmethod
-    def of(cls, time: RelativeTime) -> Inverse:
+    def of(cls, time: RelativeValue) -> Inverse:
         """Turn a time relative to the newest release around."""
         low, high = time.interval
         return cls(1 / time.ratio, (1 / high, 1 / low))
@@ -143,7 +142,7 @@ def _column(
     )
     named: list[tuple[float, str]] = []
     for finding in release_findings(step):
-        if finding.is_refuted or finding.case not in column.cells:
+        if finding.case not in column.cells:
             continue
         shown = finding.shown
         operator = causes.operator(step, finding.case, shown)
@@ -174,7 +173,7 @@ def _cell(ratio: float, answer: Verdict, tip: str, href: str) -> Json:
 
 def _total(history: ReleaseHistory, case: str) -> Json | None:
     """Return how the newest release compares with the oldest, if both were compared."""
-    times = relative_times(history, case)
+    times = history.times.get(case, ())
     if not times or times[0].release != history.releases[0]:
         return None
     whole = Inverse.of(times[0])

@@ -62,7 +62,7 @@ def _certainty(change: Change) -> str:
         return "suspected from separate runs; nights compare the two commits, at most twice"
     if change.interval is None:
         return "exact"
-    way = "through the reference" if change.through else "with each other"
+    way = f"through {change.through}" if change.through else "with each other"
     confidence = quantities.share(CONFIDENCE)
     return f"the two commits were compared {way}, interleaved; {confidence} interval"
 
@@ -74,9 +74,8 @@ def _culprit(contents: Contents, change: Change) -> str:
         return suspects[0][:8]
     count = commits_between(contents.history, before, after)
     which = "" if count == len(suspects) else f" that change what is measured, of {count}"
-    narrowed = "narrowed by comparisons" if change.made_by else "not bisected"
     log = f"git log --oneline {before[:8]}..{after[:8]}"
-    return f"one of {len(suspects)}{which} ({narrowed}): {log}"
+    return f"one of {len(suspects)}{which} (not bisected): {log}"
 
 
 def _command(contents: Contents, change: Change, release: str) -> str:

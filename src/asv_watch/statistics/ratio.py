@@ -37,7 +37,9 @@ def faster_half(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:
     """Return the standard deviation of the logarithm of the rounds' ratios, two at least."""
-    return statistics.stdev(map(math.log, ratios))
+    logs = [math.log(ratio) for ratio in ratios]
+    mean = math.fsum(logs) / len(logs)
+    return math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
 
 
 def estimate_ratio(
@@ -50,9 +52,17 @@ def estimate_ratio(
         least_spread: The rounds' spread counts as no less than this.
     """
     half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
-    pairs = itertools.combinations_with_replacement(map(math.log, ratios), 2)
-    middle = statistics.median((first + second) / 2 for first, second in pairs)
+    middle = middle_of_means([math.log(ratio) for ratio in ratios])
     return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
+
+
+def middle_of_means(values: Sequence[float]) -> float:
+    """Return Hodges and Lehmann's estimate: the median of the means of all pairs of values.
+
+    Each value is paired with itself too.
+    """
+    pairs = itertools.combinations_with_replacement(values, 2)
+    return statistics.median((first + second) / 2 for first, second in pairs)
 
 
 def margin_of_error(spread: float, rounds: int) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch import quantities
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import detectable_change, newest_repeats, noise_in_words
 from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
@@ -52,12 +53,17 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     case = "suite.Suite.time_it('plain')"
     assert [ratio.case for ratio in ratios] == [case, case]
     assert all(abs(ratio.ratio - 1) < 0.01 for ratio in ratios)
+    graphs = MachineGraphs(comparisons)
+    judged = list(map(graphs.single, ratios))
     rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
-    assert [row[5] for row in rows] == [quantities.interval(ratio.interval) for ratio in ratios]
+    assert [row[5] for row in rows] == [
+        quantities.interval(MachineGraphs(comparisons[: n + 1]).single(ratio).interval)
+        for n, ratio in enumerate(ratios)
+    ]
     assert "out of cheese" in output
     noise, smallest = output.splitlines()[-2:]
-    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
-    assert str(detectable_change(ratios)) in smallest
+    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(judged)}."
+    assert str(detectable_change(ratios, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert files == {stored.path for stored in comparisons}
 

@@ -8,61 +8,60 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.judge.joined_ratios import joined_ratios
-from asv_watch.judge.measured_pairs import MeasuredPair, changed_pairs
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
+from asv_watch.judge.measured_pairs import MeasuredCommits
+from tests.asv_watch.making import commit_hash
+from tests.asv_watch.planted_releases import compared_releases
+
+POSITIONS = {commit_hash(number): number for number in range(20)}
+Pair = tuple[int, int, float]
 
 
-def pair(before: int, after: int, ratio: float, half: float = 0.01) -> MeasuredPair:
-    interval = (ratio * math.exp(-half), ratio * math.exp(half))
-    return MeasuredPair(before, after, ratio, interval, (1.0, ratio))
+def joined(*pairs: Pair) -> tuple[JoinedRatio, ...]:
+    """The ratios of all commits, from comparisons in sittings of their own."""
+    graphs = MachineGraphs(
+        [
+            compared_releases(
+                "2.2.0", "2.2.0", {"a": ratio}, kind="compare", at=3600 * number,
+                commits=(commit_hash(before), commit_hash(after)),
+            )
+            for number, (before, after, ratio) in enumerate(pairs)
+        ]
+    )  # fmt: skip
+    graph = graphs.versions("a")
+    assert graph is not None
+    return joined_ratios(MeasuredCommits(graph, POSITIONS, "torch 2.2.0", "3.11"))
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 9), st.integers(1, 5), st.floats(0.5, 2), st.floats(0.001, 0.3)),
-        max_size=20,
-    )
-)
-def test_both_sides_of_a_change_differ_by_its_size(
-    drawn: list[tuple[int, int, float, float]],
-) -> None:
-    pairs = [pair(before, before + distance, *size) for before, distance, *size in drawn]
-    of = {joined.position: joined for joined in joined_ratios(pairs)}
-    assert of.keys() == {end for pair in pairs for end in (pair.before, pair.after)}
-    for change in changed_pairs(pairs):
-        before, after = of[change.before], of[change.after]
-        assert before.part == after.part
-        assert after.ratio / before.ratio == pytest.approx(change.ratio)
-    for joined in of.values():
-        assert joined.interval[0] <= joined.ratio <= joined.interval[1]
+@given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))
+def test_neighbours_of_a_chain_differ_by_what_was_measured_of_them(ratios: list[float]) -> None:
+    pairs = [(number, number + 1, ratio) for number, ratio in enumerate(ratios)]
+    of = {ratio.position: ratio for ratio in joined(*pairs)}
+    assert of.keys() == set(range(len(ratios) + 1))
+    for before, after, ratio in pairs:
+        assert of[after].ratio / of[before].ratio == pytest.approx(ratio)
+    for found in of.values():
+        assert found.interval[0] <= found.ratio <= found.interval[1]
 
 
 def test_commits_that_were_all_compared_with_one_have_their_ratio_to_it() -> None:
-    joined = joined_ratios([pair(1, 4, 1.1), pair(4, 7, 0.8), pair(4, 9, 0.5)])
-    assert [(of.position, of.ratio) for of in joined] == [
+    found = joined((1, 4, 1.1), (4, 7, 0.8), (4, 9, 0.5))
+    assert [(of.position, of.ratio) for of in found] == [
         (1, pytest.approx(1 / 1.1)),
         (4, 1.0),
         (7, pytest.approx(0.8)),
         (9, pytest.approx(0.5)),
     ]
+    assert found[1].interval == (1.0, 1.0)
 
 
 def test_what_no_comparison_connects_is_another_part() -> None:
-    joined = joined_ratios([pair(1, 2, 2.0), pair(5, 6, 0.5), pair(6, 7, 1.0)])
-    assert [(of.position, of.part) for of in joined] == [(5, 0), (6, 0), (7, 0), (1, 1), (2, 1)]
+    found = joined((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
+    assert [(of.position, of.part) for of in found] == [(5, 0), (6, 0), (7, 0), (1, 1), (2, 1)]
 
 
-def test_another_machine_goes_on_from_a_commit_that_both_compared() -> None:
-    here = [pair(4, 7, 0.8), pair(4, 9, 0.5)]
-    there = {"lab": [pair(4, 7, 0.7), pair(4, 12, 0.4), pair(20, 21, 3.0)]}
-    joined = joined_ratios(here, there)
-    assert [(of.position, of.machine) for of in joined] == [
-        (4, ""),
-        (7, ""),
-        (9, ""),
-        (12, "lab"),
-    ]
-    assert [of.ratio for of in joined] == pytest.approx([1, 0.8, 0.5, 0.4])
-    parts = joined_ratios([pair(1, 2, 2.0), pair(5, 6, 0.5)], {"lab": [pair(2, 5, 1.5)]})
-    assert {of.part for of in parts} == {0}
-    assert [of.ratio for of in parts] == pytest.approx([1, 2, 3, 1.5])
+def test_several_ways_to_a_commit_count_each_by_its_precision() -> None:
+    [_, middle, last] = joined((1, 4, 1.0), (4, 9, 1.0), (1, 9, 1.03))
+    whole = math.log(last.ratio)
+    assert 0 < math.log(middle.ratio) < whole < math.log(1.03)

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t
 
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import (
     ReleaseHistory,
-    chain,
     failed_releases,
-    relative_times,
     release_histories,
 )
 from asv_watch.records.comparisons import Kind, StoredComparison, import_case
 from tests.asv_watch.making import commit_hash
-from tests.asv_watch.planted_releases import DAY, ROUNDS, compared_releases, failed_release
+from tests.asv_watch.planted_releases import DAY, compared_releases, failed_release
+
+
+def histories_of(
+    comparisons: Mapping[str, Sequence[StoredComparison]], versions: Mapping[str, str] = {}
+) -> tuple[ReleaseHistory, ...]:
+    graphs = {machine: MachineGraphs(stored) for machine, stored in comparisons.items()}
+    return release_histories(comparisons, graphs, versions)
 
 
 def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
-    [history] = release_histories({"ci-2core": comparisons})
+    [history] = histories_of({"ci-2core": comparisons})
     return history
 
 
-def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> None:
+def relative(history: ReleaseHistory, case: str) -> dict[str, float]:
+    return {value.release: value.ratio for value in history.times.get(case, ())}
+
+
+def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> None:
     history = history_of(
         compared_releases("2.9.1", "2.10.0", {"a": 0.9}),
         compared_releases("2.8.0", "2.9.1", {"a": 0.8}),
@@ -38,57 +48,62 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_chained() -> N
         ("2.9.1", "2.10.0"),
         ("2.8.0", "2.9.1"),
     ]
-    assert chain(history, "b") == ()
+    assert relative(history, "b") == pytest.approx({"2.8.0": 2.0, "2.10.0": 1.0})
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
 def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) -> None:
     history = history_of(
         *(
-            compared_releases(f"2.{minor}.0", f"2.{minor + 1}.0", {"a": ratio}, half=half)
-            for minor, (ratio, half) in enumerate(steps)
+            compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": ratio}, half=half, at=DAY * n)
+            for n, (ratio, half) in enumerate(steps)
         )
     )
-    *_, before_newest, newest = links = chain(history, "a")
-    oldest = links[0]
+    oldest, *_, before_newest, newest = (history.times["a"][0], *history.times["a"])
     assert (newest.ratio, newest.interval) == (1.0, (1.0, 1.0))
     assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
     reach = math.log(oldest.interval[1] / oldest.ratio)
     assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
-    # The interval of a single step is that of its comparison; those of a sum are narrower than
-    # half-widths added as if they were standard errors, because more rounds decide.
     last = history.steps[0].ratios["a"].interval
     assert before_newest.interval == pytest.approx((1 / last[1], 1 / last[0]))
-    halves = [math.log1p(half) for _, half in steps]
+    # Narrower than half-widths added in quadrature, because more rounds decide.
+    halves = [
+        math.log(step.ratios["a"].interval[1] / step.ratios["a"].ratio) for step in history.steps
+    ]
     assert max(halves) * 0.6 <= reach <= math.hypot(*halves) * (1 + 1e-9)
 
 
-def test_the_interval_of_equal_steps_is_students_of_all_their_rounds() -> None:
-    steps = [
-        compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": 1.0}, half=0.02) for n in range(4)
+def test_a_closing_comparison_narrows_what_a_chain_leaves_wide() -> None:
+    chain = [
+        compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": 1.0}, half=0.02, at=DAY * n)
+        for n in range(9)
     ]
-    error = math.log(1.02) / t.ppf(0.995, ROUNDS - 1)
-    expected = t.ppf(0.995, 4 * (ROUNDS - 1)) * error * 2
-    oldest = chain(history_of(*steps), "a")[0]
-    assert math.log(oldest.interval[1]) == pytest.approx(expected)
+    closing = compared_releases("2.0.0", "2.9.0", {"a": 1.0}, half=0.02, at=DAY * 20)
+    wide, narrow = (history_of(*of).times["a"][0] for of in (chain, [*chain, closing]))
+    assert math.log(narrow.interval[1]) < math.log(wide.interval[1]) / 2
 
 
-def test_a_chain_ends_where_a_ratio_is_missing() -> None:
+def test_nothing_leads_to_a_release_beyond_a_missing_ratio() -> None:
     history = history_of(
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
         compared_releases("2.2.0", "2.3.0", {"b": 0.9}, skipped="a"),
         compared_releases("2.3.0", "2.4.0", {"a": 0.9}),
     )
-    assert [link.release for link in chain(history, "a")] == ["2.3.0", "2.4.0"]
+    assert list(relative(history, "a")) == ["2.3.0", "2.4.0"]
     assert "a" in history.steps[1].unmeasured
-    assert chain(history, "b") == (), "not measured with the newest release"
+    assert relative(history, "b") == {}, "not measured with the newest release"
 
 
-def test_the_newest_ratio_of_a_case_counts_and_another_day_is_noticed() -> None:
+def test_all_comparisons_of_two_releases_count_once_each_sitting() -> None:
     first = compared_releases("2.1.0", "2.2.0", {"a": 0.7, "b": 0.9})
-    again = compared_releases("2.1.0", "2.2.0", {"a": 1.0}, at=first.header.at + DAY)
+    again = compared_releases("2.1.0", "2.2.0", {"a": 0.7}, at=first.header.at + DAY)
     [step] = history_of(first, again).steps
-    assert {case: ratio.ratio for case, ratio in step.ratios.items()} == {"a": 1.0, "b": 0.9}
+    assert {case: ratio.ratio for case, ratio in step.ratios.items()} == pytest.approx(
+        {"a": 0.7, "b": 0.9}
+    )
+    a, b = (step.ratios[case] for case in "ab")
+    assert math.log(a.interval[1] / a.ratio) < 0.8 * math.log(b.interval[1] / b.ratio)
+    assert len(step.days) == 2
 
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:
@@ -122,7 +137,7 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
         compared_releases("2.3.0", "2.4.0", {"a": 1.1}, requirement="numpy"),
         compared_releases("2.4.0", "2.5.0", {"a": 1.1}, requirement="numpy"),
     ]
-    histories = release_histories({"ci-2core": comparisons})
+    histories = histories_of({"ci-2core": comparisons})
     assert [(history.requirement, history.releases) for history in histories] == [
         ("numpy", ("2.3.0", "2.4.0", "2.5.0")),
         ("torch", ("2.1.0", "2.2.0")),
@@ -149,7 +164,7 @@ def test_the_machine_that_measured_last_stands_first() -> None:
         compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
     ]
     later = compared_releases("2.1.0", "2.2.0", {"a": 0.9}, at=earlier[0].header.at + DAY)
-    histories = release_histories({"a-machine": earlier, "z-machine": [later]})
+    histories = histories_of({"a-machine": earlier, "z-machine": [later]})
     assert [history.machine for history in histories] == ["z-machine", "a-machine"]
 
 
@@ -167,11 +182,11 @@ def test_versions_of_the_package_are_releases_too() -> None:
         compared_commits(5, 8, 1.2),
         compared_commits(2, 5, 0.8),
         compared_commits(2, 7, 0.3),  # commit 7 is no version
-        compared_commits(8, 2, 0.3),  # from the later to the earlier one
+        compared_commits(8, 2, 1 / 0.96),  # from the later to the earlier one
         compared_commits(5, 8, 0.3, kind="planted"),
     ]
-    package, torch = release_histories({"ci-2core": comparisons}, versions)
+    package, torch = histories_of({"ci-2core": comparisons}, versions)
     assert (package.requirement, torch.requirement) == ("", "torch")
     assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
-    ratios = [time.ratio for time in relative_times(package, "a")]
-    assert ratios == pytest.approx([1 / (0.8 * 1.2), 1 / 1.2, 1])
+    expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2, "v1.0.0": 1}
+    assert relative(package, "a") == pytest.approx(expected)

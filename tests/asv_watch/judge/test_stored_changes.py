@@ -1,20 +1,23 @@
-"""Every change of this project's own results that is called measured was compared."""
+"""Every number about this project's own results is what an auditor computes from the files."""
 
 from __future__ import annotations
 
+from math import exp, log
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import CaseRatio, StoredComparison
+from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.graph import Kind
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+from tests.asv_watch import auditor
 
 ROOT = Path(__file__).parents[3]
+MACHINES = ("ci-2core", "ci-2core-zen5")
 
 
 @pytest.fixture(scope="module")
@@ -26,57 +29,158 @@ def history() -> History:
     return load_history(ROOT / "results", commits)
 
 
-def _ratios(history: History, change: Change) -> list[tuple[StoredComparison, CaseRatio]]:
-    """The stored ratios of the case of a change, with the release of its series."""
-    series = history.series[change.series]
-    release = history.environments[series.environment].release
-    return [
-        (comparison, ratio)
-        for comparison in history.comparisons[series.machine]
-        if comparison.header.after.release == release
-        for ratio in comparison.ratios
-        if ratio.case == series.case.name
-    ]
+@pytest.fixture(scope="module")
+def findings(history: History) -> Findings:
+    return analyse(history)
 
 
-def _holds(history: History, change: Change) -> bool:
-    """Tell whether the size of a change lies in an interval of exactly its two versions."""
-    ends = [history.commits[at].hash for at in (change.previous, change.commit)]
-    for comparison, ratio in _ratios(history, change):
-        header, (low, high) = comparison.header, ratio.interval
-        compared = [header.before.commit, header.after.commit]
-        if header.before.release != header.after.release:
-            continue
-        if compared == ends and low <= (change.ratio or 0) <= high:
-            return True
-        if compared == ends[::-1] and low <= 1 / (change.ratio or 1) <= high:
-            return True
-    return False
+@pytest.fixture(scope="module")
+def lines() -> dict[str, list[auditor.Line]]:
+    return {machine: auditor.read(ROOT / "results" / machine) for machine in MACHINES}
 
 
-def _is_quotient(history: History, change: Change) -> bool:
-    """Tell whether a change is the quotient of two stored ratios to one reference."""
-    ends = [history.commits[at].hash for at in (change.previous, change.commit)]
-    ratios: dict[tuple[str, str], float] = {
-        (comparison.header.before.commit, comparison.header.after.commit): ratio.ratio
-        for comparison, ratio in _ratios(history, change)
-        if comparison.header.kind == "reference"
+@pytest.fixture(scope="module")
+def usual(lines: dict[str, list[auditor.Line]]) -> dict[tuple[str, str], float]:
+    return {
+        (machine, metric): auditor.usual_spread(of_machine, metric)
+        for machine, of_machine in lines.items()
+        for metric in {line.metric for line in of_machine}
     }
-    return any(
-        (reference, ends[1]) in ratios
-        and change.ratio == pytest.approx(ratios[reference, ends[1]] / ratio)
-        for (reference, after), ratio in ratios.items()
-        if after == ends[0]
-    )
 
 
-def test_the_size_of_each_lies_in_the_interval_of_a_comparison_of_its_versions(
-    history: History,
+@pytest.mark.parametrize("machine", MACHINES)
+def test_closed_ways_disagree_as_much_as_their_errors_say(
+    findings: Findings,
+    lines: dict[str, list[auditor.Line]],
+    usual: dict[tuple[str, str], float],
+    machine: str,
 ) -> None:
-    measured = [change for change in analyse(history).changes if change.is_measured]
-    assert measured
+    """Between sittings; the default that counts as ten further ways moves it little."""
+    between = findings.graphs[machine].noise("time").between
+    assert 0.003 < between < 0.008
+    chi_squared, ways = 0.0, 0
+    for case in {line.case for line in lines[machine] if line.metric == "time"}:
+        edges = auditor.edges_of_versions(lines[machine], case)
+        if edges:
+            fit = auditor.Fit(edges, usual[machine, "time"], between)
+            rank = len(fit.nodes) - findings_parts(fit)
+            ways += len(fit.own) - rank
+            chi_squared += fit.chi_squared
+    assert ways > 400
+    assert chi_squared / ways == pytest.approx(1, abs=0.1)
+
+
+def findings_parts(fit: auditor.Fit) -> int:
+    """Number of groups of nodes that nothing connects."""
+    reached = {index: index for index in range(len(fit.nodes))}
+    for row in fit.incidence:
+        first, last = (index for index, sign in enumerate(row) if sign)
+        old, new = reached[first], reached[last]
+        reached = {index: new if part == old else part for index, part in reached.items()}
+    return len(set(reached.values()))
+
+
+def test_every_measured_change_is_what_the_files_say(
+    history: History,
+    findings: Findings,
+    lines: dict[str, list[auditor.Line]],
+    usual: dict[tuple[str, str], float],
+) -> None:
+    measured = [change for change in findings.changes if change.is_measured]
+    assert len(measured) > 30
     for change in measured:
-        check = _is_quotient if change.through else _holds
-        assert check(history, change), history.series[change.series].case.name
-        low, high = change.interval or (0.0, 0.0)
-        assert low <= (change.ratio or 0) <= high
+        series = history.series[change.series]
+        if series.machine not in lines:
+            continue
+        release = history.environments[series.environment].release.removeprefix("torch ")
+        before, after = (
+            (history.commits[index].hash, release) for index in (change.previous, change.commit)
+        )
+        of_machine, case = lines[series.machine], series.case.name
+        spread = usual[series.machine, change.kind]
+        noise = findings.graphs[series.machine].noise(change.kind)  # type: ignore[arg-type]
+        assert noise.usual_spread == pytest.approx(spread)
+        fit = auditor.Fit(auditor.edges_of_versions(of_machine, case), spread, noise.between)
+        ratio, interval = fit.ratio(before, after)
+        assert change.ratio == pytest.approx(ratio, rel=1e-6), case
+        assert change.interval == pytest.approx(interval, rel=1e-4), case
+        assert abs(log(ratio)) >= log(1.015)
+        assert not interval[0] <= 1 <= interval[1]
+        old, new = change.values
+        assert new / old == pytest.approx(ratio, rel=1e-6), "the values belong to the ratio"
+        if not change.through:
+            level = auditor.level(of_machine, case, before, after)
+            assert log(old * new) / 2 == pytest.approx(level)
+
+
+def test_every_ratio_of_releases_is_what_the_files_say(
+    findings: Findings,
+    lines: dict[str, list[auditor.Line]],
+    usual: dict[tuple[str, str], float],
+) -> None:
+    checked = 0
+    for history in findings.release_histories:
+        if history.requirement != "torch":
+            continue
+        of_machine = lines[history.machine]
+        graphs = findings.graphs[history.machine]
+        kinds: dict[str, Kind] = {
+            case: ratio.kind for step in history.steps for case, ratio in step.ratios.items()
+        }
+        fits = {
+            case: auditor.Fit(
+                auditor.edges_of_releases(of_machine, case),
+                usual[history.machine, kind],
+                graphs.noise(kind).between,
+            )
+            for case, kind in kinds.items()
+        }
+        for step in history.steps:
+            for case, ratio in step.ratios.items():
+                expected, interval = fits[case].ratio(step.before, step.after)
+                assert ratio.ratio == pytest.approx(expected, rel=1e-6), case
+                assert ratio.interval == pytest.approx(interval, rel=1e-4), case
+                checked += 1
+        for case, fit in fits.items():
+            for value in history.times[case][:-1]:
+                expected, interval = fit.ratio(history.releases[-1], value.release)
+                assert value.ratio == pytest.approx(expected, rel=1e-6)
+                assert value.interval == pytest.approx(interval, rel=1e-4)
+    assert checked > 1000
+
+
+def test_two_days_of_one_pair_agree_within_their_intervals(findings: Findings) -> None:
+    """About as often as 99 % promise: each pair that was measured again, against the others."""
+    kinds: tuple[Kind, ...] = ("time", "memory")
+    for machine in MACHINES:
+        for kind in kinds:
+            checks = [check for _, check in findings.graphs[machine].checks(kind)]
+            disagreeing = sum(check.disagrees for check in checks)
+            assert disagreeing <= max(1, 0.04 * len(checks)), (machine, kind)
+
+
+def test_a_version_against_itself_is_seldom_called_a_change(findings: Findings) -> None:
+    claims = total = 0
+    for history in findings.release_histories:
+        for ratio in history.null_ratios:
+            judged = findings.graphs[history.machine].single(ratio)
+            low, high = judged.interval
+            claims += not low <= 1 <= high and abs(log(judged.ratio)) >= log(1.015)
+            total += 1
+    assert total > 400
+    assert claims <= total / 300
+
+
+def test_means_of_releases_are_of_one_metric_and_group(findings: Findings) -> None:
+    """A mean over every case would be moved by single operators and compiled models."""
+    [history] = [
+        found
+        for found in findings.release_histories
+        if (found.machine, found.requirement) == ("ci-2core", "torch")
+    ]
+    step = next(step for step in history.steps if step.after == "2.12.1")
+    times = [ratio for ratio in step.times.values() if not ratio.case.startswith("import ")]
+    outlier = max(times, key=lambda ratio: ratio.ratio)
+    assert "compiled" in outlier.case
+    without = geometric_mean(ratio.ratio for ratio in times if "compiled" not in ratio.case)
+    assert without == pytest.approx(exp(-0.005), abs=0.003)

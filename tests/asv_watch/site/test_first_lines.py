@@ -93,9 +93,9 @@ def test_a_doubled_time_of_separate_runs_is_suspected_and_nothing_more(
     assert change["about"] == pytest.approx(2.0, rel=0.05)
     assert index["commits"][change["c"]][0] == quiet.generated.measured[-2]
     assert index["overview"]["commits"]["suspected"] == 1
-    assert words == "No measured change in the newest 10 measured commits."
+    assert words == "None of the newest 10 measured commits was compared with an earlier one."
     assert titles == []
-    assert badge == "no change"
+    assert badge == "not compared"
     span = index["ranges"][change["range"]]
     assert span["command"].startswith("git log --oneline ")
     assert span["diff"].startswith("https://example.org/torchspeed/compare/")
@@ -111,14 +111,14 @@ def test_when_most_benchmarks_move_together_the_headline_says_so(quiet: Project)
         path.write_text(json.dumps(content))
     index, words, titles, badge = published(quiet)
     assert words == (
-        "No measured change in the newest 10 measured commits. Most benchmarks moved together on "
-        "ci-2core, which points to the machine."
+        "None of the newest 10 measured commits was compared with an earlier one. Most benchmarks "
+        "moved together on ci-2core, which points to the machine."
     )
     assert {change["cause"] for change in index["changes"]} == {
         "machine: most benchmarks moved together"
     }
     assert index["overview"]["commits"]["suspected"] == 0
-    assert (titles, badge) == ([], "no change")
+    assert (titles, badge) == ([], "not compared")
 
 
 def test_where_only_huge_changes_would_show_the_page_says_too_noisy_to_tell(
@@ -169,10 +169,12 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     ends = [index["commits"][change[end]][0] for end in ("p", "c")]
     assert ends == [before, after]
     assert change["text"] == "+5.0 %"
-    assert words == "The newest 10 measured commits made 1 case slower."
+    assert words == (
+        "The newest 10 measured commits made 1 case slower. 9 of them were not compared."
+    )
     assert index["overview"]["commits"]["changes"] == [0]
     [title] = titles
-    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+4.0 to ")
+    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+2.1 to ")
     assert badge == "1 worse"
 
 

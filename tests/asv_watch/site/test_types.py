@@ -52,6 +52,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     sources = files("c/*.js")
     overview = index["overview"]
     releases = [history for file in files("releases.js") for history in file]
+    steps = [step for history in releases for step in history["steps"]]
     [about] = files("about.js")
     return {
         "Index": [index],
@@ -79,7 +80,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
         "BenchmarkSource": sources,
-        "Compared": overview["release"]["bars"],
+        "Summary": [step[kind] for step in steps for kind in ("time", "memory")],
+        "Compared": [ratio for step in steps for ratio in step["ratios"]],
         "CaseComparison": [
             compared
             for source in sources

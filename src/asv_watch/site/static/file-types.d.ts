@@ -17,9 +17,9 @@ interface BenchmarkSeries {
   stretches?: [CommitIndex, number, number][];
   /**
    * Commits that were compared: commit, part, ratio to the root of the part, its interval. No
-   * comparison leads from one part to another. Last the machine, where another one compared it.
+   * comparison leads from one part to another.
    */
-  joined?: [CommitIndex, number, number, number, number, number?][];
+  joined?: [CommitIndex, number, number, number, number][];
 }
 
 /** `data/s/<slug>.js`. */
@@ -35,8 +35,6 @@ interface CaseComparison extends Compared {
   day: string;
   before: string;
   after: string;
-  before_text: string;
-  after_text: string;
 }
 
 /** Operators that differ between two versions in one call of a case. */
@@ -87,19 +85,27 @@ interface ReleaseCase {
   row: number | null;
   column: number | null;
   main: boolean;
-  /** Release, time relative to the newest release, and its interval; the oldest first. */
+  /** Release, value relative to the newest release, and its interval; the oldest first. */
   times: [number, number, number, number][];
+}
+
+/** The ratios of several cases of one metric. */
+interface Summary {
+  count: number;
+  worse: number;
+  better: number;
+  /** Geometric mean of the ratios; null without any. */
+  mean: number | null;
+  mean_text: string;
 }
 
 /** One release against the one before it. */
 interface ReleaseStep {
   before: string;
   after: string;
-  count: number;
-  slower: number;
-  faster: number;
-  /** Geometric mean of all ratios. */
-  mean: string;
+  /** Of the cases of the first screen, or of all where it has none. */
+  time: Summary;
+  memory: Summary;
   ratios: ({ case: number } & Compared)[];
   /** Peak memory, and counts that differ. */
   values: { case: number; verdict: Verdict; text: string; interval_text: string }[];

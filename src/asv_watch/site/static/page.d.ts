@@ -84,7 +84,6 @@ interface Measured {
 interface Point extends Measured {
   at: CommitIndex;
   compared?: boolean;
-  machine?: number;
 }
 /** A run without a value. */
 interface OtherRun {
@@ -92,11 +91,10 @@ interface OtherRun {
   outcome: Outcome;
   reason: string;
 }
-/** A ratio to the root of its part, measured on another machine where one is named. */
+/** A ratio to the root of its part. */
 interface Joined extends Measured {
   at: CommitIndex;
   part: number;
-  machine?: number;
 }
 
 interface AxisScale {

@@ -121,13 +121,16 @@ interface SeriesRow {
   runs: (number | null)[];
 }
 
-/** A ratio of two versions that were measured interleaved. */
+/** The ratio of two versions by all interleaved comparisons that lead from one to the other. */
 interface Compared {
   ratio: number;
   interval: [number, number];
   verdict: Verdict;
   text: string;
   interval_text: string;
+  /** Values of both sides, whose quotient is the ratio. */
+  before_text: string;
+  after_text: string;
 }
 
 interface Change {
@@ -145,8 +148,8 @@ interface Change {
   about: number | null;
   text: string;
   interval_text: string;
-  /** Whether both were compared with the reference, and not with each other. */
-  through: "reference" | "";
+  /** `other commits` where the two were not compared with each other, but each with others. */
+  through: "other commits" | "";
   /** Before and after, of the comparison that measured it. */
   values: [string, string] | null;
   cause: string;
@@ -216,8 +219,31 @@ interface DeclaredTable {
 }
 
 /** What the first screen says; index.html holds it as text, tables and charts. */
+/** What the newest measured commits changed. */
+interface OverviewCommits {
+  count: number;
+  /** Of them, those that a comparison leads to from an earlier commit. */
+  compared: number;
+  sentence: string;
+  /** Places in `Index.changes`, the largest first. */
+  changes: number[];
+  suspected: number;
+}
+
+/** What the newest release changed, in the cases of the first screen. */
+interface OverviewRelease {
+  name: string;
+  before: string;
+  machine: string;
+  sentence: string;
+  time: Summary;
+  memory: Summary;
+}
+
 interface Overview {
   headline: string;
+  commits: OverviewCommits;
+  release: OverviewRelease | null;
   failed: { machine: string; environment: string; count: number; cases: number } | null;
 }
 

@@ -42,12 +42,11 @@ function parse(entry) {
       reason: entry.reasons?.[reason] ?? "",
     })),
     stretches: entry.stretches ?? [],
-    joined: (entry.joined ?? []).map(([at, part, value, low, high, machine]) => ({
+    joined: (entry.joined ?? []).map(([at, part, value, low, high]) => ({
       at,
       part,
       value,
       interval: [low, high],
-      machine,
     })),
   };
 }

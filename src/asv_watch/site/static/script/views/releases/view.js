@@ -83,7 +83,7 @@ function stepColumns(history) {
 
 /** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
-  const { after, before, faster, slower, count, mean } = step;
+  const { after, before, time } = step;
   const times = step.differences.map((found) => ({ ...ratioOf(step, found.case), ...found }));
   const memory = step.memory_differences.map((at) => ({
     case: at,
@@ -104,7 +104,7 @@ function stepSection(history, step) {
       }),
     );
   });
-  const summary = `time: ${slower} slower, ${faster} faster of ${count}, mean ${mean}`;
+  const summary = `time: ${time.worse} slower, ${time.better} faster of ${time.count}, mean ${time.mean_text}`;
   return el(
     "section",
     { class: "commit-group", id: idOf(history, step) },
@@ -139,10 +139,10 @@ const nameOf = (history) => history.package || getModel().index.project.name;
 /** What was compared, where, and what the charts show. @param {ReleaseHistory} history */
 const lead = (history) => {
   const { machine, cpu, versions, steps } = history;
-  const times = steps.reduce((sum, step) => sum + step.count, 0);
+  const ratios = steps.reduce((sum, step) => sum + step.ratios.length, 0);
   return (
     `${nameOf(history)} ${versions[0]} to ${versions.at(-1)} on ${machine}${cpu ? ` (${cpu})` : ""}: ` +
-    `${plural(times, "comparison")}, each of two neighbouring releases. ` +
+    `${plural(ratios, "comparison")}, each of two neighbouring releases. ` +
     `The charts show time relative to ${versions.at(-1)}: less is faster.`
   );
 };

@@ -1,0 +1,320 @@
+"""All interleaved comparisons of a machine, as one graph for each case.
+
+This is the one place that combines measurements. Versions are nodes, and every stored
+comparison of two versions is an edge, whatever it was made for. A version compared with itself
+(``null``, ``planted``) says nothing of versions and is left out. What any page, report or command
+says of two versions is a query of this graph:
+
+- `MachineGraphs.versions` is the graph of a case whose nodes are commits, each with its release
+  and Python: changes of the code, the Timeline, comparisons of two stored results.
+- `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement;
+  both sides of its comparisons run one commit of the project.
+- `CaseGraph.ratio` gives the ratio of two nodes by all ways between them, with its interval.
+- `MachineGraphs.single` gives the ratio of one comparison by itself, as a report prints it.
+- `MachineGraphs.checks` compares what was measured with what the other ways say.
+
+`asv_watch.statistics.graph` holds the mathematics, ``docs/history.md`` the rule by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean, median
+from typing import Literal, NamedTuple
+
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
+from asv_watch.records.measurements import read_comparisons
+from asv_watch.statistics.graph import (
+    SITTING,
+    Check,
+    Measured,
+    Noise,
+    RatioGraph,
+    calibrate,
+)
+from asv_watch.statistics.ratio import spread_of_rounds
+
+Kind = Literal["time", "memory"]
+Node = Hashable
+
+OF_ITSELF = frozenset({"null", "planted"})
+"""Kinds of comparisons of a version with itself."""
+BETWEEN_SITTINGS: dict[Kind, float] = {"time": 0.005, "memory": 0.0135}
+"""How far a ratio varies from one sitting to another where a machine has not shown it yet: what
+the closed ways of this project's two CPU machines show (0.46 and 0.56 % of times, 1.4 % of
+memory)."""
+
+
+class VersionNode(NamedTuple):
+    """A commit with its main release and Python."""
+
+    commit: str
+    release: str
+    """Such as ``numpy 2.4.0``; empty where none is pinned."""
+    python: str
+
+
+def version_node(version: Version) -> VersionNode:
+    """Return the node of one side of a comparison."""
+    return VersionNode(version.commit, version.release, version.python)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One stored comparison of a case between two nodes."""
+
+    before: Node
+    after: Node
+    stored: CaseRatio
+
+
+@dataclass(frozen=True, slots=True)
+class PairRatio:
+    """The ratio of a case between two versions, as all ways between them measured it."""
+
+    case: str
+    unit: str
+    ratio: float
+    """After over before: above 1 is slower, or more memory."""
+    interval: tuple[float, float]
+    """Confidence interval of the ratio (99 %), for another sitting as well."""
+    before: float
+    """Value before, in ``unit``: the level of both sides in the rounds of the comparisons,
+    divided by the ratio, so that after / before is the ratio."""
+    after: float
+    stored: tuple[CaseRatio, ...] = ()
+    """The comparisons of exactly these two versions, oldest first, as they were stored."""
+
+    @property
+    def kind(self) -> Kind:
+        """What differs: a time, or something that there is more or less of."""
+        return "time" if self.unit == "seconds" else "memory"
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the two were compared with each other, and not only through others."""
+        return bool(self.stored)
+
+    @property
+    def sittings(self) -> int:
+        """Number of sittings in which exactly these two versions were compared."""
+        return len({ratio.at // SITTING for ratio in self.stored})
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds of exactly these two versions."""
+        return sum(len(ratio.ratios) for ratio in self.stored)
+
+
+class CaseGraph:
+    """The versions that one machine compared in one case."""
+
+    def __init__(self, edges: Sequence[Edge], noise: Noise) -> None:
+        """Build the graph of a case.
+
+        Args:
+            edges: What was compared, one at least, oldest first.
+            noise: Of the machine and what the case measures.
+        """
+        self.case, self.unit = edges[-1].stored.case, edges[-1].stored.unit
+        self._edges = edges
+        self._noise = noise
+        self.compared = Counter(node for edge in edges for node in (edge.before, edge.after))
+        """Node to the number of comparisons that it is a side of."""
+
+    @cached_property
+    def _graph(self) -> RatioGraph[Node]:
+        return RatioGraph(measured_sides(self._edges), self._noise)
+
+    @cached_property
+    def pairs(self) -> dict[tuple[Node, Node], tuple[CaseRatio, ...]]:
+        """Every pair that was compared directly, to its comparisons, oldest first."""
+        pairs: dict[tuple[Node, Node], list[CaseRatio]] = defaultdict(list)
+        for edge in self._edges:
+            pairs[edge.before, edge.after].append(edge.stored)
+        return {pair: tuple(stored) for pair, stored in pairs.items()}
+
+    @cached_property
+    def _levels(self) -> dict[Node, float]:
+        """Return the mean logarithm of the values of each node, all its comparisons alike."""
+        values: dict[Node, list[float]] = defaultdict(list)
+        for edge in self._edges:
+            values[edge.before].append(math.log(edge.stored.before))
+            values[edge.after].append(math.log(edge.stored.after))
+        return {node: fmean(logs) for node, logs in values.items()}
+
+    def part(self, node: Node) -> int:
+        """Return the number of the part of a node: no comparison leads to another part."""
+        return self._graph.part(node)
+
+    def direct(self, before: Node, after: Node) -> tuple[CaseRatio, ...]:
+        """Return the comparisons of exactly two nodes, whichever was before."""
+        there = self.pairs.get((before, after), ())
+        back = self.pairs.get((after, before), ())
+        return tuple(sorted((*there, *back), key=lambda stored: stored.at)) if back else there
+
+    def ratio(self, before: Node, after: Node) -> PairRatio | None:
+        """Return the ratio of two nodes by all ways between them; ``None`` where none leads."""
+        estimate = self._graph.estimate(before, after)
+        if estimate is None:
+            return None
+        direct = self.direct(before, after)
+        if direct:
+            level = fmean(math.log(stored.before * stored.after) / 2 for stored in direct)
+        else:
+            level = (self._levels[before] + self._levels[after]) / 2
+        return PairRatio(
+            self.case,
+            self.unit,
+            estimate.ratio,
+            estimate.interval,
+            math.exp(level - estimate.log / 2),
+            math.exp(level + estimate.log / 2),
+            direct,
+        )
+
+    def checks(self) -> list[Check[Node]]:
+        """Compare each pair of a sitting with all other ways between its two nodes."""
+        return self._graph.checks()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All versions that were compared."""
+        return tuple(self.compared)
+
+    @property
+    def kind(self) -> Kind:
+        """What the case measures."""
+        return self._edges[-1].stored.kind
+
+    @property
+    def closed_ways(self) -> int:
+        """Number of independent ways that lead back to where they began."""
+        return self._graph.closed_ways
+
+
+def measured_sides(edges: Iterable[Edge]) -> list[Measured[Node]]:
+    """Return what edges measured: the only place that reads rounds out of stored comparisons."""
+    return [
+        Measured(edge.before, edge.after, edge.stored.at // SITTING, edge.stored.ratios)
+        for edge in edges
+        if edge.before != edge.after
+    ]
+
+
+class MachineGraphs:
+    """The graphs of all cases of one machine, and how precise it is."""
+
+    def __init__(self, comparisons: Sequence[StoredComparison]) -> None:
+        """Gather the comparisons of a machine; graphs are solved when they are asked for.
+
+        Args:
+            comparisons: Of the machine, oldest first.
+        """
+        self._comparisons = comparisons
+        self._versions: dict[str, CaseGraph] = {}
+        self._releases: dict[str, dict[str, CaseGraph]] = {}
+        self._noise: dict[Kind, Noise] = {}
+
+    @cached_property
+    def _edges(self) -> dict[str, list[Edge]]:
+        edges: dict[str, list[Edge]] = defaultdict(list)
+        for comparison in self._comparisons:
+            header = comparison.header
+            sides = version_node(header.before), version_node(header.after)
+            if header.kind not in OF_ITSELF and sides[0] != sides[1]:
+                for ratio in comparison.ratios:
+                    edges[ratio.case].append(Edge(*sides, ratio))
+        return dict(edges)
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """Names of all cases of which two versions were compared."""
+        return tuple(self._edges)
+
+    def noise(self, kind: Kind) -> Noise:
+        """Return how far ratios of times, or of memory, are from the truth on this machine."""
+        if kind not in self._noise:
+            spreads = [
+                spread_of_rounds(ratio.ratios)
+                for comparison in self._comparisons
+                for ratio in comparison.ratios
+                if ratio.kind == kind
+            ]
+            self._noise[kind] = calibrate(
+                (
+                    measured_sides(edges)
+                    for edges in self._edges.values()
+                    if edges[-1].stored.kind == kind
+                ),
+                median(spreads) if spreads else 0.0,
+                BETWEEN_SITTINGS[kind],
+            )
+        return self._noise[kind]
+
+    def versions(self, case: str) -> CaseGraph | None:
+        """Return the graph of a case, its nodes `VersionNode`; ``None`` without comparisons."""
+        edges = self._edges.get(case)
+        if edges and case not in self._versions:
+            self._versions[case] = CaseGraph(edges, self.noise(edges[-1].stored.kind))
+        return self._versions.get(case)
+
+    def releases(self, requirement: str) -> dict[str, CaseGraph]:
+        """Return the graph of each case whose nodes are releases of a requirement (``2.4.0``).
+
+        Its comparisons have one commit of the project on both sides, any commit.
+        """
+        if requirement not in self._releases:
+            edges: dict[str, list[Edge]] = defaultdict(list)
+            for comparison in release_comparisons(self._comparisons, requirement):
+                header = comparison.header
+                sides = (
+                    header.before.requirements[requirement],
+                    header.after.requirements[requirement],
+                )
+                for ratio in comparison.ratios:
+                    edges[ratio.case].append(Edge(*sides, ratio))
+            self._releases[requirement] = {
+                case: CaseGraph(of_case, self.noise(of_case[-1].stored.kind))
+                for case, of_case in edges.items()
+            }
+        return self._releases[requirement]
+
+    def single(self, stored: CaseRatio) -> PairRatio:
+        """Return the ratio of one comparison by itself, with an interval as the graph has."""
+        graph = CaseGraph([Edge("before", "after", stored)], self.noise(stored.kind))
+        ratio = graph.ratio("before", "after")
+        assert ratio is not None  # noqa: S101 - its two nodes were compared
+        return ratio
+
+    def checks(self, kind: Kind) -> Iterator[tuple[str, Check[Node]]]:
+        """Yield each measured pair that other ways lead between, with the name of its case."""
+        for case in self._edges:
+            graph = self.versions(case)
+            if graph is not None and graph.kind == kind:
+                yield from ((case, check) for check in graph.checks())
+
+
+def machine_graphs(results: Path, machine: str) -> MachineGraphs:
+    """Return the graphs of what a machine has stored; damaged lines are left out."""
+    return MachineGraphs(read_comparisons(results, machine)[0])
+
+
+def release_comparisons(
+    comparisons: Iterable[StoredComparison], requirement: str
+) -> Iterator[StoredComparison]:
+    """Yield the comparisons of two releases of a requirement that differ in nothing else."""
+    for comparison in comparisons:
+        header = comparison.header
+        if (
+            header.kind == "release"
+            and header.requirement == requirement
+            and header.before.commit == header.after.commit
+            and comparison.failed_import is None
+        ):
+            yield comparison

@@ -1,0 +1,355 @@
+"""Relative values of many versions, from interleaved comparisons of two versions each.
+
+Versions are the nodes of a graph, and each comparison is an edge with the logarithm of a ratio.
+Weighted least squares give the level of every version, so that all ways from one version to
+another count, each by its precision.
+
+- All rounds of a pair in one **sitting** (what was measured within the same hour) are one edge.
+  Its ratio and standard error follow from the rounds, as `asv_watch.statistics.ratio` says. A
+  spread below the usual one of the machine is corrected towards it, because a few rounds may be
+  alike by luck (`spread_of_few`).
+- A version's level in a sitting differs from its true one: the ratio of a pair varies from one
+  sitting to the next by the standard deviation `Noise.between`. Each version has half of that
+  variance. So a pair of one sitting has the variance of its rounds plus that, and comparisons in
+  one sitting that share a version share its deviation, as the steps of a bisection do.
+- Where several ways lead from one version to another, they are a **closed way**. `calibrate`
+  chooses `Noise.between` so that the disagreement of all closed ways of a machine (chi-squared)
+  is as large as their errors say.
+
+Random effects: DerSimonian and Laird, "Meta-analysis in clinical trials", 1986. Rounds within
+sittings: Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from asv_watch.statistics.ratio import middle_of_means, quantile, spread_of_rounds
+
+SITTING = 3600
+"""Seconds: what ends in the same hour since the epoch was measured in one sitting."""
+PRIOR_ROUNDS = 3
+"""A spread below the usual one counts with so many further rounds that have the usual one."""
+PRIOR_WAYS = 10
+"""The default of `Noise.between` counts as much as so many closed ways."""
+LEAST_SPREAD = 1e-4
+"""Smallest spread of rounds, of their logarithms: clocks and page sizes resolve no less."""
+_LEAST_VARIANCE = 1e-12
+_MOST_BETWEEN = 0.5
+_UNRELATED = 10.0
+"""A standard deviation between sittings so large that one tells nothing of another."""
+_PRECISION = 0.02
+
+Node = TypeVar("Node", bound=Hashable)
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+
+class Noise(NamedTuple):
+    """How far measurements of one machine and metric are from the truth, as logarithms."""
+
+    between: float
+    """Standard deviation of a pair's ratio from one sitting to another."""
+    usual_spread: float = 0.0
+    """Median standard deviation of rounds."""
+
+
+class Estimate(NamedTuple):
+    """The logarithm of a ratio, its variance, and the degrees of freedom of that."""
+
+    log: float
+    variance: float
+    freedom: float
+
+    @property
+    def ratio(self) -> float:
+        """After over before."""
+        return math.exp(self.log)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Confidence interval of the ratio (99 %)."""
+        half = quantile(self.freedom) * math.sqrt(self.variance)
+        return math.exp(self.log - half), math.exp(self.log + half)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Generic[Node]):
+    """Two versions measured interleaved in one sitting."""
+
+    before: Node
+    after: Node
+    sitting: int
+    ratios: tuple[float, ...]
+    """After over before, one a round, two at least."""
+
+    def estimate(self, usual_spread: float) -> Estimate:
+        """Return its ratio with the error of its rounds alone."""
+        count = len(self.ratios)
+        spread = spread_of_few(self.ratios, usual_spread)
+        log = middle_of_means([math.log(ratio) for ratio in self.ratios])
+        return Estimate(log, spread**2 / count, count - 1)
+
+
+class Check(NamedTuple, Generic[Node]):
+    """A measured pair against all other ways between its versions."""
+
+    measured: Measured[Node]
+    found: float
+    """Ratio that was measured."""
+    expected: float
+    """Ratio that the other ways give."""
+    difference: float
+    """Distance of the two, in standard errors of their difference."""
+    freedom: float
+    """Degrees of freedom of the error."""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the two differ by more than the errors of both allow in 99 of 100 pairs."""
+        return abs(self.difference) > quantile(self.freedom)
+
+
+def spread_of_few(ratios: Sequence[float], usual: float) -> float:
+    """Return the standard deviation of rounds' logarithms, where few may be alike by luck.
+
+    A spread below the usual one counts as the mean square of its own rounds and of `PRIOR_ROUNDS`
+    with the usual spread. A larger one is left as it is.
+    """
+    own = max(spread_of_rounds(ratios), LEAST_SPREAD)
+    if own >= usual:
+        return own
+    freedom = len(ratios) - 1
+    squares = freedom * own**2 + PRIOR_ROUNDS * usual**2
+    return math.sqrt(squares / (freedom + PRIOR_ROUNDS))
+
+
+def merged(measured: Iterable[Measured[Node]]) -> list[Measured[Node]]:
+    """Join the rounds of pairs that were measured several times in a sitting, either way round."""
+    rounds: dict[tuple[Node, Node, int], list[float]] = defaultdict(list)
+    for one in measured:
+        key = (one.before, one.after, one.sitting)
+        turned = (one.after, one.before, one.sitting)
+        if turned in rounds:
+            rounds[turned] += (1 / ratio for ratio in one.ratios)
+        else:
+            rounds[key] += one.ratios
+    return [Measured(*key, tuple(ratios)) for key, ratios in rounds.items()]
+
+
+class RatioGraph(Generic[Node]):
+    """Levels of versions, relative to each other, by weighted least squares."""
+
+    def __init__(self, measured: Iterable[Measured[Node]], noise: Noise) -> None:
+        """Lay out the graph.
+
+        Args:
+            measured: Pairs of different versions; those of one sitting are joined.
+            noise: How far measurements are from the truth.
+        """
+        self.measured = tuple(merged(measured))
+        estimates = [one.estimate(noise.usual_spread) for one in self.measured]
+        levels = dict.fromkeys(
+            (node, one.sitting) for one in self.measured for node in (one.before, one.after)
+        )
+        nodes = dict.fromkeys(node for node, _ in levels)
+        self._index: dict[Hashable, int] = {
+            node: index for index, node in enumerate(itertools.chain(nodes, levels))
+        }
+        ends = [
+            *(((one.before, one.sitting), (one.after, one.sitting)) for one in self.measured),
+            *((node, (node, sitting)) for node, sitting in levels),
+        ]
+        self._starts, self._ends = (
+            np.array([self._index[pair[side]] for pair in ends], np.intp) for side in (0, 1)
+        )
+        self._logs = np.array([one.log for one in estimates] + [0.0] * len(levels))
+        self._variances = np.array([one.variance for one in estimates] + [0.0] * len(levels))
+        self._freedoms = np.array([one.freedom for one in estimates] + [math.inf] * len(levels))
+        self._part_of = self._parts()
+        self.set_between(noise.between)
+
+    def set_between(self, between: float) -> None:
+        """Take another standard deviation between sittings, and solve for the levels."""
+        self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
+        self.__dict__.pop("_covariance", None)
+        self._levels = np.zeros(len(self._index))
+        if self.measured:
+            self._levels[self._free] = self._factors.solve(
+                self._incidence.T @ (self._logs / self._variances)
+            )
+
+    def _parts(self) -> Indices:
+        """Return for each level the number of its part, the largest part first."""
+        labels = _components(self._starts, self._ends, len(self._index))
+        order = np.argsort(-np.bincount(labels), kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        return np.asarray(number[labels], np.intp)
+
+    @cached_property
+    def _free(self) -> Indices:
+        """Return the levels that are solved for: all but the first of each part, which is 0."""
+        _, fixed = np.unique(self._part_of, return_index=True)
+        return np.setdiff1d(np.arange(len(self._index)), fixed)
+
+    @cached_property
+    def _incidence(self) -> Any:
+        """Return -1 and 1 for the two ends of each edge; sparse, (edges, free levels)."""
+        from scipy.sparse import coo_array  # noqa: PLC0415
+
+        edges = len(self._starts)
+        signs = np.concatenate([-np.ones(edges), np.ones(edges)])
+        places = np.tile(np.arange(edges), 2), np.concatenate([self._starts, self._ends])
+        whole = coo_array((signs, places), shape=(edges, len(self._index)))
+        return whole.tocsc()[:, self._free]
+
+    @property
+    def _factors(self) -> Any:
+        """Return the factors of the normal equations."""
+        from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+        weighted = self._incidence.multiply((1 / self._variances)[:, None])
+        return splu((self._incidence.T @ weighted).tocsc())
+
+    @cached_property
+    def _covariance(self) -> Floats:
+        """Return the covariance of all levels, relative to one level of each part."""
+        covariance = np.zeros((len(self._index), len(self._index)))
+        covariance[np.ix_(self._free, self._free)] = self._factors.solve(np.eye(len(self._free)))
+        return covariance
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All versions, in the order in which they were first measured."""
+        return tuple(
+            dict.fromkeys(node for one in self.measured for node in (one.before, one.after))
+        )
+
+    def part(self, node: Node) -> int:
+        """Return the number of the part of a version; no comparison leads to another part."""
+        return int(self._part_of[self._index[node]])
+
+    def estimate(self, before: Node, after: Node) -> Estimate | None:
+        """Return the ratio of two versions by all ways that lead from one to the other.
+
+        ``None`` where none does.
+        """
+        first, last = self._index.get(before), self._index.get(after)
+        if first is None or last is None or self._part_of[first] != self._part_of[last]:
+            return None
+        potentials = self._covariance[:, last] - self._covariance[:, first]
+        shares = (potentials[self._ends] - potentials[self._starts]) / self._variances
+        parts = shares**2 * self._variances
+        variance = float(parts.sum())
+        # Welch and Satterthwaite's degrees of freedom of a sum of variances
+        of_rounds = float((parts**2 / self._freedoms).sum())
+        freedom = variance**2 / of_rounds if of_rounds else math.inf
+        return Estimate(float(self._levels[last] - self._levels[first]), variance, freedom)
+
+    @property
+    def closed_ways(self) -> int:
+        """Number of independent ways that lead back to where they began."""
+        parts = int(self._part_of.max()) + 1 if len(self._part_of) else 0
+        return len(self._starts) - len(self._index) + parts
+
+    @property
+    def ways_between_sittings(self) -> int:
+        """Number of independent closed ways that several sittings have to close."""
+        if not self.closed_ways:
+            return 0
+        count = len(self.measured)
+        inside = _components(self._starts[:count], self._ends[:count], len(self._index))
+        levels = len(self._starts) - count
+        nodes = len(self._index) - levels
+        within = count - levels + len(np.unique(inside)) - nodes
+        return self.closed_ways - within
+
+    @property
+    def chi_squared(self) -> float:
+        """Squared disagreement of the closed ways, in units of its variance."""
+        if not self.closed_ways:
+            return 0.0
+        residuals = self._logs - (self._levels[self._ends] - self._levels[self._starts])
+        return float((residuals**2 / self._variances).sum())
+
+    def checks(self) -> list[Check[Node]]:
+        """Compare each measured pair with all other ways between its versions, where there are."""
+        if not self.closed_ways:
+            return []
+        levels, covariance = self._levels, self._covariance
+        checks = []
+        for index, measured in enumerate(self.measured):
+            start, end = self._starts[index], self._ends[index]
+            variance = float(self._variances[index])
+            fitted = covariance[start, start] + covariance[end, end] - 2 * covariance[start, end]
+            free = 1 - float(fitted) / variance  # nothing but this pair determines it: 0
+            if free < 1e-6:
+                continue
+            log, difference = float(self._logs[index]), float(levels[end] - levels[start])
+            distance = (log - difference) / free
+            error = math.sqrt(variance / free)
+            checks.append(
+                Check(
+                    measured,
+                    math.exp(log),
+                    math.exp(log - distance),
+                    distance / error,
+                    float(self._freedoms[index]) / free**2,
+                )
+            )
+        return checks
+
+
+def _components(starts: Indices, ends: Indices, count: int) -> Indices:
+    """Return for each of so many points the number of what edges connect it with."""
+    from scipy.sparse import coo_array  # noqa: PLC0415 - only where anything was compared
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    links = coo_array((np.ones(len(starts)), (starts, ends)), shape=(count, count))
+    _, labels = connected_components(links, directed=False)
+    return np.asarray(labels, np.intp)
+
+
+def calibrate(
+    cases: Iterable[Sequence[Measured[Node]]], usual_spread: float, default: float
+) -> Noise:
+    """Work out how far a ratio varies from one sitting to another on a machine.
+
+    The variance is chosen so that chi-squared over the closed ways of all cases equals their
+    number. Ways closed within one sitting say nothing of it. The default counts as `PRIOR_WAYS`
+    closed ways, so that few do not decide.
+
+    Args:
+        cases: What was measured of each case.
+        usual_spread: Median spread of rounds on the machine.
+        default: Standard deviation where nothing was measured twice.
+    """
+    graphs = [RatioGraph(measured, Noise(_UNRELATED, usual_spread)) for measured in cases]
+    graphs = [graph for graph in graphs if graph.ways_between_sittings]
+    ways = sum(graph.ways_between_sittings for graph in graphs)
+    within = sum(graph.chi_squared for graph in graphs)
+
+    def excess(between: float) -> float:
+        for graph in graphs:
+            graph.set_between(between)
+        return sum(graph.chi_squared for graph in graphs) - within - ways
+
+    low, high = 0.0, _MOST_BETWEEN
+    if ways and excess(low) > 0:
+        while high - low > _PRECISION * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    else:
+        high = 0.0
+    variance = (ways * high**2 + PRIOR_WAYS * default**2) / (ways + PRIOR_WAYS)
+    return Noise(math.sqrt(variance), usual_spread)
