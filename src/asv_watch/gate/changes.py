@@ -24,9 +24,10 @@ class Changed:
 
     functions: tuple[tuple[str, int, int], ...]
     """Path, first and last line; the whole file where a change lies outside functions."""
+    identifiers: frozenset[str]
+    """Names of the functions, in any language; of a special method that of its class."""
     names: frozenset[str]
-    """Names of the functions, in any language, of the files, and of the folders of those that are
-    not Python."""
+    """The same with the names of files, and of the folders of those that are not Python."""
     is_traceable: bool
     """Whether a profile of Python functions sees every change."""
 
@@ -51,6 +52,7 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
     """Read which functions of some files differ between two commits."""
     functions: dict[tuple[str, int, int], None] = {}
     names = {PurePosixPath(path).stem for path in paths}
+    identifiers: set[str] = set()
     is_traceable = True
     for path in paths:
         where = f":(top,literal){path}"
@@ -68,7 +70,7 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
             names.update(PurePosixPath(path).parts[:-1])
         for first, count, context in _HUNK.findall(diff):
             if known is None:
-                names.update(_WORD.findall(context))
+                identifiers.update(_WORD.findall(context))
                 is_traceable = False
                 continue
             for line in _lines(text, int(first), int(count or 1)):
@@ -77,9 +79,11 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
                     inside, key=lambda function: function[1], default=("", 1, _LAST_LINE)
                 )
                 functions[path, start, end] = None
-                names.update(filter(None, [name]))
+                identifiers.update(filter(None, [name]))
                 is_traceable &= bool(name)
-    return Changed(tuple(functions), frozenset(names), is_traceable)
+    return Changed(
+        tuple(functions), frozenset(identifiers), frozenset(names | identifiers), is_traceable
+    )
 
 
 def words(text: str) -> set[str]:
@@ -88,14 +92,21 @@ def words(text: str) -> set[str]:
 
 
 def _functions(text: str) -> list[tuple[str, int, int]]:
-    """List the functions of a file: name, first and last line, decorators included."""
+    """List the functions of a file: identifier, first and last line, decorators included."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
+    of_special = {
+        id(method): owner.name
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef) and method.name.startswith("__")
+    }
     return [
         (
-            node.name,
+            of_special.get(id(node), node.name),
             min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]),
             node.end_lineno or node.lineno,
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -20,35 +21,29 @@ from asv_watch.engine.cases import (
     choose_cases,
     list_benchmarks,
 )
-from asv_watch.engine.rounds import DEFAULT, PRECISE, measure_cases
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.ranking import one_of_each_first, profile, rank
+from asv_watch.gate.measure import GateMeasurement, InOrder
+from asv_watch.gate.nearest import SHARE_OF_LOOKING, Nearest
 from asv_watch.gate.result import (
-    MEASUREMENTS,
-    ExactValues,
     GateCase,
     GateResult,
     parse_share,
-    verdict_of,
 )
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
-from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
+from asv_watch.progress import human_time
 from asv_watch.records.git import ask_git, find_commit
-from asv_watch.statistics.rule import Verdict
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
-_FIRST_TOGETHER = 5
-"""Most cases that are measured together at first, those that run what was changed if any is known
-to: how many more fit into the time is known once they are finished."""
-_MOST_TOGETHER = 20
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
-_SHARE_OF_PROFILE = 0.2
-"""Share of the time limit that profiling the cases may take."""
+_LEAST_SHARE_OF_MEASURING = 0.5
+"""Share of the time limit that is kept for measuring: cases are looked at in what is left."""
+_WORTH_SAYING = 0.1
+"""Share of the time limit from which a step is named that took so long."""
 
 
 def gate(
@@ -131,35 +126,30 @@ def gate(
             is_prepared=False,
         )
         try:
-            with budget.enforced():
-                head_side = side(place, newest, release)
+            with budget.enforced(), ExitStack() as stack:
+                print(f"building both commits, within {human_time(limit_s)}", flush=True)
+                head_side = _build(place, newest, release, limit_s)
                 check_room(configuration, (head_side.environment,))
-                base_side = side(place, merge_base, release)
+                base_side = _build(place, merge_base, release, limit_s)
+                print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
                 benchmarks = list_benchmarks(place, [head_side], cases)
                 listed = _list_cases(benchmarks, selection, place.declared)
-                print(f"base: {base_side.name}\nhead: {head_side.name}")
-                chosen, near = listed, _FIRST_TOGETHER
+                order: Nearest | InOrder = InOrder(listed)
                 if not cases:
-                    chosen, near = _nearest(
-                        place,
-                        (merge_base, newest),
-                        head_side,
-                        benchmarks,
-                        listed,
-                        limit_s * _SHARE_OF_PROFILE,
-                    )
-                result = replace(result, is_prepared=True)
+                    order = _order(place, (merge_base, newest), benchmarks, listed, budget)
+                if isinstance(order, Nearest):
+                    stack.enter_context(order.looking(head_side))
+                    spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
+                    order.look(min(SHARE_OF_LOOKING * limit_s, spare_s))
+                measurement = GateMeasurement((base_side, head_side), share, budget)
+                prepared = replace(result, is_prepared=True)
+
+                def fails(measured: Sequence[GateCase]) -> bool:
+                    return not replace(prepared, cases=tuple(measured)).passes(share, override)
+
+                result = replace(prepared, cases=tuple(measurement.run(order, fails)))
         except BudgetSpentError:
             print("the time was over before anything could be measured", flush=True)
-        else:
-            measured = measure(
-                (base_side, head_side),
-                chosen,
-                budget,
-                near,
-                lambda cases: not replace(result, cases=tuple(cases)).passes(share, override),
-            )
-            result = replace(result, cases=tuple(measured))
         result = replace(
             result, available=len(listed), seconds=round(time.monotonic() - started, 1)
         )
@@ -193,113 +183,34 @@ def _list_cases(
     return timed or chosen
 
 
-def _nearest(
+def _order(
     place: Workplace,
     commits: tuple[str, str],
-    head_side: Side,
     benchmarks: Benchmarks,
     listed: Sequence[MeasurableCase],
-    limit_s: float,
-) -> tuple[Sequence[MeasurableCase], int]:
-    """Choose the cases that a diff can have made slower, the nearest first.
-
-    Returns:
-        The cases, and how many of them to measure first.
-    """
-    configuration = place.configuration
-    changed = measured_files(configuration, *commits)
-    changes = read_changes(configuration.repository, *commits, changed)
-    files = quantities.counted(len(changed), "changed file")
-    if changes.is_traceable and not changes.functions:
-        print(f"{files}, none of which changes measured code")
-        return [], 0
-    timed = [case for case in listed if case.is_timed]
-    timed = [case for case in timed if case.short] or timed
-    shares = {}
-    if changes.functions and timed:
-        print(f"looking at what {quantities.counted(len(timed), 'case')} run", flush=True)
-        shares = profile(head_side, one_of_each_first(timed), changes, limit_s)
-    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    chosen = rank(timed or listed, shares, texts, changes)
-    print(f"{files}, {len(chosen)} of {len(listed)} cases; the nearest:")
-    nearest = chosen[:_FIRST_TOGETHER]
-    for case in nearest:
-        part = shares.get(case.identity)
-        note = f" (changed functions: {quantities.share(part)})" if part else ""
-        print(f"  {case.name}{note}", flush=True)
-    return chosen, sum(bool(shares.get(case.identity)) for case in nearest) or len(nearest)
-
-
-def measure(
-    sides: tuple[Side, Side],
-    cases: Sequence[MeasurableCase],
     budget: Budget,
-    first: int = _FIRST_TOGETHER,
-    is_enough: Callable[[Sequence[GateCase]], bool] = lambda cases: False,
-) -> list[GateCase]:
-    """Measure cases, then the slower ones again, until these are enough or the time is over.
-
-    The first few are finished before others begin, and none begins that would not be finished in
-    time. A case is finished as soon as one measurement does not call it slower. A case that is
-    called slower by chance is rarely called slower again, so the answer holds for all cases
-    together.
-
-    Returns:
-        Every case, in the order given.
-    """
-    results: dict[str, list[CaseResult]] = {case.name: [] for case in cases}
-
-    def gate_cases() -> list[GateCase]:
-        return [_gate_case(*of_case) for of_case in results.items()]
-
-    waiting = list(cases)
-    count, started = first, time.monotonic()
-    try:
-        with budget.enforced():
-            while waiting and count:
-                together, waiting = waiting[:count], waiting[count:]
-                for number in range(MEASUREMENTS):
-                    wanted = [case for case in together if _is_open(results[case.name], number)]
-                    if wanted:
-                        measure_cases(
-                            sides,
-                            wanted,
-                            lambda result: results[result.case].append(result.between(0, 1)),
-                            PRECISE if number else DEFAULT,
-                        )
-                if waiting and is_enough(gate_cases()):
-                    print("the gate fails already: the other cases are not measured", flush=True)
-                    break
-                mean_s = (time.monotonic() - started) / (len(cases) - len(waiting))
-                count = min(_MOST_TOGETHER, int(budget.left_s / mean_s))
-    except BudgetSpentError:
-        print("the time is over", flush=True)
-    return gate_cases()
+) -> Nearest | InOrder:
+    """Order the cases that a diff can have made slower; none, if it changed no measured code."""
+    configuration = place.configuration
+    files = measured_files(configuration, *commits)
+    changes = read_changes(configuration.repository, *commits, files)
+    counted = quantities.counted(len(files), "changed file")
+    if changes.is_traceable and not changes.functions:
+        print(f"{counted}, none of which changes measured code", flush=True)
+        return InOrder((), 0)
+    print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
+    texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
+    return Nearest(listed, texts, changes, budget)
 
 
-def _is_open(results: Sequence[CaseResult], number: int) -> bool:
-    """Tell whether a case was slower in each of so many measurements."""
-    return len(results) == number and all(
-        isinstance(result, CaseRatio) and verdict_of(result) is Verdict.WORSE for result in results
-    )
-
-
-def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
-    """Put the measurements of a case together; what fails on the base cannot be compared."""
-    ratios = [result for result in results if isinstance(result, CaseRatio)]
-    exact = None
-    skipped = failed = ""
-    for result in results:
-        if isinstance(result, CaseValues):
-            before, after = result.before, result.after
-            if result.exact and isinstance(before, float) and isinstance(after, float):
-                exact = ExactValues(before, after, result.unit)
-            else:
-                skipped = "values of zero or below have no ratio"
-        if isinstance(result, Unmeasured):
-            skipped = (result.failed if result.failed_before else result.skipped)[:2000]
-            failed = "" if result.failed_before else result.failed[:2000]
-    return GateCase(name, tuple(ratios), exact, skipped, failed)
+def _build(place: Workplace, commit: str, release: str, limit_s: float) -> Side:
+    """Build a commit, and say how long that took where it is much of the limit."""
+    started = time.monotonic()
+    built = side(place, commit, release)
+    seconds = time.monotonic() - started
+    if seconds > _WORTH_SAYING * limit_s:
+        print(f"building {built.name} took {human_time(seconds)}", flush=True)
+    return built
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

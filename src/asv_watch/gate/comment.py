@@ -14,9 +14,9 @@ from collections.abc import Iterable
 import msgspec
 
 from asv_watch import quantities
+from asv_watch.gate.certainty import ERROR
 from asv_watch.gate.result import (
     LARGEST_BYTES,
-    MEASUREMENTS,
     CaseState,
     GateCase,
     GateResult,
@@ -31,11 +31,11 @@ LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
 _STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
 """The last line of a comment."""
-_FIRST = (CaseState.WORSE, CaseState.WORSE_ONCE, CaseState.FAILED)
-_REST = (CaseState.BETTER, CaseState.SAME, CaseState.SKIPPED, CaseState.NOT_MEASURED)
+_FIRST = (CaseState.WORSE, CaseState.NOT_CERTAIN, CaseState.FAILED)
+_REST = (CaseState.BETTER, CaseState.NOISY, CaseState.SAME, CaseState.SKIPPED)
 _WORDS_OF_TIMES = {
     CaseState.WORSE: "slower",
-    CaseState.WORSE_ONCE: "slower, not measured again in time",
+    CaseState.NOT_CERTAIN: "slower, but not for certain",
     CaseState.BETTER: "faster",
 }
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
@@ -67,8 +67,8 @@ def sentence(result: GateResult, threshold: float) -> str:
     missing = len(result.of_state(CaseState.NOT_MEASURED))
     others = (
         (
-            len(result.of_state(CaseState.WORSE_ONCE)),
-            f"{_slower(result)} once and not measured again in {limit}",
+            len(result.of_state(CaseState.NOT_CERTAIN)),
+            f"{_slower(result)}, but not for certain after {limit}",
         ),
         (
             len(result.uncertain(threshold)),
@@ -217,8 +217,9 @@ def _how(result: GateResult) -> str:
         f"{result.head[:8]} against the merge base {result.base[:8]}, {code(result.environment)}, "
         f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
         f"{len(result.cases)} of {result.available} cases, {chosen}. A case is "
-        f"{_slower(result)} if {MEASUREMENTS} measurements, one after the other, all show it; the "
-        f"last one is shown, with its {quantities.share(CONFIDENCE)} confidence interval.{values} "
+        f"{_slower(result)} if its interval at an error of 1 in {1 / ERROR:,.0f} leaves out 1. "
+        f"Its size is shown with its {quantities.share(CONFIDENCE)} confidence interval, from "
+        f"further rounds where there was time.{values} "
         f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}{option}` "
         "repeats it."
     )

@@ -1,21 +1,28 @@
 """Orders the cases of a gate: those first that spend their time in what it changed.
 
-Every case is called once under a profile (`asv_watch.probes.executed`), the first parameters of
-each benchmark before further ones, for a part of the gate's time. Cases come in the order of the
-share of their time that passes in changed functions, one case of each benchmark before a second
-one of any. Where the profile knows nothing, such as for code that was compiled, benchmarks come
-first whose text or parameters name what the diff changed.
+Names come first: benchmarks whose timed body has the name of a changed function, then those whose
+setup has it, then those that have the name of a changed file. In this order every case is called
+under a profile (`asv_watch.probes.executed`), the first parameters of each benchmark first, and
+cases come in the order of the share of their time that passes in changed functions. Of compiled
+code the profile knows nothing, and names alone decide.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
 import tempfile
+import textwrap
+import threading
+import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Self
 
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
@@ -23,6 +30,10 @@ from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
 
 _SECONDS_A_CASE = 10
+_NEAR = 0.2
+"""Share of its time that a near case spends in changed functions."""
+_ENOUGH_NEAR = 5
+"""Once so many near cases are known, they are measured before others are looked at."""
 _SHORTEST_PART = 5
 """Letters that a name has at least where it counts as a part of another."""
 
@@ -42,21 +53,52 @@ def rank(
         texts: source of each benchmark, by its name.
         changed: what was changed.
     """
-    named = {
-        case: _named_in(f"{case.name} {texts.get(case.benchmark, '')}", changed.names)
-        for case in cases
-    }
-    frequency = Counter(word for of_case in named.values() for word in of_case)
+    parts = {name: _timed_body_and_rest(name, text) for name, text in texts.items()}
+    bodies = [parts.get(case.benchmark, ("", "")) for case in cases]
+    by_nearness = (
+        _rarities(
+            [f"{case.name} {body}" for case, (body, _) in zip(cases, bodies, strict=True)],
+            changed.identifiers,
+        ),
+        _rarities([rest for _, rest in bodies], changed.identifiers),
+        _rarities(
+            [f"{case.name} {texts.get(case.benchmark, '')}" for case in cases], changed.names
+        ),
+    )
+    named = dict(zip(cases, zip(*by_nearness, strict=True), strict=True))
 
-    def nearness(case: MeasurableCase) -> tuple[float, float]:
-        rarity = sum(1 / frequency[word] for word in named[case])
-        return -(shares.get(case.identity) or 0.0), -rarity
+    def nearness(case: MeasurableCase) -> tuple[float, ...]:
+        return -(shares.get(case.identity) or 0.0), *(-rarity for rarity in named[case])
 
     ordered = sorted(
         (case for case in cases if not (changed.is_traceable and shares.get(case.identity) == 0)),
         key=nearness,
     )
     return one_of_each_first(ordered)
+
+
+def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
+    """Divide the source of a benchmark, as asv lists it, into its function and all else."""
+    name = benchmark.rpartition(".")[2]
+    try:
+        tree = ast.parse(textwrap.dedent(text))
+    except (SyntaxError, ValueError):
+        return text, text
+    body = [node for node in ast.walk(tree) if getattr(node, "name", "") == name]
+    rest = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    others = [node for node in rest if node not in body]
+    return _source(body) or text, _source(others)
+
+
+def _source(nodes: Iterable[ast.AST]) -> str:
+    return "\n".join(map(ast.unparse, nodes))
+
+
+def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
+    """Return how near texts are by the names that they have; one that many have says less."""
+    named = [_named_in(text, names) for text in texts]
+    frequency = Counter(word for of_text in named for word in of_text)
+    return [sum(1 / frequency[word] for word in of_text) for of_text in named]
 
 
 def _named_in(text: str, names: Collection[str]) -> set[str]:
@@ -90,50 +132,94 @@ def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
     ]
 
 
-def profile(
-    side: Side, cases: Sequence[MeasurableCase], changed: Changed, limit_s: float
-) -> dict[str, float | None]:
-    """Call every case once, as far as the time suffices.
+class Profiler:
+    """Calls one case after the other under a profile, and rests while others are measured."""
 
-    Args:
-        side: what they run, in the version after the change.
-        cases: in this order; those of CUDA, which cannot run in a fork, are left out.
-        changed: what was changed.
-        limit_s: seconds for all of them.
+    def __init__(self, side: Side, cases: Sequence[MeasurableCase], changed: Changed) -> None:
+        """Prepare.
 
-    Returns:
-        The share of its time that a case spends in changed functions, by its identity.
-    """
-    request = {
-        "changed": changed.functions,
-        "cases": [case.identity for case in cases if case.can_fork],
-        "seconds": _SECONDS_A_CASE,
-    }
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        process = subprocess.Popen(
-            side.command(probes.EXECUTED, side.source),
+        Args:
+            side: what they run, in the version after the change.
+            cases: in this order; those of CUDA, which cannot run in a fork, are left out.
+            changed: what was changed.
+        """
+        self.shares: dict[str, float | None] = {}
+        """Identity of a case to the share of its time that passes in changed functions; ``None``
+        where it could not be called."""
+        self.count = sum(case.can_fork for case in cases)
+        """How many cases are called in all."""
+        self.is_done = False
+        self.count_of_answers = 0
+        self._side = side
+        self._request = {
+            "changed": changed.functions,
+            "cases": [case.identity for case in cases if case.can_fork],
+            "seconds": _SECONDS_A_CASE,
+        }
+        self._answers: queue.Queue[str] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        """Start the process, at rest."""
+        self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
+        self._process = subprocess.Popen(
+            self._side.command(probes.EXECUTED, self._side.source),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            cwd=folder,
-            env=side.variables,
-            start_new_session=True,  # so that it can be killed together with its child
+            cwd=self._folder.name,
+            env=self._side.variables,
+            start_new_session=True,  # so that it can be stopped together with its child
         )
+        self._signal(signal.SIGSTOP)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process and its child."""
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        self._reader.join()
+        self._folder.cleanup()
+
+    def _read(self) -> None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None  # noqa: S101, PT018 - PIPE was asked for
+        with contextlib.suppress(OSError), stdin:
+            json.dump(self._request, stdin)
+        with stdout:
+            for line in stdout:
+                self._answers.put(line)
+        self._answers.put("")
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def look(self, seconds: float, known: Collection[str] = ()) -> None:
+        """Call cases for so long, or until `_ENOUGH_NEAR` are near beside the known ones; rest."""
+        until = time.monotonic() + seconds
+        self._signal(signal.SIGCONT)
         try:
-            printed, _ = process.communicate(json.dumps(request), timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            printed, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-    shares: dict[str, float | None] = {}
-    for line in printed.splitlines():
-        try:
+            while not self.is_done and self._near(known) < _ENOUGH_NEAR:
+                try:
+                    left = max(0.0, until - time.monotonic())
+                    self._take(self._answers.get(timeout=left))
+                except queue.Empty:
+                    break
+        finally:
+            self._signal(signal.SIGSTOP)
+
+    def _near(self, known: Collection[str]) -> int:
+        return sum(
+            (share or 0.0) >= _NEAR for case, share in self.shares.items() if case not in known
+        )
+
+    def _take(self, line: str) -> None:
+        self.is_done = not line
+        self.count_of_answers += 1
+        # A line may be cut off, or written by a suite.
+        with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
-            shares[str(answer["case"])] = answer["share"]
-        except (ValueError, KeyError, TypeError):  # cut off, or written by a suite
-            continue
-    return shares
+            self.shares[str(answer["case"])] = answer["share"]

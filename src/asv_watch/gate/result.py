@@ -16,17 +16,12 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.quantities import more_is_better
+from asv_watch.gate.certainty import is_certain, reaches, times_as_bad, verdict_of
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.rule import Verdict, judged, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy, judged
 
 LARGEST_BYTES = 1_000_000
 """Size of a file that is read."""
-MEASUREMENTS = 2
-"""In how many measurements a case has to be slower to be called slower. Each calls a harmless case
-slower by chance in half of what its interval leaves out, which is 0.5 %; so of 400 harmless cases
-0.01 are expected to be slower in both."""
-
 _Value = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
 _Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
@@ -36,14 +31,23 @@ class CaseState(Enum):
     """The state of a case in the gate."""
 
     WORSE = "worse"
-    """In every measurement, or by an exact value."""
-    WORSE_ONCE = "worse, not measured again in time"
+    """For certain (`asv_watch.gate.certainty`), or by an exact value."""
+    NOT_CERTAIN = "worse, but not for certain"
+    """By its 99 % interval alone."""
     FAILED = "failed"
     BETTER = "better"
-    """In the first measurement."""
     SAME = "same"
+    NOISY = "too noisy to tell"
+    """No difference was found, although one of 10 % might not have shown."""
     SKIPPED = "skipped"
     NOT_MEASURED = "not measured"
+
+
+_STATES = {
+    Verdict.WORSE: CaseState.WORSE,
+    Verdict.BETTER: CaseState.BETTER,
+    Verdict.SAME: CaseState.SAME,
+}
 
 
 class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,23 +71,14 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return judged(answer, self.unit)
 
 
-def verdict_of(change: CaseRatio) -> Verdict:
-    """Tell whether a head is worse: slower or larger, or smaller where more is better."""
-    return judged(verdict(change), change.unit)
-
-
-def _times_as_bad(ratio: float, unit: str) -> float:
-    """Return how many times as bad a head is: how much slower or larger, or smaller."""
-    return 1 / ratio if more_is_better(unit) else ratio
-
-
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One case that was chosen."""
 
     case: _Text
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
     changes: Annotated[tuple[CaseRatio, ...], msgspec.Meta(max_length=9)] = ()
-    """Its measurements, head against base, the first one first; none of an exact value."""
+    """Its measurements, head against base: one, and for a slower case a second one that shows its
+    size, because the first was chosen for being slow; none of an exact value."""
     exact: ExactValues | None = None
     skipped: _Text = ""
     """Why it cannot run here."""
@@ -103,9 +98,9 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         """
         if self.exact is None:
             change = self.changes[-1] if self.changes else None
-            return _times_as_bad(change.ratio, change.unit) if change else 0.0
+            return times_as_bad(change.ratio, change.unit) if change else 0.0
         if self.exact.ratio is not None:
-            return _times_as_bad(self.exact.ratio, self.exact.unit)
+            return times_as_bad(self.exact.ratio, self.exact.unit)
         return math.inf if self.exact.verdict is Verdict.WORSE else 0.0
 
 
@@ -130,7 +125,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     cases: tuple[GateCase, ...]
     is_prepared: bool = True
     """Whether both commits were built and the cases chosen within the limit."""
-    format: Literal[4] = 4
+    format: Literal[5] = 5
 
     @property
     def is_timed(self) -> bool:
@@ -144,16 +139,16 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """Return the state of one of the cases."""
         if case.failed:
             return CaseState.FAILED
-        verdicts = [verdict_of(change) for change in case.changes]
         if case.exact is not None:
-            verdicts = [case.exact.verdict] * MEASUREMENTS
-        if not verdicts:
+            return _STATES[case.exact.verdict]
+        if not case.changes:
             return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
-        if verdicts[0] is Verdict.BETTER:
-            return CaseState.BETTER
-        if not all(answer is Verdict.WORSE for answer in verdicts):
-            return CaseState.SAME
-        return CaseState.WORSE if len(verdicts) >= MEASUREMENTS else CaseState.WORSE_ONCE
+        change = case.changes[0]
+        if is_too_noisy(change):
+            return CaseState.NOISY
+        state = _STATES[verdict_of(change)]
+        is_uncertain = state is CaseState.WORSE and not is_certain(change)
+        return CaseState.NOT_CERTAIN if is_uncertain else state
 
     def of_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
@@ -169,15 +164,14 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         """List the cases not called slower whose interval reaches the threshold."""
         return [
             case
-            for case in self.of_state(CaseState.SAME)
-            for change in case.changes[-1:]
-            if max(_times_as_bad(end, change.unit) for end in change.interval) >= 1 + threshold
+            for case in self.of_state(CaseState.SAME, CaseState.NOISY)
+            if any(reaches(change, threshold) for change in case.changes)
         ]
 
     def is_undecided(self, threshold: float) -> bool:
         """Tell whether too little is known to let the head pass, or to refuse it.
 
-        That holds where a slower case was not measured again, where nothing is known of any case
+        That holds where a case is slower but not for certain, where nothing is known of any case
         (not measured, or its interval reaches the threshold), and where cases are left although
         the interval of a measured one reaches the threshold.
         """
@@ -186,7 +180,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         is_any_known = sum(case.is_measured for case in self.cases) > uncertain
         return (
             not self.is_prepared
-            or bool(self.of_state(CaseState.WORSE_ONCE))
+            or bool(self.of_state(CaseState.NOT_CERTAIN))
             or (bool(left or uncertain) and not is_any_known)
             or (left and bool(uncertain))
         )

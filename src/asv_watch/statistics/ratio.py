@@ -77,8 +77,8 @@ def standard_error(interval: tuple[float, float], rounds: int) -> float:
 
 
 @cache
-def quantile(freedom: float) -> float:
+def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Student's quantile of an interval, in standard errors."""
     from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s that most publishes need not take
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return float(stdtrit(freedom, (1 + confidence) / 2))

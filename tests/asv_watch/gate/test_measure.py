@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
-from asv_watch.gate.command import measure
+from asv_watch.gate.measure import GateMeasurement, InOrder
 from asv_watch.gate.result import GateCase
 from asv_watch.machine.budget import Budget
 
@@ -53,18 +53,24 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         MeasurableCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
-    assert measure((fails, works), cases, Budget(60.0, time.monotonic)) == [
+
+    def measure(*sides: Side, first: int = 5, **options: Callable[..., bool]) -> list[GateCase]:
+        budget = Budget(60.0, time.monotonic)
+        return GateMeasurement((sides[0], sides[1]), 0.03, budget).run(
+            InOrder(cases, first), **options
+        )
+
+    assert measure(fails, works) == [
         GateCase(case.name, skipped=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
-    assert measure((works, fails), cases, Budget(60.0, time.monotonic)) == [
+    assert measure(works, fails) == [
         GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
 
     def has_failed(measured: Sequence[GateCase]) -> bool:
         return any(case.failed for case in measured)
 
-    budget = Budget(60.0, time.monotonic)
-    assert measure((works, fails), cases, budget, 1, has_failed) == [
+    assert measure(works, fails, first=1, is_enough=has_failed) == [
         GateCase(cases[0].name, failed=reasons[0]),
         GateCase(cases[1].name),
     ], "once the gate fails, nothing more is measured"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, read_changes
-from asv_watch.gate.ranking import profile, rank
+from asv_watch.gate.ranking import Profiler, rank
 from tests.conftest import commit
 
 PACKAGE = """
@@ -75,6 +76,13 @@ def _case(name: str, place: int | None = None) -> MeasurableCase:
     return MeasurableCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{place}", 30.0)
 
 
+def _changed(
+    functions: tuple[tuple[str, int, int], ...], *identifiers: str, is_traceable: bool = True
+) -> Changed:
+    names = frozenset({"package", *identifiers})
+    return Changed(functions, frozenset(identifiers), names, is_traceable)
+
+
 @pytest.fixture
 def repository(make_repository: Callable[..., Path]) -> Path:
     return make_repository(
@@ -88,24 +96,43 @@ def repository(make_repository: Callable[..., Path]) -> Path:
         (
             "range(50)",
             "range(51)",
-            Changed((("package.py", 19, 23),), frozenset({"package", "inner"}), True),
+            Changed(
+                (("package.py", 19, 23),),
+                frozenset({"inner"}),
+                frozenset({"package", "inner"}),
+                True,
+            ),
         ),
         (
             "    total = 0\n",
             "",
-            Changed((("package.py", 19, 22),), frozenset({"package", "inner"}), True),
+            Changed(
+                (("package.py", 19, 22),),
+                frozenset({"inner"}),
+                frozenset({"package", "inner"}),
+                True,
+            ),
         ),
         (
             "@decorate",
             "@decorate  # x",
-            Changed((("package.py", 14, 16),), frozenset({"package", "near"}), True),
+            Changed(
+                (("package.py", 14, 16),),
+                frozenset({"near"}),
+                frozenset({"package", "near"}),
+                True,
+            ),
         ),
         (
             "TABLE = 3",
             "TABLE = 4",
-            Changed((("package.py", 1, 10**9),), frozenset({"package"}), False),
+            _changed((("package.py", 1, 10**9),), is_traceable=False),
         ),
-        ("def far", "# Far away.\ndef far", Changed((), frozenset({"package"}), True)),
+        (
+            "def far",
+            "# Far away.\ndef far",
+            _changed(()),
+        ),
     ],
     ids=["a line", "a removed line", "a decorator", "a constant", "a comment"],
 )
@@ -127,7 +154,10 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     names = ("time_far", "time_half", "time_near")
     cases = [_case(name, place) for name in names for place in (0, 1)]
     cases.append(_case("time_raises"))
-    shares = profile(side, cases, changed, 60.0)
+    with Profiler(side, cases, changed) as profiler:
+        profiler.look(60.0)
+        shares = profiler.shares
+    assert profiler.is_done
     assert shares["suite.time_raises"] is None
     assert shares["suite.Suite.time_far-1"] == 0
     nearest = shares["suite.Suite.time_near-1"]
@@ -174,3 +204,88 @@ def test_a_function_of_python_is_found_by_its_names_in_c(
     assert [case.name for case in rank(cases, {}, {}, changed)] == [
         case.name for case in reversed(cases)
     ]
+
+
+def test_a_profile_rests_while_others_are_measured_and_goes_on(
+    repository: Path, made_environment: Path
+) -> None:
+    after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    suites = repository / "benchmarks"
+    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
+    cases = [_case("time_far", 0)] * 30
+    with Profiler(side, cases, changed) as profiler:
+        assert not profiler.shares
+        while not profiler.count_of_answers:
+            profiler.look(0.05)
+        time.sleep(0.2)  # the case that was called last may still be told
+        profiler.look(0.0)
+        known = profiler.count_of_answers
+        assert not profiler.is_done
+        time.sleep(1.0)
+        profiler.look(0.0)
+        assert profiler.count_of_answers == known
+        profiler.look(60.0)
+        assert profiler.is_done
+
+
+BENCHMARK = """
+class Suite:
+    def time_it(self):
+        {body}
+    def setup(self):
+        self.ds = {setup}
+"""
+BY_NAME = {
+    "indexing.Suite.time_it": BENCHMARK.format(body="self.ds.isel()", setup="Dataset()"),
+    "rolling.Suite.time_it": BENCHMARK.format(body="self.ds.mean()", setup="Dataset().isel(x=1)"),
+    "dataset_io.Suite.time_it": BENCHMARK.format(body="self.ds.write()", setup="make()"),
+    "repr.Suite.time_it": BENCHMARK.format(body="repr(self.ds)", setup="make()"),
+}
+
+
+def test_a_name_in_the_timed_body_comes_before_one_in_setup_and_the_name_of_a_file() -> None:
+    changed = Changed((), frozenset({"isel"}), frozenset({"isel", "dataset"}), True)
+    cases = [MeasurableCase(name, name, 30.0) for name in reversed(BY_NAME)]
+    assert [case.name for case in rank(cases, {}, BY_NAME, changed)] == list(BY_NAME)
+
+
+def test_a_special_method_is_looked_for_by_the_name_of_its_class(
+    make_repository: Callable[..., Path],
+) -> None:
+    text = "class Grid:\n    def __init__(self):\n        self.size = 1\n"
+    repository = make_repository({"package.py": text})
+    after = commit(repository, {"package.py": text.replace("1", "2")}, "Change")
+    assert read_changes(repository, "HEAD~1", after, ["package.py"]).identifiers == {"Grid"}
+
+
+LAZY = """
+import time
+
+def work():
+    if work.first:
+        time.sleep(0.3)  # as a large package imports parts of itself at the first call
+    work.first = False
+    changed()
+
+work.first = True
+
+def changed():
+    return sum(range(1_000_000))
+"""
+
+
+def test_the_imports_of_a_first_call_do_not_hide_what_changed(
+    make_repository: Callable[..., Path], made_environment: Path
+) -> None:
+    suite = "import package\n\ndef time_it():\n    package.work()\n"
+    repository = make_repository(
+        {"package.py": LAZY, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}
+    )
+    after = commit(repository, {"package.py": LAZY.replace("1_000_000", "1_000_001")}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    suites = repository / "benchmarks"
+    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
+    with Profiler(side, [_case("time_it")], changed) as profiler:
+        profiler.look(60.0)
+    assert (profiler.shares["suite.time_it"] or 0) > 0.5

@@ -1,0 +1,171 @@
+"""Measures the cases of a gate, group after group, until they are decided."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Protocol
+
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import Round
+from asv_watch.engine.rounds import Sampling, measure_cases
+from asv_watch.engine.sides import Side
+from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided
+from asv_watch.gate.result import ExactValues, GateCase
+from asv_watch.machine.budget import Budget, BudgetSpentError
+from asv_watch.progress import human_time
+from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
+from asv_watch.records.measurements import MeasuredCase
+
+FIRST_TOGETHER = 5
+"""Most cases that are measured together at first, those that run what was changed if any is known
+to: how many more fit into the time is known once they are finished."""
+_MOST_TOGETHER = 20
+
+
+class Order(Protocol):
+    """The order in which cases are measured."""
+
+    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
+        """Return the next cases, given the names of those begun and how many fit in the time."""
+
+    def ranked(self) -> Sequence[MeasurableCase]:
+        """List all cases, in order."""
+
+
+class InOrder:
+    """Cases in a given order, so many at first."""
+
+    def __init__(self, cases: Sequence[MeasurableCase], first: int = FIRST_TOGETHER) -> None:
+        """Keep them."""
+        self._cases, self._first = cases, first
+
+    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
+        """Return the next cases."""
+        left = [case for case in self._cases if case.name not in begun]
+        return left[: min(fitting, _MOST_TOGETHER) if begun else self._first]
+
+    def ranked(self) -> Sequence[MeasurableCase]:
+        """List all cases."""
+        return self._cases
+
+
+class GateMeasurement:
+    """The cases that a gate measures on both sides."""
+
+    def __init__(self, sides: tuple[Side, Side], threshold: float, budget: Budget) -> None:
+        """Begin with none.
+
+        Args:
+            sides: base and head.
+            threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
+            budget: the time that is left.
+        """
+        self._sides, self._threshold, self._budget = sides, threshold, budget
+        self._cases: dict[str, MeasurableCase] = {}
+        self._results: dict[str, list[CaseResult]] = {}
+
+    def _begun(self) -> list[GateCase]:
+        return [_gate_case(*of_case) for of_case in self._results.items()]
+
+    def run(
+        self,
+        order: Order,
+        is_enough: Callable[[Sequence[GateCase]], bool] = lambda cases: False,
+    ) -> list[GateCase]:
+        """Measure group after group until these are enough or the time is over.
+
+        A group is finished before another begins, and none begins that would not be finished in
+        time. If time is left, slower cases are measured once more, which shows their size.
+
+        Returns:
+            Every case, those that were not begun last.
+        """
+        started, fitting = time.monotonic(), _MOST_TOGETHER
+        try:
+            with self._budget.enforced():
+                while fitting and (group := order.next_group(self._cases, fitting)):
+                    print(
+                        f"measuring {len(group)} cases, {human_time(self._budget.left_s)} of the "
+                        "limit left",
+                        flush=True,
+                    )
+                    self._measure(group)
+                    if is_enough(self._begun()):
+                        print("the gate fails already: no other case is measured", flush=True)
+                        break
+                    mean_s = (time.monotonic() - started) / len(self._cases)
+                    fitting = int(self._budget.left_s / mean_s)
+                self._measure_slower_again()
+        except BudgetSpentError:
+            print("the time is over", flush=True)
+        left = (case.name for case in order.ranked() if case.name not in self._cases)
+        return [*self._begun(), *map(GateCase, left)]
+
+    def _measure(self, group: Sequence[MeasurableCase]) -> None:
+        """Measure cases until each is decided, or has the most rounds."""
+        self._cases |= {case.name: case for case in group}
+        self._results |= {case.name: [] for case in group}
+        kept: dict[str, list[Round]] = {case.name: [] for case in group}
+
+        def keep(result: MeasuredCase) -> None:
+            self._results[result.case] = [result.between(0, 1)]
+
+        for rounds in ROUNDS:
+            undecided = [case for case in group if not self._is_decided(case)]
+            if undecided:
+                measure_cases(
+                    self._sides,
+                    undecided,
+                    keep,
+                    _exactly(rounds),
+                    {case.name: list(kept[case.name]) for case in undecided},
+                    lambda case, numbers: kept[case.name].append(numbers),
+                )
+
+    def _is_decided(self, case: MeasurableCase) -> bool:
+        return any(
+            not isinstance(result, CaseRatio) or is_decided(result, self._threshold)
+            for result in self._results[case.name]
+        )
+
+    def _measure_slower_again(self) -> None:
+        """Measure the slower cases once more, from fresh rounds."""
+        slower = list(self._slower())
+        if slower:
+            print("measuring the size of what is slower", flush=True)
+            measure_cases(
+                self._sides,
+                slower,
+                lambda result: self._results[result.case].append(result.between(0, 1)),
+                _exactly(ROUNDS[0]),
+            )
+
+    def _slower(self) -> Iterator[MeasurableCase]:
+        for name, results in self._results.items():
+            if len(results) == 1 and isinstance(results[0], CaseRatio) and is_certain(results[0]):
+                yield self._cases[name]
+
+
+def _exactly(rounds: int) -> Sampling:
+    """Return a sampling that ends with so many rounds, whatever they show."""
+    return Sampling(rounds, rounds, half_width=0.0, doubtful_from=math.inf, share_of_difference=0)
+
+
+def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
+    """Put the measurements of a case together; what fails on the base cannot be compared."""
+    ratios = [result for result in results if isinstance(result, CaseRatio)]
+    exact = None
+    skipped = failed = ""
+    for result in results:
+        if isinstance(result, CaseValues):
+            before, after = result.before, result.after
+            if result.exact and isinstance(before, float) and isinstance(after, float):
+                exact = ExactValues(before, after, result.unit)
+            else:
+                skipped = "values of zero or below have no ratio"
+        if isinstance(result, Unmeasured):
+            skipped = (result.failed if result.failed_before else result.skipped)[:2000]
+            failed = "" if result.failed_before else result.failed[:2000]
+    return GateCase(name, tuple(ratios), exact, skipped, failed)

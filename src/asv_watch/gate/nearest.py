@@ -1,0 +1,95 @@
+"""The cases that a diff can have made slower, the nearest first; more are looked at meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from asv_watch import quantities
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
+from asv_watch.gate.changes import Changed
+from asv_watch.gate.measure import FIRST_TOGETHER, InOrder
+from asv_watch.gate.ranking import Profiler, rank
+from asv_watch.machine.budget import Budget
+from asv_watch.progress import human_time
+
+SHARE_OF_LOOKING = 0.2
+"""Share of the time limit, and later of what is left of it, in which cases may be looked at."""
+
+
+class Nearest:
+    """The cases that a diff can have made slower, the nearest first; others as time is left."""
+
+    def __init__(
+        self,
+        listed: Sequence[MeasurableCase],
+        texts: Mapping[str, str],
+        changes: Changed,
+        budget: Budget,
+    ) -> None:
+        """Order the cases by names.
+
+        Args:
+            listed: the cases to choose from.
+            texts: source of each benchmark, by its name.
+            changes: what was changed.
+            budget: time that is left.
+        """
+        timed = [case for case in listed if case.is_timed]
+        self._candidates = [case for case in timed if case.short] or timed or list(listed)
+        self._is_timed = bool(timed)
+        self._texts, self._changes, self._budget = texts, changes, budget
+        self._profiler: Profiler | None = None
+
+    @contextmanager
+    def looking(self, head: Side) -> Iterator[None]:
+        """Call cases under a profile, when time is given for it, until the body ends."""
+        if not (self._changes.functions and self._is_timed):
+            yield
+            return
+        by_name = rank(self._candidates, {}, self._texts, self._changes)
+        with Profiler(head, by_name, self._changes) as self._profiler:
+            yield
+
+    def look(self, seconds: float, begun: Collection[str] = ()) -> None:
+        """Look at what further cases run; say how many were looked at."""
+        profiler = self._profiler
+        if profiler is None or profiler.is_done or seconds <= 0:
+            return
+        measured = {case.identity for case in self._candidates if case.name in begun}
+        started = time.monotonic()
+        profiler.look(seconds, measured)
+        near = sum(bool(share) for share in profiler.shares.values())
+        print(
+            f"looked at {len(profiler.shares)} of {quantities.counted(profiler.count, 'case')} in "
+            f"{human_time(time.monotonic() - started)}: {near} run what changed",
+            flush=True,
+        )
+
+    def ranked(self) -> list[MeasurableCase]:
+        """List the cases that may run what changed, the nearest first."""
+        return rank(self._candidates, self._shares, self._texts, self._changes)
+
+    @property
+    def _shares(self) -> Mapping[str, float | None]:
+        return self._profiler.shares if self._profiler else {}
+
+    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
+        """Return the cases to measure next."""
+        if begun:
+            self.look(self._budget.left_s * SHARE_OF_LOOKING, begun)
+        ranked = self.ranked()
+        first = self._count_first(ranked) if not begun else 0
+        return InOrder(ranked, first).next_group(begun, fitting)
+
+    def _count_first(self, ranked: Sequence[MeasurableCase]) -> int:
+        """Say which cases are the nearest, and return how many of them to measure first."""
+        print("the nearest cases:")
+        nearest = ranked[:FIRST_TOGETHER]
+        for case in nearest:
+            part = self._shares.get(case.identity)
+            note = f" (changed functions: {quantities.share(part)})" if part else ""
+            print(f"  {case.name}{note}", flush=True)
+        return sum(bool(self._shares.get(case.identity)) for case in nearest) or len(nearest)
