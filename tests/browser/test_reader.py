@@ -243,8 +243,11 @@ def test_a_cpu_and_a_gpu_of_different_machines_are_compared(
             Plan(commits=4, suites=(suite,), machines_without_cpu=gpu, steps=0, never_run=0),
         ).url
     )
-    visitor.go(f"#/compare?{sides}&group=*")
     section = "main > section:not([hidden])"
+    visitor.go("#/overview?m=ci-2core&group=*")
+    heads = visitor.page.locator(f"{section} table.matrix thead th").all_inner_texts()
+    assert any("cuda" in head and head.endswith("on gpu-lab") for head in heads), heads
+    visitor.go(f"#/compare?{sides}&group=*")
     assert lead in visitor.text(f"{section} .lead")
     rows = visitor.rows(f"{section} table.list")
     assert {row[0].split(" · ")[0] for row in rows} == {"darnn", "lenet5"}

@@ -15,7 +15,7 @@ import {
 import { ofGroup } from "../../page/fields.js";
 import { moreButton, scrollBox } from "../../page/tables.js";
 import { capital, formatChange, formatDay, plural } from "../../text/format.js";
-import { rowsOfCases } from "./rows.js";
+import { columnsElsewhere, rowsOfCases } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
 
@@ -103,8 +103,11 @@ const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].
  */
 export function drawMatrix(place, group) {
   const { seriesAt, subject } = getModel();
-  const live = ofGroup(seriesAt(place).filter(hasRun), group, (series) => series.case);
-  const chosen = rowsOfCases(live);
+  const own = ofGroup(seriesAt(place).filter(hasRun), group, (series) => series.case);
+  const elsewhere = columnsElsewhere(place, own);
+  const machineOf = new Map(elsewhere.map(({ case: { field }, machine }) => [field, machine]));
+  const live = own.filter(({ case: { field } }) => !machineOf.has(field));
+  const chosen = rowsOfCases([...live, ...elsewhere]);
   const { rows, columns } = chosen;
   const beside = firstRun(place);
   const { machines, environments } = getModel().index;
@@ -120,9 +123,11 @@ export function drawMatrix(place, group) {
       table: chosen,
     };
 
-  const heads = columns.map(({ look, name }) =>
-    el("th", { scope: "col" }, keySquare(look), name || capital(label)),
-  );
+  const heads = columns.map((column) => {
+    const where = machineOf.get(column);
+    const name = `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`;
+    return el("th", { scope: "col" }, keySquare(column.look), name);
+  });
   if (beside)
     heads.push(
       ...columns.map(({ name }) =>
