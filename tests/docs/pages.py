@@ -50,7 +50,8 @@ class Page:
         in_sentences = re.findall(r"`([^`\n]+)`", _FENCE.sub("", self.text))
         for line in [*lines, *in_sentences]:
             for part in line.partition(" #")[0].split(" && "):
-                if found := _COMMAND.match(part.strip()):
+                without_redirection = re.split(r" [|>] ", part)[0]
+                if found := _COMMAND.match(without_redirection.strip()):
                     yield found[1]
 
 
