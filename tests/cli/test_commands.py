@@ -149,6 +149,8 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "--ema", "1"], 1, "--ema 1 would never move the average"),
         (["train", "--threads", "0"], 2, "'--threads': Input should be greater"),
         (["train", "--device", "gpu"], 1, "must be 'cpu', 'cuda' or 'cuda:N'"),
+        (["train", "--strategy", "dp"], 1, "--strategy dp trains on all GPUs of this process"),
+        (["train", "--strategy", "dp", "--devices", "2"], 1, "leave out --devices, or use ddp"),
         (["train", "--json", "/nowhere/x.json"], 1, "no folder /nowhere"),
         (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
         (

@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from tests.conftest import run
+from tests.gpu import needs_gpu
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
@@ -195,3 +196,10 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
         assert last_line(errors) == "torchspeed: interrupted"
         assert said(errors) == 1
         assert all_gone(everyone)
+
+
+@needs_gpu
+def test_threads_of_one_process_train_as_one_gpu_does() -> None:
+    config = RunConfig(data="dummy", device="cuda", epochs=1, limit_batches=3, warmup=0)
+    losses = [train(replace(config, strategy=how)).epochs[0].train_loss for how in ("ddp", "dp")]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)

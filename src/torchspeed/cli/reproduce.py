@@ -24,7 +24,8 @@ Examples:\n
 """
 
 NAMES = ("workers", "batch-size", "optimiser", "rate", "epochs", "phases", "inference",
-         "smooth-inference", "cnn-epoch", "time-series", "exchange-rates")  # fmt: skip
+         "smooth-inference", "expected-speed", "cnn-epoch", "time-series",
+         "exchange-rates")  # fmt: skip
 """Names of `REPRODUCTIONS`, for help and completion without torch."""
 
 

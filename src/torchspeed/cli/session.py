@@ -48,6 +48,11 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
     config, outputs = complete(configure(options)), read(Outputs, options)
     group = launched_group()
     devices = 1 if group is not None else count_devices(outputs.devices, config.device)
+    if config.strategy == "dp" and (group is not None or devices > 1):
+        raise TorchspeedError(
+            "--strategy dp takes all GPUs that CUDA_VISIBLE_DEVICES names, in one process; leave "
+            "out --devices, or use ddp"
+        )
     threads = config.threads or shared_threads(devices)
     job = partial(run_and_report, replace(config, threads=threads), run, outputs)
     if group is not None:

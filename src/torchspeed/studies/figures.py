@@ -115,6 +115,7 @@ def _bars(panel: Axes, table: DataFrame, unit: str) -> None:
     A Jetson's and a server's seconds are in one picture.
     """
     in_seconds = unit == "s"
+    table.index = table.index.map(lambda label: label.replace(" / ", " /\n"))
     table.plot.bar(ax=panel, rot=0, width=0.8, logy=in_seconds)
     if in_seconds:
         panel.set_ylim(bottom=table.min(axis=None) / 10)

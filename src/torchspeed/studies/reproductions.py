@@ -140,6 +140,37 @@ def _phases(run: Callable[[RunConfig], RunResult], mode: str) -> Reproduction:
     )
 
 
+_STEP_OF = {
+    "1 V100 / 1 A40": (("TN cluster, V100", "1"), ("TN cluster, A40", "1")),
+    "1 JADE2 V100 / 1 V100": (("JADE2, V100", "1"), ("TN cluster, V100", "1")),
+    # Of the 8 devices that the authors' logs and a later table have.
+    "8 JADE2 V100 / 8 A40": (("JADE2, V100", "4"), ("TN cluster, A40", "8")),
+}
+"""Of an expected speed, hardware and devices of both machines in the table of measured steps."""
+
+
+def _speeds(config: RunConfig, full: bool) -> list[Row]:
+    """Return what the published steps make of the expected speeds, and this machine's speed.
+
+    A speed is images a second of forward and backward pass on dummy data, without loading.
+    """
+    steps: dict[tuple[str, str], float] = {}
+    for value in published_values():
+        in_a_step = value.get("mode") == "train" and value.get("data") == "dummy"
+        if in_a_step and value["quantity"] in {Phase.FORWARD, Phase.BACKWARD}:
+            key = value["hardware"], value["devices"]
+            steps[key] = steps.get(key, 0.0) + value["value"]
+    rows: list[Row] = [
+        {"name": "measured there", "comparison": name, "speed": steps[other] / steps[machine]}
+        for name, (machine, other) in _STEP_OF.items()
+    ]
+    (here,) = REPRODUCTIONS["phases"].measure(config, full)
+    images = (128 if full else 4) / (here[str(Phase.FORWARD)] + here[str(Phase.BACKWARD)])
+    of_an_a40 = 128 / steps["TN cluster, A40", "1"]
+    rows.append({"name": here["name"], "comparison": "here / 1 A40", "speed": images / of_an_a40})
+    return rows
+
+
 def _cnn_epoch(config: RunConfig, full: bool) -> list[Row]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     config = replace(
@@ -223,6 +254,15 @@ REPRODUCTIONS = {
     "phases": _phases(train, "train"),
     "inference": _phases(infer, "inference"),
     "smooth-inference": _phases(infer_smoothly, "smooth-inference"),
+    "expected-speed": Reproduction(
+        title="Speed of training ResNet-50, as a multiple of another machine's",
+        drawn_as="bars",
+        axis="comparison",
+        quantities={"speed": ""},
+        measure=_speeds,
+        labels={"source": "benchmarkjade"},
+        name="expected",
+    ),
     "cnn-epoch": Reproduction(
         title="One epoch of the small CNN",
         drawn_as="bars",

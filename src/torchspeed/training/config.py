@@ -15,6 +15,7 @@ LEARNING, DEVICE = "Learning", "Device"
 """Headings of ``--help``."""
 
 Schedule = Literal["constant", "cosine", "step"]
+Strategy = Literal["ddp", "dp"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 
 
@@ -100,6 +101,12 @@ class RunConfig:
     data_options: DataOptions = field(default_factory=DataOptions)
 
     device: str = option("cpu", "cpu, cuda or cuda:N.", panel=DEVICE)
+    strategy: Strategy = option(
+        "ddp",
+        "How several devices train together: ddp, a process each; dp, threads of one process on "
+        "all GPUs, as torch.nn.DataParallel has it.",
+        panel=DEVICE,
+    )
     precision: Precision = option(
         "32-true", "Number format; mixed: matrix products in 16 bits.", panel=DEVICE
     )

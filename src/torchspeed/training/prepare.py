@@ -46,6 +46,10 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
     absent = _one_line(lambda: missing_device(config.device))
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
+    if config.strategy == "dp" and config.device != "cuda":
+        raise TorchspeedError(
+            "--strategy dp trains on all GPUs of this process; give --device cuda, or use ddp"
+        )
     seed_everything(config.seed)
     if IMPORT_MARK in config.model:
         model, data, loss = _imported(config)

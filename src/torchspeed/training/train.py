@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 from torch.nn import functional as F
-from torch.nn.parallel import DistributedDataParallel
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from torchspeed.data.loader import naming_worker_errors
 from torchspeed.errors import TorchspeedError
@@ -93,6 +93,8 @@ class _Trainer:
         self.state = TrainingState(model, config)
         if run.group.world > 1:
             model = _replicated(run.network)
+        elif config.strategy == "dp":
+            model = DataParallel(model)  # on all GPUs; parts of each batch, in threads
         network = replace(run.network, model=model, loss=_training_loss(run.network, config))
         self.step = TrainingStep(network, self.state)
         self.tested = replace(run.network, model=self.state.tested)
