@@ -153,7 +153,7 @@ interface Asked {
   /** Keys that no case has. */
   unknown: string[];
   place: Place;
-  x: "commit" | "date" | "release";
+  x: "commit" | "date";
   y: YAxis;
   /** How many commits are shown, or "all". */
   last: string;

@@ -79,15 +79,12 @@ function drawItem(history, cases) {
   return smallMultiple(casePageOf(first?.key ?? ""), name, details && ` · ${details}`, picture);
 }
 
-/**
- * @param {ReleaseHistory} history
- * @param {Set<string>} [keys] cases that are wanted; the main ones without any
- */
-export function releaseCharts(history, keys = new Set()) {
+/** @param {ReleaseHistory} history */
+export function releaseCharts(history) {
   /** @type {Map<number | null, ReleaseCase[]>} */
   const rows = new Map();
   for (const what of history.cases) {
-    if (!(keys.size ? keys.has(what.key) : what.main) || what.times.length < FEWEST) continue;
+    if (!what.main || what.times.length < FEWEST) continue;
     rows.set(what.row, [...(rows.get(what.row) ?? []), what]);
   }
   if (!rows.size) return [];

@@ -22,7 +22,7 @@ export function readTimeline(state) {
     cases,
     unknown: wanted.filter((key) => !model.caseOf(key)),
     place: { ...place, metric: cases[0]?.metric ?? place.metric },
-    x: x === "date" || x === "release" ? x : "commit",
+    x: x === "date" ? x : "commit",
     y: firstParam(state, "y") === "value" ? "log" : "ratio",
     last: LAST_CHOICES.find((name) => name === firstParam(state, "n")) ?? "200",
     from: firstParam(state, "from"),

@@ -9,13 +9,11 @@ import {
   linkTo,
 } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { loadReleases } from "../../data/registry.js";
-import { el, fold, freshId, notice } from "../../page/elements.js";
+import { el, fold, freshId } from "../../page/elements.js";
 import { commitField, foldedFields, selectField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, plural } from "../../text/format.js";
-import { releaseCharts } from "../releases/charts.js";
 import { matrixSheet } from "../overview/rows.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
@@ -70,31 +68,6 @@ const legendOf = (lines) =>
     }),
   );
 
-/** Releases on the x axis. @param {ReleaseHistory[]} histories @param {Asked} asked */
-function drawReleases(histories, { cases }) {
-  const { index } = getModel();
-  const keys = new Set(cases.map(({ key }) => key));
-  const charts = histories.flatMap((history) => {
-    const drawn = releaseCharts(history, keys);
-    return drawn.length
-      ? [el("h2", {}, `${history.package || index.project.name} on ${history.machine}`), ...drawn]
-      : [];
-  });
-  return charts.length
-    ? charts
-    : [notice("No releases were compared for these cases; asv-watch releases measure does so.")];
-}
-
-/** @param {ReleaseHistory[]} histories @returns {Sheet} */
-const releaseSheet = (histories) => ({
-  head: ["case", "machine", "release", "time relative to the newest", "low", "high"],
-  rows: histories.flatMap(({ cases, machine, versions }) =>
-    cases.flatMap(({ title, times }) =>
-      times.map(([at, ...ratios]) => [title, machine, versions[at], ...ratios]),
-    ),
-  ),
-});
-
 /** What is missing, in sentences. @param {Asked} asked @param {SeriesLine[]} lines */
 function missingText({ cases, unknown, place }, lines) {
   const drawn = new Set(lines.map(({ series }) => series.case));
@@ -117,7 +90,6 @@ export const timelineView = {
       options: () => [
         ["commit", "commits"],
         ["date", "dates"],
-        ["release", "releases"],
       ],
       initial: () => "commit",
     });
@@ -165,16 +137,8 @@ export const timelineView = {
             : " 0 % is the newest level. Lines move where a change was measured; dots are runs."
           : "";
       const text = `${directionOf(asked.place.metric)}${since}`;
-      single.hidden = asked.x === "release" || !asked.cases.length;
+      single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
-      if (asked.x === "release") {
-        const histories = await loadReleases();
-        if (ticket !== mine) return null;
-        note.textContent = "Time relative to the newest release: less is faster.";
-        out.replaceChildren(...drawReleases(histories, asked));
-        const title = note.textContent;
-        return { name: "timeline", title, sheet: () => releaseSheet(histories) };
-      }
       if (!asked.cases.length && !asked.unknown.length) {
         // A machine without a history would show nothing: the one with the longest stands in.
         const { longest } = getModel();
