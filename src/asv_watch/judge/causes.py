@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from asv_watch import quantities
 from asv_watch.records.explanations import Explanation, KernelChange, OperatorDifference
@@ -56,6 +57,59 @@ def explained_between(
     return explained[-1] if explained else None
 
 
+class Leading(NamedTuple):
+    """The operator that accounts for most of a difference."""
+
+    name: str
+    """Of one that took the place of another: both, with an arrow."""
+    seconds: tuple[float, float]
+    """Before and after."""
+    share: float
+    """Of the case's own difference; above 1 where other operators offset a part."""
+
+
+def leading_operator(explanation: Explanation, ratio: float | None = None) -> Leading | None:
+    """Return the operator that accounts for most of a difference; ``None`` where none does.
+
+    Args:
+        explanation: of the difference.
+        ratio: as `in_words` takes it.
+    """
+    times = _clear_times(explanation)
+    own = _own_difference(explanation, ratio)
+    differences = {name: after - before for name, (before, after) in times.items()}
+    if _is_unknown(explanation, math.fsum(differences.values()), own, ratio):
+        return None
+    alike = {name: value for name, value in differences.items() if value * own > 0}
+    name = max(alike, key=lambda name: abs(alike[name]), default="")
+    if not alike or abs(alike[name]) < _SMALLEST_PART * explanation.seconds[0]:
+        return None
+    return Leading(name, times[name], alike[name] / own)
+
+
+def _clear_times(explanation: Explanation) -> dict[str, tuple[float, float]]:
+    """Add up the times of each operator that differs clearly, before and after."""
+    clear = [operator for operator in explanation.operators if operator.clear]
+    names = _names_with_successors(clear)
+    times: dict[str, tuple[float, float]] = {}
+    for operator in clear:
+        name = names.get(operator.name, operator.name)
+        old, new = times.get(name, (0.0, 0.0))
+        times[name] = old + operator.seconds[0], new + operator.seconds[1]
+    return times
+
+
+def _own_difference(explanation: Explanation, ratio: float | None) -> float:
+    """Return the difference of the case in seconds: as measured, or else as profiled."""
+    before, after = explanation.seconds
+    return before * (ratio - 1) if ratio is not None and before > 0 else after - before
+
+
+def _is_unknown(explanation: Explanation, total: float, own: float, ratio: float | None) -> bool:
+    """Tell whether all operators together differ too much from the case to explain it."""
+    return ratio is not None and explanation.seconds[0] > 0 and not _agree(total, own)
+
+
 def in_words(explanation: Explanation, ratio: float | None = None) -> str:
     """Return one sentence: the operator that accounts for most of the difference.
 
@@ -72,38 +126,26 @@ def in_words(explanation: Explanation, ratio: float | None = None) -> str:
         ratio: time of the case after over before, as it was measured without a profiler; if it is
             not known, that of all operators in the profile.
     """
-    clear = [operator for operator in explanation.operators if operator.clear]
-    names = _names_with_successors(clear)
-    times: dict[str, tuple[float, float]] = {}
-    for operator in clear:
-        name = names.get(operator.name, operator.name)
-        old, new = times.get(name, (0.0, 0.0))
-        times[name] = old + operator.seconds[0], new + operator.seconds[1]
+    times = _clear_times(explanation)
     if not times:
         return "No operator differs clearly from its own noise"
-    differences = {name: after - before for name, (before, after) in times.items()}
-    total = math.fsum(differences.values())
-    whole = explanation.seconds[0]
-    own = explanation.seconds[1] - whole
-    if ratio is not None and whole > 0:
-        own = whole * (ratio - 1)
-        if not _agree(total, own):
-            return (
-                f"Cause unknown: operators explain {quantities.change(1 + total / whole)} "
-                f"of {quantities.change(ratio)}"
-            )
-    alike = {name: value for name, value in differences.items() if value * own > 0}
-    name = max(alike, key=lambda name: abs(alike[name]), default="")
-    if not alike or abs(alike[name]) < _SMALLEST_PART * whole:
+    total = math.fsum(after - before for before, after in times.values())
+    own = _own_difference(explanation, ratio)
+    if ratio is not None and _is_unknown(explanation, total, own, ratio):
+        explained = quantities.change(1 + total / explanation.seconds[0])
+        return f"Cause unknown: operators explain {explained} of {quantities.change(ratio)}"
+    leading = leading_operator(explanation, ratio)
+    if leading is None:
         return "No operator accounts for the difference"
-    details = " → ".join(quantities.quantity(seconds, "seconds") for seconds in times[name])
-    kernel = next((change for change in explanation.kernels if _calls(name, change)), None)
+    details = " → ".join(quantities.quantity(seconds, "seconds") for seconds in leading.seconds)
+    kernels = explanation.kernels
+    kernel = next((change for change in kernels if _calls(leading.name, change)), None)
     if kernel is not None:
         old_kernel, new_kernel = (
             ", ".join(names) or "none" for names in (kernel.before, kernel.after)
         )
         details += f", kernel {old_kernel} → {new_kernel}"
-    share = alike[name] / own
+    name, share = leading.name, leading.share
     if share > _WHOLE:
         return f"{name} changed more than the case ({details}); other operators offset a part"
     return f"{name} accounts for {min(share, 1):.0%} of the difference ({details})".replace(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from asv_watch.judge.causes import in_words
+from asv_watch.judge.causes import leading_operator
 from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
-from asv_watch.records.explanations import StoredExplanation
+from asv_watch.records.explanations import Explanation, StoredExplanation
 from asv_watch.records.labels import Layout
 
-_ACCOUNTS = re.compile(r"^(?:.+ → )?(\S+) accounts for (\d+) %")
-_LEAST_SHARE = 50
-"""Per cent of the difference that an operator accounts for, to be named beside it."""
+_LEAST_SHARE = 0.5
+"""Of the difference that an operator accounts for, to be named beside it."""
 
 
 def operator_name(name: str, layout: Layout) -> str:
@@ -22,12 +20,12 @@ def operator_name(name: str, layout: Layout) -> str:
     return layout.spelling.get(bare) or bare.removeprefix("native_").replace("_", " ")
 
 
-def leading_operator(explanation: StoredExplanation, ratio: float, layout: Layout) -> str:
+def operator_behind(explanation: Explanation, ratio: float, layout: Layout) -> str:
     """Return the operator that accounts for most of a difference; empty where none does."""
-    accounts = _ACCOUNTS.match(in_words(explanation.explanation, ratio))
-    if accounts is None or int(accounts[2]) < _LEAST_SHARE:
+    leading = leading_operator(explanation, ratio)
+    if leading is None or leading.share < _LEAST_SHARE:
         return ""
-    return operator_name(accounts[1], layout)
+    return operator_name(leading.name.rpartition(" → ")[2], layout)
 
 
 class ReleaseCauses:
@@ -50,4 +48,6 @@ class ReleaseCauses:
     def operator(self, step: ReleaseStep, case: str, ratio: PairRatio) -> str:
         """Return the operator that accounts for a difference; empty where none is known."""
         stored = self._stored.get((case, step.before, step.after))
-        return leading_operator(stored, ratio.ratio, self._layout) if stored else ""
+        if stored is None:
+            return ""
+        return operator_behind(stored.explanation, ratio.ratio, self._layout)
