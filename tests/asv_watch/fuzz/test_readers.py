@@ -180,6 +180,8 @@ def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, dat
             with contextlib.suppress(WatchError):
                 merge_results(results, folder / "merged")
                 merge_results(sound.results, folder / "merged")
+            with contextlib.suppress(WatchError):
+                merge_results(sound.results, results)
     finally:
         shutil.rmtree(folder)
 
