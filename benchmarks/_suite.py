@@ -68,8 +68,10 @@ def _version(suite: type[_Suite], kind: str) -> str:
     if kind == "time":
         fixed = hasattr(suite, "number")  # calls of a sample; else as many as fill sample_time
         names = [name for name in _RECIPE if name != ("sample_time" if fixed else "number")]
-        recipe = {name: getattr(suite, name) for name in names}
-        parts.append(" ".join(f"{name}={_written(value)}" for name, value in recipe.items()))
+        words = [f"{name}={_written(getattr(suite, name))}" for name in names]
+        parts.append(" ".join([*words, "value=median"]))  # over the rounds
+    if kind == "peakmem":
+        parts.append("memory=private")  # without mapped files, such as libraries
     if kind != "track":  # what a `track_*` returns is stored as it is
         parts.append(f"asv_runner {version('asv_runner')}")
     return "; ".join(parts)

@@ -1,7 +1,7 @@
 """Everything that runs outside the measured process; nothing here knows what is measured.
 
-It serves any asv project: with ``"plugins": [".asv_watch"]`` in its asv.conf.json, `asv`
-stores and publishes as described in ``docs/other-projects.md``.
+It serves any asv project: with ``"plugins": [".asv_watch"]`` in its asv.conf.json, `asv publish`
+writes the site that ``docs/other-projects.md`` describes. Every other command of asv is asv's own.
 """
 
 import gc
@@ -11,16 +11,11 @@ from typing import Any
 
 
 def setup() -> None:
-    """Load both plugins; asv calls this when it has imported the package.
-
-    Raises:
-        asv.util.UserError: The installed asv is not one that this can work with.
-    """
+    """Let `asv publish` build this package's site; asv calls this when it loads the plugin."""
     sys.excepthook = _print_exception  # first: what follows takes most of a second
     # The package itself is imported by everything below it, which must not import asv.
-    from asv_watch.asv import hooks, publish_hook  # noqa: PLC0415
+    from asv_watch.asv import publish_hook  # noqa: PLC0415
 
-    hooks.setup()
     publish_hook.setup(_publish)
 
 

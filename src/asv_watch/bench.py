@@ -1,4 +1,4 @@
-"""Measures commits in environments, one ``asv run`` for each of their products."""
+"""Measures commits in environments."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Annotated
 
 import typer
 
-from asv_watch.asv.commands import run_asv
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching, parse_shard
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.runs import Outcomes, measure_missing
 from asv_watch.errors import ExitStatus
 from asv_watch.options import Cases, Full, Machine, Release
-from asv_watch.progress import Progress, human_time
+from asv_watch.progress import human_time
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Unmeasured
 from asv_watch.records.git import ask_git
-from asv_watch.records.side_files import round_seconds
+from asv_watch.records.records import Outcome
 from asv_watch.workplace import Workplace, open_workplace
 
 
@@ -33,13 +33,13 @@ class Tally:
     failures: list[str] = field(default_factory=list)
     """A line for each case that failed or timed out."""
 
-    def add(self, outcomes: dict[str, tuple[str, str]]) -> None:
-        """Count the outcomes of one ``asv run``."""
+    def add(self, outcomes: Outcomes) -> None:
+        """Count the outcomes of one run."""
         for case, (outcome, reason) in outcomes.items():
-            self.counts[outcome] = self.counts.get(outcome, 0) + 1
-            if outcome in {"failed", "timed out"}:
+            self.counts[outcome.value] = self.counts.get(outcome.value, 0) + 1
+            if outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
                 last = reason.splitlines()[-1] if reason else "no message"
-                self.failures.append(f"{case} {outcome}: {last}")
+                self.failures.append(f"{case} {outcome.value}: {last}")
 
     def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
         """Add the cases without a ratio that failed, and how, such as ``measured again``."""
@@ -60,7 +60,7 @@ def measure_commit(
     selection: Selection,
     *,
     retry_failed: bool,
-) -> dict[str, tuple[str, str]]:
+) -> Outcomes:
     """Measure what is missing of one commit in one environment.
 
     Returns:
@@ -72,19 +72,11 @@ def measure_commit(
     subject = ask_git(place.configuration.repository, "log", "-1", "--format=%h %s", commit)
     print(f"{subject}\n  with {environment.label}, on {place.machine}", flush=True)
     started = time.monotonic()
-    progress = Progress(round_seconds(place.results))
-    where = ["--machine", place.machine, "--environment", environment.name]
-    run_asv(
-        place.root,
-        ["run", *where, f"{commit}^!"],
-        progress,
-        selection=selection,
-        resume="missing" if retry_failed else "never-run",
-    )
+    outcomes = measure_missing(place, commit, environment, selection, retry_failed=retry_failed)
     done = Tally()
-    done.add(progress.outcomes)
-    progress.say(f"  {done} in {human_time(time.monotonic() - started)}")
-    return progress.outcomes
+    done.add(outcomes)
+    print(f"  {done} in {human_time(time.monotonic() - started)}", flush=True)
+    return outcomes
 
 
 def bench(

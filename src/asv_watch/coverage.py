@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from asv_watch.asv.case_store import NOT_BUILT
 from asv_watch.asv.selection import Selection, case_name, cases_of
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import read_machine_list
+
+_NOT_BUILT = "this commit could not be built and installed; asv's output says why"
+"""The reason of all cases of a commit in results from before 2026-11-26: they are not measured."""
 
 
 class Coverage:
@@ -34,7 +36,7 @@ class Coverage:
                 is_open = (
                     run.outcome is Outcome.NEVER_RUN
                     or run.rounds_left > 0
-                    or run.reason == NOT_BUILT
+                    or run.reason == _NOT_BUILT
                 )
                 (self._lacking if is_open else self._begun).add((commit, series.environment))
 

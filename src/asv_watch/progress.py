@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from rich import progress
 from rich.console import Console
@@ -76,57 +75,3 @@ class Display(AbstractContextManager["Display"]):
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""
         self._console.print(printable(line))
-
-
-class Progress(Display):
-    """Shows how far a run is: a bar on a terminal, elsewhere a line a case; with the time left."""
-
-    def __init__(self, remembered: Mapping[str, float], stream: TextIO | None = None) -> None:
-        """Begin.
-
-        Args:
-            remembered: seconds a round of each case.
-            stream: where to print; standard output by default.
-        """
-        self._expected = dict(remembered)
-        self._left: dict[str, int] = {}
-        self._total = 0
-        self._done = 0
-        self._ran = 0
-        self._took = 0.0
-        super().__init__(stream)
-        self.outcomes: dict[str, tuple[str, str]] = {}
-        """Case to its outcome and reason, of this run."""
-
-    def hear(self, message: Mapping[str, Any]) -> None:
-        """Take one message of the running asv: its plan, or a case that ran."""
-        if "plan" in message:
-            self._done = 0
-            self._left = dict(message["plan"])
-            self._total = sum(self._left.values())
-            return
-        ran = message["ran"]
-        case, outcome = ran["case"], ran["outcome"]
-        self.outcomes[case] = (outcome, ran["reason"])
-        if case not in self._left:
-            return  # skipped without a process, which takes no time
-        self._left[case] -= 1
-        if outcome != "ok":  # further rounds of it are not tried
-            self._total -= self._left[case]
-            self._left[case] = 0
-        self._done += 1
-        self._ran += 1
-        self._took += ran["seconds"]
-        self._expected[case] = ran["seconds"]
-        text = f"{case}  {outcome}, {human_time(self.seconds_left())} left"
-        self.step(
-            f"[{self._done:{len(str(self._total))}}/{self._total}] {text}",
-            done=self._done,
-            total=self._total,
-            is_notable=outcome != "ok",
-        )
-
-    def seconds_left(self) -> float:
-        """Expected time of all that is still to run: remembered, or else the mean so far."""
-        mean = self._took / self._ran if self._ran else 0.0
-        return sum(rounds * self._expected.get(case, mean) for case, rounds in self._left.items())

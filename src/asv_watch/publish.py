@@ -13,7 +13,6 @@ from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import ExitStatus
 from asv_watch.judge.findings import analyse
-from asv_watch.progress import Progress
 from asv_watch.records.history import History
 from asv_watch.site.contents import ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
@@ -29,7 +28,7 @@ def publish() -> None:
     root = Path.cwd()
     site = read_configuration(root).site
     print("publishing", flush=True)
-    run_asv(root, ["publish", "--no-pull"], Progress({}))
+    run_asv(root, "publish", "--no-pull")
     print(f"the site is in {os.path.relpath(site, root)}/: open its index.html")
 
 

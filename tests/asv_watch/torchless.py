@@ -25,7 +25,7 @@ CONFIGURATION: dict[str, Any] = {
     "install_command": ["python --version"],
     "uninstall_command": ["python --version"],
     "measured_paths": ["benchmarks", "src", "asv.conf.json"],
-    "plugins": [".asv_watch.asv.hooks"],
+    "plugins": [".asv_watch"],
 }
 
 
@@ -62,6 +62,15 @@ BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_AS
     "uninstall_command": ["return-code=any python -m pip uninstall -y package"],
 }
 """The same for a package that lies beside its suites and has to be built, which asv knows how."""
+
+
+def suite_files(suite: str, **settings: Any) -> dict[str, str]:
+    """The files of a repository with one suite; settings are added to asv.conf.json."""
+    return {
+        "asv.conf.json": json.dumps(CONFIGURATION | settings),
+        "benchmarks/__init__.py": "",
+        "benchmarks/suite.py": suite,
+    }
 
 
 def make_environment(folder: Path) -> None:

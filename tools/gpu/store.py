@@ -21,8 +21,8 @@ import msgspec
 from asv.results import Results
 from asv.runner import BenchmarkResult
 
-from asv_watch.asv import results_files
 from asv_watch.asv.selection import case_name, cases_of
+from asv_watch.files import write_whole
 from asv_watch.records import suite_lists
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git
@@ -80,9 +80,9 @@ class Store:
         """Store everything."""
         folder = self._results / self._machine
         folder.mkdir(parents=True, exist_ok=True)
-        results_files.write_json(
-            str(folder / "machine.json"), {"machine": self._machine, **self._facts}, 1
-        )
+        machine = {"machine": self._machine, **self._facts, "version": 1}
+        text = json.dumps(machine, indent=4, sort_keys=True)
+        write_whole(folder / "machine.json", text.encode())
         suites_at = int(ask_git(ROOT, "log", "-1", "--format=%ct", self._prepared.newest))
         listed = {entry["name"]: entry for entry in self._prepared.benchmarks}
         suite_lists.store_list(self._results, self._machine, listed, suites_at)

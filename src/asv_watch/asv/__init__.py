@@ -1,1 +1,1 @@
-"""The only package that imports asv: hooks, commands, settings, publisher."""
+"""The only package that imports asv: settings, environments, result files, publisher."""

@@ -1,40 +1,26 @@
-"""Runs asv, with its output in a log and its progress on the terminal, and other commands."""
+"""Runs asv, with its output in a log, and other commands."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import asv.util
-
-from asv_watch.asv.chosen import asv_arguments, settings_file
-from asv_watch.asv.selection import EVERYTHING, Selection
-from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.room import REMEDIES
-from asv_watch.progress import Progress
-from asv_watch.records.git import top_of, variables_for_git
+from asv_watch.records.git import variables_for_git
 from asv_watch.signals import exit_in_words
 
-_PHASES = {
-    re.compile(r"Creating virtualenv for"): "creating the environment (once)",
-    re.compile(r"Installing requirements for"): "installing requirements",
-    re.compile(r"Discovering benchmarks"): "discovering benchmarks",
-    re.compile(r"Building [0-9a-f]+ "): "building this commit",
-    re.compile(r"(?P<warning>left out of the site: .*)"): "{warning}",
-    re.compile(r"(?P<warning>\S+ is damaged .* measured again)"): "{warning}",
-}
-"""Lines of asv's output that are passed on, and the words for each."""
+_WARNING = re.compile(r"left out of the site: .*")
+"""What asv prints that is passed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +101,6 @@ _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
 _SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
 """Seconds that asv has to end by itself, and the signal that is sent when they are over."""
-SOME_CASES_FAILED = 2
-"""asv's exit status for a run that went through with failed cases in it."""
 
 
 class NoCaseError(WatchError):
@@ -189,134 +173,44 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def run_asv(
-    root: Path,
-    arguments: Sequence[str],
-    progress: Progress,
-    *,
-    selection: Selection = EVERYTHING,
-    resume: str | None = None,
-) -> int:
-    """Run ``asv`` in ``root`` and watch it.
+def run_asv(root: Path, *arguments: str) -> None:
+    """Run ``asv`` in ``root``, with its output in a log and its warnings on the terminal.
 
     Args:
         root: the checkout.
         arguments: after ``asv``.
-        selection: cases that ``asv run`` measures.
-        progress: receives every case.
-        resume: what not to measure again, see `asv_watch.asv.hooks`.
-
-    Returns:
-        asv's exit status: 0, or `SOME_CASES_FAILED`.
 
     Raises:
-        AsvError: asv failed as a whole; says why, and where its output is.
+        AsvError: asv failed; says why, and where its output is.
         MachineError: it did because of the disk, the memory or the network.
-        NoCaseError: nothing matches the selection.
         OSError: asv's output could not be written to the log.
     """
     log = root / ".asv" / "logs" / f"{arguments[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    reader, writer = os.pipe()
-    environment = variables_for_git() | {"ASV_WATCH_PROGRESS": f"/dev/fd/{writer}"}
-    environment |= selection.environment
-    if resume:
-        environment["ASV_WATCH_RESUME"] = resume
     with log.open("wb", buffering=0) as stream:
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "asv",
-                *arguments,
-                *selection.asv_arguments,
-                *asv_arguments(root),
-            ],
+            [sys.executable, "-m", "asv", *arguments, *asv_arguments(root)],
             cwd=root,
-            env=environment,
+            env=variables_for_git(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            pass_fds=(writer,),
         )
-        os.close(writer)
-
-        unwritten: list[OSError] = []
-
         output = process.stdout
         assert output is not None  # noqa: S101 - PIPE was asked for above
-
-        def copy_output() -> None:
-            for line in output:
-                try:
-                    stream.write(line.encode())
-                except OSError as error:  # go on reading, so that asv does not wait
-                    unwritten.append(error)
-                for pattern, words in _PHASES.items():
-                    match = pattern.search(line)
-                    if match:
-                        # Where the output was closed, the next case ends the run.
-                        with contextlib.suppress(OSError):
-                            progress.say(f"  {words.format(**match.groupdict())}")
-
-        copier = threading.Thread(target=copy_output)
-        copier.start()
         try:
-            with progress, os.fdopen(reader, encoding="utf-8") as messages:
-                for message in messages:
-                    with contextlib.suppress(ValueError):  # asv was killed while it wrote
-                        progress.hear(json.loads(message))
-            status = process.wait()
+            for line in output:
+                stream.write(line.encode())
+                if warning := _WARNING.search(line):
+                    print(f"  {warning[0]}", flush=True)
         finally:
             _end(process)
-            copier.join()
             output.close()
-    if unwritten:
-        raise OSError(unwritten[0].errno, unwritten[0].strerror, str(log))
-    if status not in (0, SOME_CASES_FAILED):
+    if process.returncode:
         printed = log.read_text(encoding="utf-8", errors="replace")
-        if "No benchmarks selected" in printed:
-            raise NoCaseError(f"no case matches {selection}; try a part of a name")
-        cause = find_cause(printed, status)
+        cause = find_cause(printed, process.returncode)
         if cause.is_machine:
             raise MachineError(f"{cause.reason} (full output: {log})")
         raise AsvError(arguments[0], cause.reason, log)
-    return status
-
-
-def discover(
-    folder: Path,
-    checkout: Path,
-    repository: Path,
-    commit: str,
-    environments: Iterable[EnvironmentSpec],
-    machine: str,
-) -> Path:
-    """List the suites of a checkout's working tree; make environments where they are missing.
-
-    Suites, environments, launch method and every other setting are the checkout's own; only the
-    list goes into the folder.
-
-    Returns:
-        A folder of results that holds the list.
-
-    Raises:
-        WatchError: asv failed.
-    """
-    results = folder / "results"
-    settings = asv.util.load_json(str(settings_file(checkout)), js_comments=True)
-    settings |= {
-        "repo": top_of(repository),
-        "benchmark_dir": str(checkout / settings.get("benchmark_dir", "benchmarks")),
-        "env_dir": str(checkout / settings.get("env_dir", "env")),
-        "results_dir": str(results),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "asv.conf.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    for name in dict.fromkeys(environment.name for environment in environments):
-        where = ["--machine", machine, "--environment", name]
-        arguments = ["run", *where, "--bench", "just-discover", f"{commit}^!"]
-        run_asv(folder, arguments, Progress({}))
-    return results

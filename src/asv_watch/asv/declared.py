@@ -178,17 +178,3 @@ def _suggest(name: str, known: Collection[str]) -> str:
     """Return the question whether a similar name was meant; empty where there is none."""
     similar = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {similar[0]!r}?)" if similar else ""
-
-
-class _Current:
-    declared = Declared()
-
-
-def declare(declared: Declared) -> None:
-    """Set what `declared` returns in this process, which runs a command of asv."""
-    _Current.declared = declared
-
-
-def declared() -> Declared:
-    """Return what the project of the running asv command declares."""
-    return _Current.declared

@@ -1,20 +1,83 @@
-"""Builds the package of a commit as asv does, and puts it into a folder of its own."""
+"""Makes environments, and builds the package of a commit, as asv does.
+
+The package is put into a folder of its own, so that two commits can be imported in one environment
+at the same time.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import asv.environment
 import asv.repo
 
 from asv_watch.asv.commands import find_cause
-from asv_watch.asv.environments import building
+from asv_watch.asv.environments import building, create, is_complete
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.records.git import top_of
+from asv_watch.records.git import ask_git, top_of
+
+
+def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
+    """Make an environment of asv.conf.json, unless that is done already.
+
+    What the project's own commands install of its newest commit, such as its dependencies, is in
+    it too.
+
+    Args:
+        root: the folder of asv.conf.json.
+        repository: where the commits are.
+        spec: the environment.
+
+    Raises:
+        MachineError: the machine is to blame, such as its network.
+        WatchError: it cannot be made.
+    """
+    if is_complete(spec.folder):
+        return
+    print("  creating the environment (once)", flush=True)
+    conf, environment = _environment_of(root, repository, spec)
+    with _told_in_one_line(f"the environment {spec.label} cannot be made"):
+        create(environment)
+    installs = "{build_dir}", "{wheel_file}"
+    if any(place in command for command in conf.install_command or () for place in installs):
+        commit = ask_git(repository, "rev-parse", "HEAD")
+        what = f"commit {commit[:8]} cannot be built and installed"
+        with contextlib.suppress(WatchError), _told_in_one_line(what):  # others may well be built
+            environment.install_project(conf, asv.repo.get_repo(conf), commit)
+
+
+def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:
+    """Return asv's settings and its environment."""
+    conf = load_settings(root)
+    conf.repo = top_of(repository)
+    [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
+    build = building(type(environment)._build_project)
+    environment._build_project = functools.partial(build, environment)
+    return conf, environment
+
+
+@contextlib.contextmanager
+def _told_in_one_line(what: str) -> Iterator[None]:
+    try:
+        yield
+    except WatchError:
+        raise
+    except Exception as error:  # py-rattler has errors of its own
+        output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
+        cause = find_cause(output)
+        if cause.is_machine:
+            raise MachineError(cause.reason) from error
+        raise WatchError(
+            f"{what} ({cause.reason}); choose another commit, or correct the Pythons, "
+            "requirements and build commands of asv.conf.json"
+        ) from error
 
 
 def build_package(
@@ -37,21 +100,16 @@ def build_package(
         WatchError: the environment holds a package that somebody else installed, or the
             commit cannot be built.
     """
-    conf = load_settings(root)
-    conf.repo = top_of(repository)
-    [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
+    conf, environment = _environment_of(root, repository, spec)
     if not environment.can_install_project():
         raise WatchError(
             f"{spec.name} cannot hold another commit than what is installed there; "
             'choose "virtualenv", "conda" or the like as "environment_type" in asv.conf.json'
         )
-    # The plugin, which replaces it in asv's own processes, is not loaded here.
-    build = building(type(environment)._build_project)
-    environment._build_project = functools.partial(build, environment)
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
-    try:
-        environment.create()
+    with _told_in_one_line(f"commit {commit[:8]} cannot be built and installed"):
+        create(environment)
         environment.install_project(conf, asv.repo.get_repo(conf), commit)
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
         built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)
@@ -61,13 +119,4 @@ def build_package(
             ["-m", "pip", "install", "--no-deps", *target],
             env=os.environ | environment.build_env_vars,
         )
-    except Exception as error:  # py-rattler has errors of its own
-        output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
-        cause = find_cause(output)
-        if cause.is_machine:
-            raise MachineError(cause.reason) from error
-        raise WatchError(
-            f"commit {commit[:8]} cannot be built and installed ({cause.reason}); "
-            "choose another commit, or correct the Pythons and build commands of asv.conf.json"
-        ) from error
     aside.rename(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +44,6 @@ def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Dec
     return ""
 
 
-SHORT_ONLY = "ASV_WATCH_SHORT"
-"""Environment variable by which `asv_watch.asv.skipping` leaves only the short set."""
-SHARD = "ASV_WATCH_SHARD"
-"""Environment variable, such as ``2/5``: measure the second fifth of the selected cases."""
-
-
 def parse_shard(text: str) -> tuple[int, int]:
     """Read ``2/5``: of the selected cases every fifth, from the second on.
 
@@ -74,7 +69,7 @@ class Selection:
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
     shard: str = ""
     """It belongs to this part (`parse_shard`) of the cases that the other conditions leave. Only
-    an ``asv run`` divides them, since it takes all of them to say which part a case belongs to."""
+    a run divides them, since it takes all of them to say which part a case belongs to."""
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
@@ -89,17 +84,6 @@ class Selection:
     def __str__(self) -> str:
         return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
 
-    @property
-    def asv_arguments(self) -> list[str]:
-        """Arguments of ``asv run`` for the pattern."""
-        return ["--bench", self.pattern] if self.pattern else []
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """Environment variables of ``asv run`` for what its arguments cannot say."""
-        variables = {SHORT_ONLY: "1"} if self.short else {}
-        return variables | ({SHARD: self.shard} if self.shard else {})
-
 
 EVERYTHING = Selection()
 SHORT = Selection(short=True)
@@ -113,6 +97,20 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         return bool(short)
     values = dict(zip(benchmark["param_names"], params, strict=True))
     return all(values[name] in map(repr, wanted) for name, wanted in short.items())
+
+
+def select(
+    benchmarks: Iterable[dict[str, Any]], selection: Selection
+) -> list[tuple[dict[str, Any], int]]:
+    """Return the selected cases of the part that is asked for: benchmarks and indices of cases."""
+    chosen = [
+        (benchmark, index)
+        for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
+        for index, params in enumerate(cases_of(benchmark))
+        if selection.includes(benchmark, params)
+    ]
+    part, parts = parse_shard(selection.shard or "1/1")
+    return chosen[part - 1 :: parts]
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:

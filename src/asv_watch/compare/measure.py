@@ -11,8 +11,14 @@ from pathlib import Path
 from asv_watch import quantities
 from asv_watch.asv.selection import Selection
 from asv_watch.engine import processes
-from asv_watch.engine.cases import MeasurableCase, Measures, list_cases
+from asv_watch.engine.cases import (
+    MeasurableCase,
+    Measures,
+    choose_cases,
+    list_benchmarks,
+)
 from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
+from asv_watch.engine.runs import store_compared
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import WatchError
@@ -31,6 +37,8 @@ class Compared:
     path: Path | None
     """Where it is stored; ``None`` where a side is not committed."""
     values: tuple[CaseValues, ...] = ()
+    cases: tuple[MeasuredCase, ...] = ()
+    """What was measured, from which all of these follow."""
 
     @property
     def failed(self) -> bool:
@@ -57,6 +65,7 @@ class Measured:
             tuple(result for result in results if isinstance(result, Unmeasured)),
             self.path,
             tuple(result for result in results if isinstance(result, CaseValues)),
+            self.cases,
         )
         if compared.unmeasured and not compared.ratios and not compared.values:
             reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
@@ -104,7 +113,7 @@ def measure(
     if header is None:
         return Measured((*extra, *measure_cases(sides, cases, sampling=sampling)), None)
     writer = MeasurementWriter(place.configuration.results, header)
-    unfinished = Unfinished(place.root, sides, header)
+    unfinished = Unfinished(place.root, sides, header.machine, header.kind)
     finished: dict[str, MeasuredCase] = {}
     if unfinished.path is not None:
         writer.go_on_with(unfinished.path)
@@ -136,7 +145,8 @@ def compare_missing(
 ) -> list[Compared]:
     """Compare two commits in the cases that measure what is wanted and are not known of them yet.
 
-    An interrupt keeps the finished cases.
+    What it measured of the commit after is stored as its values, where it has none. An interrupt
+    keeps the finished cases.
 
     Returns:
         The comparison, if anything was missing.
@@ -147,14 +157,17 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    cases = list_cases(place, (new, old), selection, *wanted)
+    benchmarks = list_benchmarks(place, (new, old))
+    cases = choose_cases(benchmarks, selection, place.declared, *wanted)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []
     print(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
-    return [compare(place, sides, missing, kind)]
+    compared = compare(place, sides, missing, kind)
+    store_compared(place, new, benchmarks, missing, compared.cases, 1)
+    return [compared]
 
 
 def _header(

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from asv_watch import probes
-from asv_watch.asv.commands import discover, run_command
+from asv_watch.asv.commands import run_command
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.environments import is_complete
+from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import (
     Selection,
     cannot_run,
@@ -26,7 +26,6 @@ from asv_watch.asv.selection import (
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
-from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
@@ -52,6 +51,10 @@ class MeasurableCase:
     to be measured, together with the ``setup_cache`` of its suite."""
     measures: Measures = "time"
     unit: str = "seconds"
+    index: int = 0
+    """Among the cases of its benchmark."""
+    rounds: int = 1
+    """Processes that it is measured in where it is not compared, as its suite says."""
     short: bool = True
     can_fork: bool = True
     """Whether a fork may measure it: a GPU needs a process that never forked."""
@@ -83,36 +86,30 @@ def list_cases(
 
 
 def list_benchmarks(place: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
-    """Make the environments where they are missing; list the suites' benchmarks by the last side.
+    """Make the environments where they are missing; list the suites' benchmarks.
 
-    Where the pattern begins with the name of a module, no others are imported.
-
-    asv installs the commit to list them, and tries others if the suites cannot be imported with
-    it. Both take long, so it is asked only where the environment of a side is missing or the
-    suites cannot be imported with its package.
+    Where the pattern begins with the name of a module, no others are imported. The last side lists
+    them, or another one if the suites cannot be imported with it.
 
     Raises:
-        WatchError: asv failed, or the suites do not import the side's package.
+        WatchError: an environment cannot be made, the suites cannot be imported, or they do not
+            import the side's package.
     """
-    benchmarks = _listed(place, sides, pattern)
-    _check_imports(sides[-1])
-    return benchmarks
-
-
-def _listed(place: Workplace, sides: Sequence[Side], pattern: str) -> Benchmarks:
-    listing, environments = sides[-1], [side.environment for side in sides]
-    if all(is_complete(environment.folder) for environment in environments):
+    for environment in dict.fromkeys(side.environment.name for side in sides):
+        spec = next(s.environment for s in sides if s.environment.name == environment)
+        make_environment(place.root, place.configuration.repository, spec)
+    for listing in reversed(sides):
         try:
-            return list_benchmarks_in(listing, place.declared, pattern)
+            benchmarks = list_benchmarks_in(listing, place.declared, pattern)
         except _TooLongError:
             raise
         except WatchError:
-            pass  # asv finds a commit with which they can be imported
-    repository = place.configuration.repository
-    folder = place.root / ".asv" / "interleaved" / "suites"
-    commit = listing.version.commit if listing.version else "HEAD"
-    results = discover(folder, place.root, repository, commit, environments, place.machine)
-    return list(read_machine_list(results, place.machine).values())
+            if listing is sides[0]:
+                raise
+        else:
+            break
+    _check_imports(sides[-1])
+    return benchmarks
 
 
 def _check_imports(side: Side) -> None:
@@ -250,6 +247,8 @@ def _runnable(
                     timeout=float(timeout),
                     measures=measures,
                     unit=benchmark["unit"],
+                    index=index,
+                    rounds=int(benchmark.get("rounds", 1)) if measures == "time" else 1,
                     short=in_short_set(benchmark, params),
                     can_fork=not uses_gpu,
                     process=_process(benchmark, identity, uses_gpu),

@@ -44,6 +44,8 @@ MOST_SAMPLES = 8
 """Largest number of samples of each side in a round: with twice as many an interval gets no
 narrower, because processes differ more than their samples do."""
 FEWEST_SAMPLES = 4
+_FEWEST_SAMPLES_ALONE = 2
+"""Of a version that is measured alone: nothing is decided by its time, which may be minutes."""
 SECONDS = 1.0
 """Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
 _IMPORT_TIMEOUT = 300.0
@@ -75,6 +77,8 @@ class Number:
     """Seconds of a call by the wall, in the same samples; ``None`` where nothing was timed."""
     cpu: float | None = None
     """Seconds of CPU time of its process in a call."""
+    calls: int = 1
+    """Calls in a sample."""
 
 
 Round = tuple[Number | None, ...]
@@ -85,13 +89,13 @@ class UnmeasuredError(Exception):
     """A side gives no number.
 
     Args:
-        message: why.
+        reason: why.
         server: of that side.
     """
 
-    def __init__(self, message: str, server: Server) -> None:
-        super().__init__(message)
-        self.server = server
+    def __init__(self, reason: str, server: Server) -> None:
+        super().__init__(reason)
+        self.reason, self.server = reason, server
 
 
 class CaseSkippedError(UnmeasuredError):
@@ -99,7 +103,14 @@ class CaseSkippedError(UnmeasuredError):
 
 
 class CaseFailedError(UnmeasuredError):
-    """The case raised, crashed or took too long on a side; the message says which and why."""
+    """The case raised or crashed on a side; the message says which and why."""
+
+    def __str__(self) -> str:
+        return f"{self.server.side.name}: {self.reason}"
+
+
+class CaseTimedOutError(CaseFailedError):
+    """The case took too long on a side."""
 
 
 class _OutOfMemoryError(Exception):
@@ -234,7 +245,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             return answer
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}", self._folder)
-        raise CaseFailedError(f"{self.side.name}: {self._shown(reason)}", self)
+        raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
         """Say how the process of a case ended that raised nothing."""
@@ -269,24 +280,22 @@ class Server(contextlib.AbstractContextManager["Server"]):
             else:
                 answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
         except (TimeoutError, subprocess.TimeoutExpired):
-            reason = f" did not answer in {self._timeout:g} s"
+            reason = f"did not answer in {self._timeout:g} s"
             if left < self._timeout:
-                reason = f" made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
-            raise self._give_up(reason) from None
+                reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+            self._stop(kill=True)
+            raise CaseTimedOutError(reason, self) from None
         except _OutOfMemoryError:
-            raise self._give_up(f": {limit_in_words(self._memory_limit)}") from None
+            self._stop(kill=True)
+            raise CaseFailedError(limit_in_words(self._memory_limit), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise self._give_up(" wrote something else where its answers go") from None
+            self._stop(kill=True)
+            raise CaseFailedError("wrote something else where its answers go", self) from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self._stop()
         return answer
-
-    def _give_up(self, reason: str) -> CaseFailedError:
-        """Kill the process; return the error that says why."""
-        self._stop(kill=True)
-        return CaseFailedError(f"{self.side.name}{reason}", self)
 
     def _read_line(self, deadline: float) -> bytes:
         """Return the next line; nothing if the process ends before it has written a whole one.
@@ -363,32 +372,32 @@ def measure_round(
             _pin(processes, cores=2)
         samples: list[list[Number]] = [[] for _ in servers]
         there = range(len(servers))[:: -1 if backwards else 1]
+        fewest = FEWEST_SAMPLES if len(servers) > 1 else _FEWEST_SAMPLES_ALONE
         until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (
-            time.monotonic() < until or len(samples[0]) < FEWEST_SAMPLES
+            time.monotonic() < until or len(samples[0]) < fewest
         ):
             for index in (*there, *reversed(there)):
                 samples[index].append(servers[index].sample())
     finally:
         for server in servers:
             server.end()
-    for server, of_side in zip(servers, samples, strict=True):
+    numbers = []
+    for server, of_side, answer in zip(servers, samples, ready, strict=True):
         if not all(0 < sample.value < math.inf for sample in of_side):
             raise CaseFailedError(
-                f"{server.side.name}: a sample is not finite or not above zero: the clock stood "
-                "still",
-                server,
+                "a sample is not finite or not above zero: the clock stood still", server
             )
-    return tuple(map(_number_of, samples))
+        numbers.append(_number_of(of_side, int(answer["calls"])))
+    return tuple(numbers)
 
 
-def _number_of(samples: Sequence[Number]) -> Number:
+def _number_of(samples: Sequence[Number], calls: int) -> Number:
     """Return the means of the faster half of samples: interference only ever adds time."""
     fastest = faster_half(samples, lambda sample: sample.value)
     value = statistics.fmean(sample.value for sample in fastest)
-    return Number(
-        value, _mean(sample.wall for sample in fastest), _mean(sample.cpu for sample in fastest)
-    )
+    wall, cpu = (sample.wall for sample in fastest), (sample.cpu for sample in fastest)
+    return Number(value, _mean(wall), _mean(cpu), calls)
 
 
 def _mean(times: Iterable[float | None]) -> float | None:

@@ -33,6 +33,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import (
     CaseFailedError,
     CaseSkippedError,
+    CaseTimedOutError,
     Round,
     Server,
     UnmeasuredError,
@@ -172,9 +173,10 @@ class RoundsOfCases:
 
         The spread of a case counts as no less than that of the median case.
         """
-        fewest = self._sampling.fewest_rounds
         ready = {
-            case: opened for case, opened in self.open.items() if len(opened.rounds) >= fewest
+            case: opened
+            for case, opened in self.open.items()
+            if len(opened.rounds) >= self._fewest_rounds(case)
         }
         ratios = {case: opened.ratios() for case, opened in ready.items()}
         self._spreads |= {
@@ -207,6 +209,10 @@ class RoundsOfCases:
         opened.repeated_until = 2 * rounds if is_doubtful else 0
         return not is_doubtful
 
+    def _fewest_rounds(self, case: MeasurableCase) -> int:
+        """Return the rounds that a case has at least: of one version as many as its suite says."""
+        return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
+
     def _wanted(self, difference: float) -> float:
         """Return half the width of an interval that suffices for a difference (logarithms)."""
         sampling = self._sampling
@@ -218,8 +224,9 @@ class RoundsOfCases:
 
     def _rounds_left(self, opened: _OpenCase) -> int:
         sampling, rounds = self._sampling, len(opened.rounds)
-        if rounds < sampling.fewest_rounds:
-            return sampling.fewest_rounds - rounds
+        fewest = self._fewest_rounds(opened.case)
+        if rounds < fewest:
+            return fewest - rounds
         if opened.repeated_until:
             return max(0, opened.repeated_until - rounds)
         needed = rounds
@@ -253,8 +260,13 @@ class RoundsOfCases:
             rounds=values,
             exact=exact,
             least_spread=float(f"{least_spread:.4g}"),
-            skipped={side: str(e) for side, e in reasons if isinstance(e, CaseSkippedError)},
-            failed={side: str(e) for side, e in reasons if isinstance(e, CaseFailedError)},
+            skipped={side: e.reason for side, e in reasons if isinstance(e, CaseSkippedError)},
+            failed={
+                side: str(e) if self._sides > 1 else e.reason
+                for side, e in reasons
+                if isinstance(e, CaseFailedError)
+            },
+            late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
             **{name: other for name, other in clocks.items() if _differs(values, other)},
         )
         self.results.append(result)

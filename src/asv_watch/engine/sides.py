@@ -65,7 +65,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     Raises:
         WatchError: there is no such commit or release, or the commit has no package.
     """
-    root, configuration = place.root, place.configuration
+    configuration = place.configuration
     repository, suites = configuration.repository, configuration.suites
     revision, _, own_release = text.partition("@")
     wanted = own_release or release or NEWEST
@@ -93,28 +93,50 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
             "`git log --oneline` lists them, and . is the working tree"
         )
     shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"
-    name = f"{shown}, {environment.label}"
+    return commit_side(place, commit, environment, f"{shown}, {environment.label}")
+
+
+def commit_side(
+    place: Workplace,
+    commit: str,
+    environment: EnvironmentSpec,
+    name: str = "",
+    *,
+    may_lack_package: bool = False,
+) -> Side:
+    """Return a commit, by its full hash, in an environment; its package is built or checked out.
+
+    Args:
+        place: the checkout.
+        commit: full hash.
+        environment: where it runs.
+        name: for people; its short hash and the environment if empty.
+        may_lack_package: whether suites are measured also where the commit has no package.
+
+    Raises:
+        WatchError: it has no package, or cannot be built.
+    """
+    root, configuration = place.root, place.configuration
+    repository, package = configuration.repository, configuration.package
+    name = name or f"{commit[:8]}, {environment.label}"
     version = Version(commit, dict(environment.requirements), environment.python)
     folder = root / _PACKAGES / commit
     if package:
         source = _check_out(repository, commit, folder, package)
-        return Side(name, source, environment, suites, version)
+        if not source.is_dir() and not may_lack_package:
+            raise WatchError(
+                f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so '
+                "there is nothing to measure; choose another one"
+            )
+        return Side(name, source, environment, configuration.suites, version)
     folder = folder.with_name(f"{commit}-{environment.folder.name}")
     if not folder.is_dir():
         build_package(root, repository, environment, commit, folder)
-    return Side(name, folder, environment, suites, version)
+    return Side(name, folder, environment, configuration.suites, version)
 
 
 def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:
-    """Put the package of a commit into a folder of its own; return where it is imported from.
-
-    Raises:
-        WatchError: the commit has none.
-    """
+    """Put the package of a commit into a folder of its own; return where it is imported from."""
     shutil.rmtree(folder, ignore_errors=True)
-    if not export_files(repository, commit, folder, package):
-        raise WatchError(
-            f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so there is '
-            "nothing to measure; choose another one"
-        )
+    export_files(repository, commit, folder, package)
     return folder / package

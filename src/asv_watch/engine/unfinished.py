@@ -17,7 +17,6 @@ import msgspec
 from asv_watch.engine.processes import Round
 from asv_watch.engine.sides import Side
 from asv_watch.records.json_lines import append_lines, read_stored
-from asv_watch.records.measurements import Measurement
 
 _FOLDER = Path(".asv/unfinished")
 _OLDEST_S = 24 * 3600.0
@@ -35,16 +34,16 @@ class _KeptRound(msgspec.Struct, frozen=True):
 class Unfinished:
     """The rounds of one measurement that were kept, by case."""
 
-    def __init__(self, root: Path, sides: Sequence[Side], header: Measurement) -> None:
+    def __init__(self, root: Path, sides: Sequence[Side], *identity: str) -> None:
         """Read what an earlier start kept.
 
         Args:
             root: the checkout.
             sides: what is measured.
-            header: of the measurement.
+            identity: what else tells this measurement from others.
         """
         key = hashlib.sha256()
-        for part in (header.machine, header.kind, *sides):
+        for part in (*identity, *sides):
             key.update(repr(part).encode())
         for path in sorted(sides[0].suites.rglob("*.py")):
             key.update(path.read_bytes())

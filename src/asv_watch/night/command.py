@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from asv_watch.asv.commands import AsvError, NoCaseError
+from asv_watch.asv.commands import NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
@@ -112,7 +112,7 @@ class _Night:
                     unusable.add(task.environment.name)
                 continue
             except WatchError as error:
-                reason = error.reason if isinstance(error, AsvError) else str(error)
+                reason = str(error)
                 if task.environment is None or task.environment.folder.is_dir():
                     self._fail(task.name, task.description, reason)
                 else:  # the environment could not be made: no commit is to blame

@@ -10,7 +10,6 @@ import heapq
 import itertools
 from collections.abc import Collection, Iterator
 
-from asv_watch.asv.case_store import NOT_BUILT
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
@@ -53,7 +52,7 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
             retry_failed=name in situation.attempts.failures,
         )
         tally.add(outcomes)
-        return NOT_BUILT if any(reason == NOT_BUILT for _, reason in outcomes.values()) else ""
+        return ""
 
     description = f"{_titled(commit)} with {environment.label}"
     return Task(name, description, reason, (environment,), is_done, run)

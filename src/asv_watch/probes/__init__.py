@@ -6,8 +6,6 @@ _FOLDER = Path(__file__).parent
 
 MEASURE = _FOLDER / "measure.py"
 """Measures cases, times by a sample on request."""
-CASE_SERVER = _FOLDER / "case_server.py"
-"""Imports modules, and forks a process for each script that it is asked to run."""
 ENVIRONMENT = _FOLDER / "environment.py"
 """Prints Python, packages and variables as JSON."""
 IMPORTING = _FOLDER / "importing.py"

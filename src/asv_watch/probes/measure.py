@@ -260,11 +260,16 @@ def _own_peak_memory(peak: float) -> float:
 def _value_of(benchmark: Any) -> dict[str, float | str]:
     """Return the value of a case that times nothing, or why it does not run here."""
     try:
-        value = float(benchmark.run(*benchmark._build_params()))
+        given = benchmark.run(*benchmark._build_params())
     except NotImplementedError as error:
         return {"skipped": str(error) or _SKIPPED}
+    if isinstance(given, str | bool):
+        raise TypeError(f"its value is {given!r}, which is no number")
+    value = float(given)
     if benchmark.type == "peakmemory":
         value = _own_peak_memory(value)
+    if math.isnan(value):  # as asv has it
+        return {"skipped": "its value is NaN"}
     if not math.isfinite(value):
         raise ValueError(f"its value is {value}, which is no finite number")
     return {"value": value}

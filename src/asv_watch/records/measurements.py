@@ -100,6 +100,8 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Index of a version to why it cannot run here."""
     failed: dict[int, str] = {}
     """Index of a version to what went wrong."""
+    late: tuple[int, ...] = ()
+    """Indices of the versions that failed because they took too long."""
 
     def numbers(self, *versions: int) -> list[tuple[float, ...]]:
         """Return the rounds in which all of these versions, by index, gave a number."""

@@ -18,6 +18,7 @@ import functools
 import itertools
 import json
 import math
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -265,7 +266,10 @@ def _merge_cases(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]
     pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
     samples = first + second[len(list(pairs)) :]  # both may have continued what was stored before
     reported = report_value(samples)
-    merged = newer | {"samples": samples, "result": reported.value}
+    # Until 2026-11-26 a value was the least of its samples; now it is the median of its rounds.
+    least = older["result"] == min(first) and newer["result"] == min(second)
+    value = reported.value if least else statistics.median(samples)
+    merged = newer | {"samples": samples, "result": value}
     merged["stats_q_25"], merged["stats_q_75"] = reported.quartiles
     if reported.interval is not None:
         merged["stats_ci_99_a"], merged["stats_ci_99_b"] = reported.interval

@@ -29,7 +29,7 @@ OUTCOMES, RECORDS = ".outcomes.jsonl", ".environment.jsonl"
 """What their names end in, instead of ``.json``."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """The outcome of one case in one run: a line of the file."""
 
     case: str
@@ -43,6 +43,8 @@ class Report(msgspec.Struct, frozen=True):
     """Samples stored by the last measurement, over all of its rounds so far."""
     rounds_left: int = 0
     """Rounds that the last measurement had still to make."""
+    rounds: int = 0
+    """Rounds that the engine measured: the stored value is the median of their numbers."""
 
 
 _REPORT = msgspec.json.Decoder(Report)
@@ -60,20 +62,6 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
         else:
             reports[report.case] = report
     return reports, problems
-
-
-def round_seconds(machine_results: Path) -> dict[str, float]:
-    """Return the seconds that a round of each case took when it last succeeded on a machine."""
-    latest: dict[str, Report] = {}
-    for path in machine_results.glob(f"*{OUTCOMES}"):
-        reports, _ = read_outcomes(path)  # damage is named when the history is loaded
-        for case, report in reports.items():
-            known = latest.get(case)
-            if report.outcome is Outcome.OK and (
-                known is None or (known.at or 0) <= (report.at or 0)
-            ):
-                latest[case] = report
-    return {case: report.seconds for case, report in latest.items()}
 
 
 PROCESSES = "processes"

@@ -171,7 +171,10 @@ def _run(
         return _without_value(report)  # a later round failed; the samples before it are stored
     lower, upper, stored_samples = spread
     samples = _finite_samples(stored_samples)
-    if samples:
+    if report is not None and report.rounds:
+        interval = _pair(lower, upper) if report.rounds > 1 else None
+        point = Point(float(value), interval, samples)
+    elif samples:
         reported = report_value(samples)
         point = Point(reported.value, reported.interval, samples)
     else:

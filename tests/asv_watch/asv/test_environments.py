@@ -11,7 +11,7 @@ import asv.environment
 import pytest
 
 from asv_watch.asv.commands import find_cause
-from asv_watch.asv.environments import building, creating, pinned_asv_runner
+from asv_watch.asv.environments import building, create, pinned_asv_runner
 from asv_watch.asv.settings import load_settings
 from tests.asv_watch import torchless
 
@@ -37,13 +37,14 @@ def test_an_environment_gets_the_pinned_release_instead_of_another(tmp_path: Pat
     installed: list[str] = []
     environment._run_pip = installed.extend
     asked: dict[str, str] = {}
-    creating(lambda env: asked.update(env._base_requirements))(environment)
+    environment.create = lambda: asked.update(environment._base_requirements)
+    create(environment)
     assert asked["pip+asv_runner"] == pinned_asv_runner()
     assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
     installed.clear()
     [dist_info] = Path(environment._path).glob("lib/*/*/asv_runner-*")
     dist_info.rename(dist_info.with_name(f"asv_runner-{pinned_asv_runner()}.dist-info"))
-    creating(lambda env: None)(environment)
+    create(environment)
     assert installed == [], "it is not installed twice"
 
 

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from asv_watch.records.measurements import read_cases, read_comparisons
 from tests.asv_watch.interruptible import run_driver, start_driver
+from tests.asv_watch.leftovers import measured_processes
 from tests.conftest import commit
 
 STRIKES = 6
@@ -32,17 +32,6 @@ class Suite:
         while time.process_time() < until:
             pass
 """
-
-
-def _remaining(project: Path) -> list[str]:
-    """Command lines of measured processes that still run."""
-    lines = []
-    for process in psutil.process_iter(["cmdline", "status"]):
-        line = " ".join(process.info["cmdline"] or ())
-        is_alive = process.info["status"] != psutil.STATUS_ZOMBIE
-        if str(project) in line and "measure.py" in line and is_alive:
-            lines.append(line)
-    return lines
 
 
 @pytest.mark.timeout(900)
@@ -68,7 +57,7 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
         process.send_signal(SIGNALS[strike % len(SIGNALS)])
         process.wait()
         deadline = time.monotonic() + 5
-        while left := _remaining(project):
+        while left := measured_processes(project):
             assert time.monotonic() < deadline, left
             time.sleep(0.1)
         lines = [line for path in rounds.glob("*") for line in path.read_text().splitlines()]

@@ -13,7 +13,7 @@ from asv.results import get_filename
 from asv_watch.cli.main import main
 from asv_watch.records.comparisons import CaseRatio, Header, Version
 from asv_watch.records.measurements import MeasurementWriter
-from tests.asv_watch.asv.project import CONFIGURATION
+from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit
 
 BENCHMARKS = {

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
 from asv_watch.terminal import printable
-from tests.asv_watch.asv.project import suite_files
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
+from tests.asv_watch.torchless import suite_files
 from tests.conftest import commit, git
 
 ODD_TEXTS = (

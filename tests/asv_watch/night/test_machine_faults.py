@@ -14,15 +14,15 @@ from asv_watch.asv.commands import find_cause
 from asv_watch.errors import ExitStatus, MachineError
 from asv_watch.machine.room import check_machine
 from asv_watch.night.attempts import NIGHTS, Attempts
-from tests.asv_watch.night.test_nights import INSTALL_FILE, Nights, nights
+from tests.asv_watch.night.test_nights import PACKAGE, Nights, nights
+from tests.asv_watch.torchless import BUILD
 from tests.conftest import commit
 
 __all__ = ["nights"]  # a fixture
-INSTALL = """
+FAULTY = """
 import sys
 from pathlib import Path
 
-Path(sys.prefix, "value.txt").write_text("7")
 fault = Path({fault!r})
 if fault.exists():
     sys.exit(fault.read_text())
@@ -38,10 +38,10 @@ if fault.exists():
 def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
     fault = tmp_path / "fault"
     fault.write_text("OSError: [Errno 28] No space left on device")
-    text = INSTALL.format(fault=str(fault))
-    for number in range(3):
-        name = commit(nights.root, {INSTALL_FILE: f"{text}# {number}\n"}, f"Change {number}")
-        nights.values[name] = "7"
+    backend = FAULTY.format(fault=str(fault)) + BUILD["backend.py"]
+    for value in ("7", "8", "9"):
+        files = {"package.py": PACKAGE.format(value=value), "backend.py": backend}
+        nights.values[commit(nights.root, files, f"Change {value}")] = value
     for _ in range(3):
         assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
         assert "counts for no commit: No space left on device; make room" in nights.output

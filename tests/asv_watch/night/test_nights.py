@@ -20,7 +20,7 @@ from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
 from asv_watch.records.side_files import OUTCOMES, read_outcomes
-from tests.asv_watch.torchless import CONFIGURATION
+from tests.asv_watch.torchless import BUILD, BUILT, CONFIGURATION
 from tests.conftest import commit, git
 
 BUDGET_H = 3
@@ -33,13 +33,12 @@ WRONG = {
 """Case to its outcome in a commit whose value is wrong."""
 SUITE = """
 import os
-import sys
 import time
-from pathlib import Path
+
+import package
 
 def _value(wrong):
-    value = Path(sys.prefix, "value.txt").read_text()  # what the commit's installation wrote
-    return wrong() if value == "wrong" else int(value)
+    return wrong() if package.VALUE == "wrong" else int(package.VALUE)
 
 def track_hanging():
     return _value(lambda: time.sleep(600))
@@ -52,16 +51,12 @@ def track_huge():
 
 track_hanging.timeout = 6
 """
-INSTALL = """
-import sys
-from pathlib import Path
-
-value = {value!r}
-if value == "broken":
-    sys.exit("this commit cannot be installed")
-Path(sys.prefix, "value.txt").write_text(value)
+PACKAGE = "VALUE = {value!r}\n"
+BROKEN = """
+with open("package.py") as package:
+    if "broken" in package.read():
+        raise SystemExit("this commit cannot be installed")
 """
-INSTALL_FILE = "src/torchspeed/models/install.py"
 
 
 def _configuration(*releases: str) -> str:
@@ -77,12 +72,12 @@ def _configuration(*releases: str) -> str:
         for release in older
     ]
     return json.dumps(
-        CONFIGURATION
+        BUILT
         | {
+            "branches": ["main"],
             "matrix": matrix,
             "include": include,
-            "install_command": [f"in-dir={{build_dir}} python {INSTALL_FILE}"],
-            "plugins": [".asv_watch"],
+            "measured_paths": ["package.py", "asv.conf.json"],
         }
     )
 
@@ -124,15 +119,15 @@ class Nights:
 
     def add_commits(self, *values: str) -> None:
         for value in values:
-            text = INSTALL.format(value=value)
-            name = commit(self.root, {INSTALL_FILE: text}, f"Value {value}")
+            files = {"package.py": PACKAGE.format(value=value)}
+            name = commit(self.root, files, f"Value {value}")
             self.values[name] = value
 
     def pin_releases(self, *releases: str, value: str) -> None:
         """Add a commit with another configuration and another value."""
         files = {
             "asv.conf.json": _configuration(*releases),
-            INSTALL_FILE: INSTALL.format(value=value),
+            "package.py": PACKAGE.format(value=value),
         }
         self.values[commit(self.root, files, f"Value {value}, other releases")] = value
 
@@ -191,7 +186,9 @@ def nights(
             "asv.conf.json": _configuration("0.0.1"),
             "benchmarks/__init__.py": "",
             "benchmarks/suite.py": SUITE,
-            INSTALL_FILE: INSTALL.format(value="100"),
+            "package.py": PACKAGE.format(value="100"),
+            **BUILD,
+            "backend.py": BROKEN + BUILD["backend.py"],
             ".gitignore": ".asv/\nhtml/\nresults/\n",
         }
     )
@@ -212,10 +209,10 @@ def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None
     nights.add_commits("101", "wrong", "broken")
     assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
     assert "Value broken with torch 0.0.1 failed" in nights.output
-    assert "cannot be imported with it (this commit cannot be installed)" in nights.output
-    assert "timed out: stopped after 6" in nights.output
+    assert "cannot be built and installed" in nights.output
+    assert "timed out: did not answer in 6 s" in nights.output
     assert "SIGABRT" in nights.output
-    assert "not a finite number" in nights.output
+    assert "OverflowError" in nights.output
     assert "the time budget is spent" in nights.output
     assert nights.measured[-1] == BUDGET_H
     assert (nights.root / "html/index.html").is_file(), "it publishes what it has"

@@ -11,7 +11,6 @@ from asv_watch.records.records import Outcome
 from asv_watch.records.side_files import (
     Report,
     read_outcomes,
-    round_seconds,
 )
 
 
@@ -62,16 +61,3 @@ def test_a_line_with_a_value_of_another_type_is_named_and_left_out(
     reports, [problem] = read_outcomes(path)
     assert set(reports) == {"a"}
     assert "line 2 is not a valid outcome of a case" in problem.message
-
-
-def test_the_last_time_of_a_case_is_remembered_and_damage_is_passed_over(tmp_path: Path) -> None:
-    _write(
-        tmp_path / "2-env.outcomes.jsonl",
-        _line("a", at=2, seconds=7.0),
-        _line("d", at=1, seconds=5.0),
-        _line("b", "timed out", seconds=300.0),
-        rest='{"case": "c", "at\n[]\n',
-    )
-    older, newer = _line("a", at=1, seconds=3.0), _line("d", at=2, seconds=4.0)
-    _write(tmp_path / "1-env.outcomes.jsonl", older, newer)
-    assert round_seconds(tmp_path) == {"a": 7.0, "d": 4.0}

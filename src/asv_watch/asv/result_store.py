@@ -1,0 +1,213 @@
+"""Stores what the engine measured of one commit in one environment as asv stores its own runs.
+
+A file of asv's format 2 holds value, spread and rounds of each case, so that `asv show`,
+`asv compare`, `asv publish` and other tools read it. Beside it, a line a case says how it ended
+(`asv_watch.records.side_files`), and a line a run where it was measured. Every finished case is
+stored at once: first its value, then its outcome.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asv.results import get_filename
+from asv_runner.statistics import compute_stats
+
+from asv_watch.asv.selection import cases_of
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.files import make_folder, read_regular, write_whole
+from asv_watch.machine.facts import describe
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.records import Outcome
+from asv_watch.records.result_files import merge_versions
+from asv_watch.records.side_files import OUTCOMES, RECORDS, Report, read_outcomes
+
+_COLUMNS = (
+    "result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",
+    "stats_q_25", "stats_q_75", "stats_number", "stats_repeat", "samples", "profile",
+)  # fmt: skip
+_OF_CASES = tuple(name for name in _COLUMNS if name.startswith(("result", "stats", "samples")))
+_FORMAT = 2
+_UNKNOWN_SPREAD = 10.0
+"""Factor by which the interval of a single round reaches up; asv's own infinity is no JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One case as it is stored."""
+
+    outcome: Outcome
+    value: float | None = None
+    rounds: tuple[float, ...] = ()
+    """One number a round; empty for a case that times nothing."""
+    calls: int = 1
+    """Calls in a sample."""
+    reason: str = ""
+
+
+class ResultStore:
+    """The result file of one commit in one environment, and the files beside it."""
+
+    def __init__(
+        self,
+        results: Path,
+        machine: str,
+        commit: tuple[str, int],
+        spec: EnvironmentSpec,
+        python: str,
+    ) -> None:
+        """Read what is stored; a damaged file is set aside.
+
+        Args:
+            results: folder of all machines' results.
+            machine: name of the machine.
+            commit: full hash, and date of the author in seconds since the epoch.
+            spec: the environment.
+            python: its release of Python.
+        """
+        self._results, self._machine = results, machine
+        self.path = results / get_filename(machine, commit[0], spec.name)
+        requirements = {
+            name.removeprefix("pip+"): release for name, release in spec.requirements.items()
+        }
+        self._content: dict[str, Any] = {
+            "commit_hash": commit[0],
+            "env_name": spec.name,
+            "date": commit[1] * 1000,
+            "params": {"machine": machine, **describe(), "python": python, **requirements},
+            "python": python,
+            "requirements": requirements,
+            "env_vars": dict(spec.variables),
+            "result_columns": list(_COLUMNS),
+            "results": {},
+            "durations": {},
+            "version": _FORMAT,
+        }
+        self.set_aside = ""
+        """New name of a damaged file."""
+        self._rows: dict[str, dict[str, Any]] = self._read()
+        self.reports: dict[str, Report] | None = None
+        """How cases ended, by name; ``None`` where only asv measured, which says nothing."""
+        outcomes = self.path.with_suffix(OUTCOMES)
+        if outcomes.exists():
+            self.reports, _ = read_outcomes(outcomes)
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        if not self.path.exists():
+            return {}
+        try:
+            stored = _parse(read_regular(self.path))
+            columns = stored["result_columns"]
+            self._content["durations"] = dict(stored.get("durations", {}))
+            return {
+                name: dict(itertools.zip_longest(columns, row[: len(columns)]))
+                for name, row in stored["results"].items()
+            }
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%dT%H%M%S')}"
+            self.path.rename(self.path.with_name(aside))
+            self.set_aside = aside
+            return {}
+
+    def value(self, benchmark: Mapping[str, Any], index: int) -> Any:
+        """Return what is stored as the value of a case of this version; NaN if nothing is."""
+        return self._row(benchmark)["result"][index]
+
+    def _row(self, benchmark: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the row of a benchmark over the cases that it has now; other code begins anew."""
+        cases = cases_of(dict(benchmark))
+        row: dict[str, Any] = {name: [None] * len(cases) for name in _OF_CASES}
+        row |= {"result": [math.nan] * len(cases), "params": benchmark["params"] or []}
+        row |= {"version": benchmark["version"], "duration": None, "profile": None}
+        stored = self._rows.get(benchmark["name"])
+        if stored is None or stored.get("version") != benchmark["version"]:
+            return row
+        places = {case: index for index, case in enumerate(cases)}
+        for old, case in enumerate(itertools.product(*(stored.get("params") or []))):
+            index = places.get(case)
+            for name in _OF_CASES:
+                cell = stored.get(name)
+                if index is None or (cell is None and name != "result"):
+                    continue
+                row[name][index] = cell[old] if isinstance(cell, list) else None
+        return row
+
+    def add(self, benchmark: Mapping[str, Any], index: int, name: str, run: CaseRun) -> None:
+        """Store one finished case.
+
+        Args:
+            benchmark: its entry in asv's list.
+            index: of the case among those of the benchmark.
+            name: of the case.
+            run: what it gave.
+        """
+        row = self._row(benchmark)
+        cells: dict[str, Any] = dict.fromkeys(_OF_CASES)
+        cells["result"] = math.nan if run.outcome is Outcome.SKIPPED else run.value
+        if run.rounds:
+            cells["result"], stats = compute_stats(list(run.rounds), run.calls)
+            if len(run.rounds) == 1:
+                stats |= {"ci_99_a": 0.0, "ci_99_b": run.rounds[0] * _UNKNOWN_SPREAD}
+            cells |= {f"stats_{what}": value for what, value in stats.items()}
+            cells["samples"] = list(run.rounds)
+        for column, value in cells.items():
+            row[column][index] = value
+        row["started_at"] = int(time.time() * 1000)
+        self._rows[benchmark["name"]] = row
+        self._save()
+        report = Report(name, run.outcome, run.reason, at=int(time.time()), rounds=len(run.rounds))
+        append_lines(self.path.with_suffix(OUTCOMES), [report])
+
+    def skip(self, name: str, reason: str) -> None:
+        """Store that a case cannot run here, without a value, unless that is stored."""
+        known = (self.reports or {}).get(name)
+        if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
+            return
+        report = Report(name, Outcome.SKIPPED, reason, at=int(time.time()))
+        append_lines(self.path.with_suffix(OUTCOMES), [report])
+
+    def record(self, record: Mapping[str, Any]) -> None:
+        """Store where a run measures."""
+        append_lines(self.path.with_suffix(RECORDS), [record])
+
+    def _save(self) -> None:
+        rows = {name: _written(row) for name, row in sorted(self._rows.items())}
+        text = json.dumps(self._content | {"results": rows})
+        make_folder(self.path.parent)
+        write_whole(self.path, text.encode())
+
+
+def _parse(content: bytes) -> dict[str, Any]:
+    try:
+        stored: dict[str, Any] = json.loads(content)
+    except ValueError:
+        stored = merge_versions(content)
+    return stored
+
+
+def _written(row: Mapping[str, Any]) -> list[Any]:
+    """Return a row as asv writes it: a list without values is null, and the end is cut off."""
+    cells = [row.get(name) for name in _COLUMNS]
+    cells = [
+        None if isinstance(cell, list) and cell and all(part is None for part in cell) else cell
+        for cell in cells
+    ]
+    while cells and cells[-1] is None:
+        cells.pop()
+    return cells
+
+
+def store_machine(results: Path, machine: str) -> None:
+    """Describe this machine as asv does, in its folder of results."""
+    path = results / machine / "machine.json"
+    text = json.dumps({"machine": machine, **describe(), "version": 1}, indent=4, sort_keys=True)
+    if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != text:
+        make_folder(path.parent)
+        write_whole(path, text.encode())

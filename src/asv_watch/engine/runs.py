@@ -1,0 +1,241 @@
+"""Measures a version by itself, and stores what it or a comparison gave as asv stores its runs.
+
+What a comparison measured of a version is not measured again: only the other cases are run. A case
+is finished, stored and resumed as in comparisons; of a run that was killed the rounds of
+unfinished cases are kept (`asv_watch.engine.unfinished`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from asv_watch import probes
+from asv_watch.asv.commands import NoCaseError, run_command
+from asv_watch.asv.result_store import CaseRun, ResultStore, store_machine
+from asv_watch.asv.selection import Selection, cannot_run, case_name, cases_of, select
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
+from asv_watch.engine.rounds import Sampling, measure_cases
+from asv_watch.engine.sides import Side, commit_side
+from asv_watch.engine.unfinished import Unfinished
+from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.facts import machine_facts, machine_state
+from asv_watch.records.git import ask_git
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.records.records import Outcome
+from asv_watch.records.reported_value import is_finite_number
+from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
+from asv_watch.records.suite_lists import read_machine_list, store_list
+from asv_watch.workplace import Workplace
+
+_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
+Outcomes = dict[str, tuple[Outcome, str]]
+"""Case to how it ended, and why."""
+
+
+def measure_missing(
+    place: Workplace,
+    commit: str,
+    environment: EnvironmentSpec,
+    selection: Selection,
+    *,
+    retry_failed: bool,
+) -> Outcomes:
+    """Measure the cases that are not stored of one commit in one environment.
+
+    Returns:
+        The cases that ran or cannot run here.
+
+    Raises:
+        NoCaseError: nothing matches the selection.
+        MachineError: the machine is to blame for a failure; what was measured before stays.
+        WatchError: the commit cannot be measured at all.
+    """
+    version = commit_side(place, commit, environment, may_lack_package=True)
+    benchmarks = _list(place, version, commit)
+    store = _open_store(place, commit, environment)
+    chosen = select(benchmarks, selection)
+    if not chosen:
+        raise NoCaseError(f"no case matches {selection}; try a part of a name")
+    outcomes: Outcomes = {}
+    for benchmark, index in chosen:
+        params = cases_of(benchmark)[index]
+        if reason := cannot_run(benchmark, params, place.declared):
+            name = case_name(benchmark, params)
+            outcomes[name] = Outcome.SKIPPED, reason
+            store.skip(name, reason)
+    wanted = {
+        (benchmark["name"], index)
+        for benchmark, index in chosen
+        if _is_missing(store, benchmark, index, retry_failed=retry_failed)
+    }
+    runnable = choose_cases(benchmarks, selection, place.declared, needed=False)
+    cases = [case for case in runnable if (case.benchmark, case.index) in wanted]
+    if cases:
+        with _recorded(place, store, version):
+            _measure(place, version, cases, _entries(benchmarks), store, outcomes)
+    return outcomes
+
+
+def store_compared(
+    place: Workplace,
+    version: Side,
+    benchmarks: Benchmarks,
+    cases: Iterable[MeasurableCase],
+    measured: Iterable[MeasuredCase],
+    index: int,
+) -> None:
+    """Store what a comparison measured of one of its versions, where nothing is stored yet.
+
+    Args:
+        place: the checkout.
+        version: a commit.
+        benchmarks: entries of asv's list.
+        cases: that were compared.
+        measured: what they gave.
+        index: of the version in the comparison.
+    """
+    assert version.version is not None  # noqa: S101 - it is a commit
+    store = _open_store(place, version.version.commit, version.environment)
+    entries = _entries(benchmarks)
+    by_name = {case.name: case for case in cases}
+    with _recorded(place, store, version):
+        for result in measured:
+            case = by_name.get(result.case)
+            if case is None or not result.numbers(index):
+                continue
+            entry = entries[case.benchmark]
+            if not is_finite_number(store.value(entry, case.index)):
+                store.add(entry, case.index, case.name, _run_of(result, case, index))
+
+
+def _measure(
+    place: Workplace,
+    version: Side,
+    cases: list[MeasurableCase],
+    entries: Mapping[str, dict[str, Any]],
+    store: ResultStore,
+    outcomes: Outcomes,
+) -> None:
+    by_name = {case.name: case for case in cases}
+    unfinished = Unfinished(place.root, [version], place.machine, "run")
+
+    def keep(result: MeasuredCase) -> None:
+        case = by_name[result.case]
+        run = _run_of(result, case, 0)
+        store.add(entries[case.benchmark], case.index, case.name, run)
+        outcomes[case.name] = run.outcome, run.reason
+
+    measure_cases(
+        [version],
+        cases,
+        keep,
+        Sampling(),
+        unfinished.rounds,
+        lambda case, numbers: unfinished.keep(case.name, numbers),
+    )
+    unfinished.forget()
+
+
+def _run_of(result: MeasuredCase, case: MeasurableCase, index: int) -> CaseRun:
+    """Return what one version gave, as it is stored."""
+    if index in result.skipped:
+        return CaseRun(Outcome.SKIPPED, reason=result.skipped[index])
+    if index in result.failed:
+        late = index in result.late
+        return CaseRun(Outcome.TIMED_OUT if late else Outcome.FAILED, reason=result.failed[index])
+    numbers = tuple(number for (number,) in result.numbers(index))
+    return CaseRun(Outcome.OK, result.value(index), numbers if case.is_timed else ())
+
+
+def _list(place: Workplace, version: Side, commit: str) -> Benchmarks:
+    """List the suites' benchmarks; those of the newest commit are this machine's list.
+
+    Where the suites cannot be imported with an old commit, the stored list says which cases fail.
+    """
+    results = place.configuration.results
+    stored = read_machine_list(results, place.machine)
+    try:
+        benchmarks = list_benchmarks(place, [version])
+    except WatchError:
+        if not stored:
+            raise
+        return [place.declared.describe(entry) for entry in stored.values()]
+    newest = ask_git(place.configuration.repository, "rev-parse", "HEAD")
+    if not stored or commit == newest:
+        suites = place.configuration.suites
+        committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
+        store_list(results, place.machine, _entries(benchmarks), int(committed or 0))
+    return benchmarks
+
+
+def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
+    return {str(benchmark["name"]): benchmark for benchmark in benchmarks}
+
+
+def _is_missing(
+    store: ResultStore, benchmark: dict[str, Any], index: int, *, retry_failed: bool
+) -> bool:
+    """Tell whether a case has no value, or one of which rounds are missing."""
+    value = store.value(benchmark, index)
+    if value is None:
+        return retry_failed
+    if not is_finite_number(value) or store.reports is None:
+        return not is_finite_number(value)
+    report = store.reports.get(case_name(benchmark, cases_of(benchmark)[index]))
+    if report is None or not report.rounds_left:
+        return report is None  # a kill came between the value and its outcome
+    return retry_failed or report.outcome is Outcome.OK
+
+
+def _open_store(place: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:
+    store_machine(place.configuration.results, place.machine)
+    date = int(ask_git(place.configuration.repository, "log", "-1", "--format=%at", commit))
+    store = ResultStore(
+        place.configuration.results,
+        place.machine,
+        (commit, date),
+        environment,
+        environment.python,
+    )
+    if store.set_aside:
+        print(
+            f"  {store.path.name} is damaged; it is now {store.set_aside}, and measured again",
+            flush=True,
+        )
+    return store
+
+
+@contextmanager
+def _recorded(place: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
+    """Store where a run measures, and the state of the machine before and after it."""
+    record = _describe(place, version)
+    store.record(record)
+    yield
+    store.record(record | {"until": int(time.time()), "after": machine_state()})
+
+
+def _describe(place: Workplace, version: Side) -> dict[str, Any]:
+    """Return the record of a run that begins now (`asv_watch.records.side_files`)."""
+    environment = version.environment
+    record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts(), "details": {}}
+    record["environment"] = {PROCESSES: FORKED if environment.fork_safe else NOT_FORKED}
+    packages = [name.removeprefix("pip+") for name in environment.requirements]
+    commands: list[list[object]] = [[probes.ENVIRONMENT, *packages]]
+    if (script := place.declared.facts_script) is not None:
+        commands.append([script])
+    try:
+        for command in commands:
+            arguments = [str(version.python), "-P", *map(str, command)]
+            printed = run_command(arguments, _ASKING_TIMEOUT, env=dict(version.variables))
+            answer = json.loads(printed.splitlines()[-1])
+            record["environment"] |= answer.get("facts", {})
+            record["details"] |= answer.get("details", {})
+    except (WatchError, MachineError, ValueError, LookupError) as error:
+        # The values are as good without a description of the environment.
+        print(f"  the environment could not be asked about itself: {error}", flush=True)
+    return record | {"before": machine_state()}

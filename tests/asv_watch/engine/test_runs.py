@@ -1,0 +1,281 @@
+"""`make bench` to the end: what is stored of one version, whatever happens to the run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.exchange.table import write_table
+from asv_watch.records.git import read_commits
+from asv_watch.records.loading import load_history
+from tests.asv_watch.interruptible import run_driver, start_driver
+from tests.asv_watch.leftovers import measured_processes
+from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import commit, git, run
+
+SUITE = """
+import os, subprocess, sys, time
+
+class Values:
+    params = ["fine", "huge", "boolean", "text", "crash", "leave", "other"]
+    param_names = ["kind"]
+
+    def track_it(self, kind):
+        if kind == "crash":
+            os.abort()
+        if kind == "leave":
+            os._exit(0)
+        return {"huge": 10**400, "boolean": True, "text": "1.5"}.get(kind, 1.5)
+
+class Slow:
+    timeout = 2
+
+    def track_slow(self):
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)  # measure.py"])
+        time.sleep(60)
+        return 1
+
+class Chatty:
+    timeout = 4
+
+    def track_chatter(self):
+        while True:
+            print("still here", flush=True)
+            time.sleep(0.2)
+
+class Timed:
+    params = (["fine", "absent", "brittle"], ["cpu", "cuda"])
+    param_names = ["kind", "device"]
+    timer = time.process_time
+    sample_time, warmup_time, rounds = 0.002, 0, 2
+
+    def setup_cache(self):
+        with open("made", "a") as notes:
+            notes.write("x")
+        return 7
+
+    def setup(self, cache, kind, device):
+        assert cache == 7
+        if kind == "absent":
+            raise NotImplementedError("nobody has it")
+        if kind == "brittle":
+            raise RuntimeError("out of cheese")
+
+    def time_it(self, cache, kind, device):
+        sum(range(2000))
+
+def peakmem_it():
+    return bytearray(10_000_000)
+"""
+TIMED = "suite.Timed.time_it('fine', 'cpu')"
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    configuration = json.dumps(CONFIGURATION | {"gpu_cases": "'cuda"})
+    return make_project(SUITE, {"asv.conf.json": configuration})
+
+
+def _result_file(project: Path) -> Path:
+    [path] = (project / "results" / "m").glob("*-*.json")
+    return path
+
+
+def _outcomes(project: Path) -> dict[str, dict[str, Any]]:
+    lines = _result_file(project).with_suffix(".outcomes.jsonl").read_text().splitlines()
+    return {line["case"]: line for line in map(json.loads, lines)}
+
+
+def _stored(project: Path, benchmark: str, column: str) -> Any:
+    content = json.loads(_result_file(project).read_text())
+    row = dict(zip(content["result_columns"], content["results"][benchmark], strict=False))
+    return row.get(column)
+
+
+@pytest.mark.fault(
+    "hostile benchmark",
+    tried="a benchmark returns a text, a truth value or a huge number, crashes, ends its process, "
+    "hangs, prints for ever or leaves processes behind",
+    holds="it is stored as failed or timed out with the reason; the other cases are measured",
+)
+def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
+    project: Path, tmp_path: Path
+) -> None:
+    output, errors = run_driver("bench", project, tmp_path, status=3)
+    outcomes = _outcomes(project)
+    assert {name.partition(".")[2]: line["outcome"] for name, line in outcomes.items()} == {
+        "Values.track_it('fine')": "ok",
+        "Values.track_it('huge')": "failed",
+        "Values.track_it('boolean')": "failed",
+        "Values.track_it('text')": "failed",
+        "Values.track_it('crash')": "failed",
+        "Values.track_it('leave')": "failed",
+        "Values.track_it('other')": "ok",
+        "Slow.track_slow": "timed out",
+        "Chatty.track_chatter": "timed out",
+        "Timed.time_it('fine', 'cpu')": "ok",
+        "Timed.time_it('absent', 'cpu')": "skipped",
+        "Timed.time_it('brittle', 'cpu')": "failed",
+        **dict.fromkeys(
+            [f"Timed.time_it('{kind}', 'cuda')" for kind in ("fine", "absent", "brittle")],
+            "skipped",
+        ),
+        "peakmem_it": "ok",
+    }
+    assert outcomes[TIMED]["rounds"] == 2
+    assert "no GPU" in outcomes["suite.Timed.time_it('fine', 'cuda')"]["reason"]
+    assert outcomes["suite.Timed.time_it('absent', 'cpu')"]["reason"] == "nobody has it"
+    brittle = outcomes["suite.Timed.time_it('brittle', 'cpu')"]["reason"]
+    assert brittle == "RuntimeError: out of cheese"
+    assert "SIGABRT" in outcomes["suite.Values.track_it('crash')"]["reason"]
+    ended = outcomes["suite.Values.track_it('leave')"]["reason"]
+    assert "ended before it gave a value" in ended
+    assert "did not answer in 2 s" in outcomes["suite.Slow.track_slow"]["reason"]
+    value, *_ = _stored(project, "suite.Timed.time_it", "result")
+    rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
+    assert value == statistics.median(rounds)
+    [peak] = _stored(project, "suite.peakmem_it", "result")
+    assert 10e6 < peak < 100e6
+    assert not measured_processes(project)
+    assert "4 ok" in output
+    assert "suite.Slow.track_slow timed out" in errors
+    records = _result_file(project).with_suffix(".environment.jsonl").read_text().splitlines()
+    assert len(records) == 2, "before the run and after it"
+
+    before = _result_file(project).read_bytes()
+    again, _ = run_driver("bench", project, tmp_path, "--cases", "fine|other", status=0)
+    assert "\n1 skipped\n" in again
+    assert _result_file(project).read_bytes() == before, "what is stored is not measured again"
+    retried, _ = run_driver("bench", project, tmp_path, "--cases", "track_it.*text", status=3)
+    assert "1 failed" in retried
+
+
+def test_every_tool_gives_the_same_number(project: Path, tmp_path: Path) -> None:
+    run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
+    value, *_ = _stored(project, "suite.Timed.time_it", "result")
+    history = load_history(project / "results", read_commits(project))
+    [series] = [entry for entry in history.series if entry.case.name == TIMED]
+    [run_] = series.runs.values()
+    assert run_.point is not None
+    assert run_.point.value == value
+    table = tmp_path / "table.csv"
+    write_table(history, table)
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    exported = [row["value"] for row in rows if row["benchmark"] == "suite.Timed.time_it"]
+    assert [float(text) for text in exported if text] == [value]
+    asv = [sys.executable, "-m", "asv"]
+    first = git(project, "rev-parse", "HEAD")
+    shown = run(*asv, "show", "--machine", "m", first, cwd=project).stdout
+    assert "time_it" in shown
+    second = commit(project, {"benchmarks/other.txt": "x"}, "Two")
+    run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
+    compared = run(*asv, "compare", "--machine", "m", first, second, cwd=project).stdout
+    assert "time_it" in compared
+    assert "peakmem_it" in compared
+    plain = json.loads((project / "asv.conf.json").read_text()) | {"plugins": []}
+    (project / "plain.json").write_text(json.dumps(plain))
+    run(*asv, "--config", "plain.json", "publish", "--no-pull", cwd=project)
+    assert (project / "html" / "graphs").is_dir(), "stock asv has published it"
+
+
+@pytest.mark.fault(
+    "damaged results",
+    tried="a result file is damaged when a run begins",
+    holds="it is set aside, named, and measured again",
+)
+def test_a_damaged_result_file_is_set_aside_and_measured_again(
+    project: Path, tmp_path: Path
+) -> None:
+    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
+    path = _result_file(project)
+    path.write_bytes(path.read_bytes()[:-40])
+    output, _ = run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
+    assert re.search(r"is damaged; it is now \S+\.damaged-\d{8}T\d{6}, and measured again", output)
+    assert _stored(project, "suite.Values.track_it", "result")[0] == 1.5
+
+
+@pytest.mark.fault(
+    "disk full",
+    tried="a run stores a case",
+    holds="it ends with the reason, and what was stored before stays",
+)
+def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
+    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
+    before = _result_file(project).read_bytes()
+    limit = len(before)
+    program = (
+        f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from asv_watch.cli.main import main; sys.exit(main())"
+    )
+    command = sys.executable, "-c", program, "bench", "--machine", "m", "--cases", "track_it"
+    quiet = {"HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}  # modules are larger
+    done = run(*command, cwd=project, env=os.environ | quiet, status=None)
+    assert done.returncode not in (0, 3)
+    assert "File too large" in done.stderr
+    assert _result_file(project).read_bytes() == before
+
+
+STRIKES = 8
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+MANY = """
+class Suite:
+    params = list(range(12))
+    param_names = ["case"]
+    number, warmup_time, rounds = 1, 0, 2
+
+    def time_it(self, case):
+        pass
+"""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.fault(
+    "kill",
+    tried="a run is ended eight times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
+    holds="nothing that was stored is lost, measured twice or left running",
+)
+def test_strikes_at_random_moments_lose_nothing(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(MANY)
+    moments = random.Random(12)  # noqa: S311 - a test repeats itself
+    before: dict[str, dict[str, Any]] = {}
+    for strike in range(STRIKES):
+        process = start_driver("bench", project, tmp_path)
+        if strike % 4:  # otherwise it may be struck before it measures anything
+            unfinished = project / ".asv" / "unfinished"
+            deadline = time.monotonic() + 60
+            while not list(unfinished.glob("*")) and process.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        time.sleep(moments.uniform(0, 2))
+        process.send_signal(SIGNALS[strike % len(SIGNALS)])
+        process.wait()
+        deadline = time.monotonic() + 5
+        while left := measured_processes(project):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.1)
+        if list((project / "results").glob("m/*-*.json")):
+            after = _outcomes(project)
+            assert before.items() <= after.items(), "what was stored is lost or another"
+            before = after
+    run_driver("bench", project, tmp_path)
+    values = _stored(project, "suite.Suite.time_it", "result")
+    assert len(values) == 12
+    assert all(value > 0 for value in values)
+    lines = _result_file(project).with_suffix(".outcomes.jsonl").read_text().splitlines()
+    assert len(lines) == 12, "no case was measured twice"
+    assert {json.loads(line)["rounds"] for line in lines} == {2}
+    assert not list((project / ".asv" / "unfinished").glob("*"))
