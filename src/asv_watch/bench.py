@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching, parse_shard
+from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching, parse_part
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import Outcomes, measure_missing
 from asv_watch.errors import ExitStatus
@@ -99,7 +99,7 @@ def bench(
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     if shard:
-        parse_shard(shard)
+        parse_part(shard)
         selection = replace(selection, shard=shard)
     with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as place:
         head = ask_git(place.configuration.repository, "rev-parse", "HEAD")

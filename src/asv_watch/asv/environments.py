@@ -17,7 +17,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from asv.runner import BENCHMARK_RUN_SCRIPT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -51,11 +50,6 @@ def is_complete(folder: Path) -> bool:
     return (folder / _INFORMATION).is_file() and _releases(folder, "asv_runner") == {
         pinned_asv_runner()
     }
-
-
-def listing_command(python: Path, suites: Path, listed: Path) -> list[str]:
-    """Return the command that writes all benchmarks of a folder of suites to a file."""
-    return [str(python), BENCHMARK_RUN_SCRIPT, "discover", str(suites), str(listed)]
 
 
 def _releases(folder: Path, name: str) -> set[str]:

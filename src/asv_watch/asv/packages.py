@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import asv.environment
 import asv.repo
 
-from asv_watch.asv.commands import find_cause
-from asv_watch.asv.environments import building, create, is_complete
+from asv_watch import probes
+from asv_watch.asv.commands import find_cause, run_command
+from asv_watch.asv.environments import building, create, is_complete, pinned_asv_runner
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.git import ask_git, top_of
+
+_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 
 
 def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
@@ -39,6 +44,9 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         MachineError: the machine is to blame, such as its network.
         WatchError: it cannot be made.
     """
+    if spec.interpreter is not None:
+        describe_interpreter(spec.interpreter, ())
+        return
     if is_complete(spec.folder):
         return
     print("  creating the environment (once)", flush=True)
@@ -51,6 +59,41 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         what = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _told_in_one_line(what):  # others may well be built
             environment.install_project(conf, asv.repo.get_repo(conf), commit)
+
+
+def describe_interpreter(python: Path, packages: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """Ask an interpreter that somebody else made what it holds.
+
+    Args:
+        python: its path.
+        packages: names of distributions.
+
+    Returns:
+        Its release of Python, such as ``3.12``, and those of the packages that it has, by name.
+
+    Raises:
+        WatchError: there is none, or it lacks the asv_runner that measures.
+    """
+    wanted = pinned_asv_runner()
+    try:
+        command = [str(python), "-P", str(probes.ENVIRONMENT), *packages]
+        answer = json.loads(run_command(command, _ASKING_TIMEOUT))
+    except (OSError, ValueError, WatchError) as error:
+        raise WatchError(
+            f"{python} is no Python that runs here ({error}); give the path of an interpreter"
+        ) from error
+    installed = answer["details"]["asv_runner"]
+    if installed != wanted:
+        raise WatchError(
+            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
+            f"`{python} -m pip install asv_runner=={wanted}`"
+        )
+    facts: dict[str, str] = answer["facts"]
+    release = re.search(r"\d+\.\d+", facts["interpreter"])
+    prefix = "package "
+    return release[0] if release else "", {
+        name.removeprefix(prefix): text for name, text in facts.items() if name.startswith(prefix)
+    }
 
 
 def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:

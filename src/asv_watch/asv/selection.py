@@ -44,8 +44,8 @@ def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Dec
     return ""
 
 
-def parse_shard(text: str) -> tuple[int, int]:
-    """Read ``2/5``: of the selected cases every fifth, from the second on.
+def parse_part(text: str, option: str = "--shard", of: str = "cases") -> tuple[int, int]:
+    """Read ``2/5``: every fifth, from the second on.
 
     Raises:
         WatchError: It is not such a part.
@@ -53,7 +53,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise WatchError(
-            f"--shard {text[:100]!r} is not a part of the cases; give one such as 2/5, the "
+            f"{option} {text[:100]!r} is not a part of the {of}; give one such as 2/5, the "
             "second of five"
         )
     return int(match[1]), int(match[2])
@@ -68,7 +68,7 @@ class Selection:
     short: bool = False
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
     shard: str = ""
-    """It belongs to this part (`parse_shard`) of the cases that the other conditions leave. Only
+    """It belongs to this part (`parse_part`) of the cases that the other conditions leave. Only
     a run divides them, since it takes all of them to say which part a case belongs to."""
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
@@ -109,7 +109,7 @@ def select(
         for index, params in enumerate(cases_of(benchmark))
         if selection.includes(benchmark, params)
     ]
-    part, parts = parse_shard(selection.shard or "1/1")
+    part, parts = parse_part(selection.shard or "1/1")
     return chosen[part - 1 :: parts]
 
 

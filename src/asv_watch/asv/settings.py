@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +21,7 @@ import asv.results
 import asv.util
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
 
 from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
@@ -31,6 +34,8 @@ from asv_watch.records.records import main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """What neither the name of a file nor the argument of a command can hold."""
+_NEWEST_TESTED = "0.6.6"
+"""Newest release of asv with which the tests of this package ran."""
 _RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
 """Words that choose environments, where a release may be named too."""
@@ -70,6 +75,8 @@ class EnvironmentSpec:
     """How measured processes are started."""
     shares_release: bool = False
     """Whether another environment of asv.conf.json has the same main requirement."""
+    interpreter: Path | None = None
+    """The Python of an environment that somebody else made; ``None`` where asv makes it."""
     python: str = ""
     """Version of its Python, as asv names it: ``3.11``."""
     needed_python: str = ""
@@ -134,6 +141,8 @@ class Configuration:
     """Files and folders of the repository that can change a measured value: those that
     asv.conf.json lists, in its own repository, or else the package; empty if all may."""
     declared: Declared = field(default_factory=Declared)
+    project: str = ""
+    """Name of the project, and of its distribution."""
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
     """Requirement to those of its releases that are compared with their neighbours, the newest
     first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release
@@ -147,9 +156,10 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         WatchError: it is missing or damaged, its repository cannot be read, or its environments
             cannot be made here.
     """
+    _warn_of_a_newer_asv(asv.__version__)
     conf = load_settings(root)
     if conf.environment_type:  # asv chooses one where none is named
-        check_environment_type(conf.environment_type)
+        check_environment_type(conf.environment_type.partition(":")[0])
     python = conf.pythons[0]
     repository, branch = find_repository(root, conf, fetch=fetch)
     try:
@@ -181,6 +191,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             python=str(environment.python),
             declared=conf.declared,
             shares_release=releases[main_release(environment.requirements)] > 1,
+            interpreter=_interpreter(environment),
         )
         for environment in environments
     )
@@ -189,6 +200,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         suites=root / conf.benchmark_dir,
         results=Path(conf.results_dir),
         site=Path(conf.html_dir),
+        project=Path(conf.project).name,
         environments_folder=Path(conf.env_dir),
         environments=specs,
         repository=repository,
@@ -199,15 +211,27 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     )
 
 
+@functools.cache
+def _warn_of_a_newer_asv(version: str) -> None:
+    """Say on standard error, once, that asv is newer than what was tested."""
+    if Version(version) > Version(_NEWEST_TESTED):
+        print(
+            f"asv {version} is installed, and {_NEWEST_TESTED} is the newest that asv-watch was "
+            "tested with; if something fails, install that",
+            file=sys.stderr,
+        )
+
+
+def _interpreter(environment: Any) -> Path | None:
+    """Return the Python of an environment of type ``existing``; asv makes all others."""
+    is_existing = environment.tool_name == "existing"
+    return Path(environment._executable) if is_existing else None
+
+
 def check_environment_type(wanted: str) -> None:
     """Refuse what asv cannot make here, before anything is installed."""
     choose = 'with -E, or as "environment_type" in asv.conf.json'
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
-    if wanted == "existing":
-        raise WatchError(
-            "an existing environment holds one commit, so no other can be measured in it; choose "
-            f'"virtualenv", "uv", "conda" or "rattler" {choose}'
-        )
     if wanted == "rattler" and wanted not in known:
         raise WatchError(
             "asv.conf.json wants environments made by rattler, which is not installed; run "
@@ -216,7 +240,7 @@ def check_environment_type(wanted: str) -> None:
     if wanted not in known:
         raise WatchError(
             f"asv {asv.__version__} makes no environments of type {wanted!r}; choose one of "
-            f"{', '.join(sorted(known - {'existing', None}))} {choose}"
+            f"{', '.join(sorted(known - {None}))} {choose}"
         )
     named = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
     if wanted in {"conda", "uv"} and not named:

@@ -1,28 +1,50 @@
-"""Compares two commits or releases."""
+"""Compares two or more commits, releases or interpreters."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.compare import report as compare_report
-from asv_watch.compare.measure import compare as measure
+from asv_watch.compare.measure import Compared, measure
 from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import list_cases
-from asv_watch.engine.sides import side
-from asv_watch.errors import ExitStatus
-from asv_watch.options import After, Before, Cases, Machine, Release
+from asv_watch.engine.sides import Side, interpreter_side, side
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
 from asv_watch.statistics.rule import Verdict, judged, value_verdict, verdict
-from asv_watch.workplace import check_room, open_workplace
+from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
 def compare(
+    sides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar=f"[{SIDE}]...",
+            help="Two or more sides, each compared with the next, instead of --before and "
+            "--after; after --python, further interpreters.",
+        ),
+    ] = None,
     *,
     before: Before = "HEAD~1",
     after: After = "HEAD",
+    python: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--python",
+            metavar="PYTHON",
+            help="Compare what is installed for interpreters, such as --python old/bin/python "
+            "new/bin/python, and make no environments. A version, such as 3.13, chooses the "
+            "Python of environments.",
+        ),
+    ] = None,
     stored: Annotated[
         bool,
         typer.Option(
@@ -45,36 +67,72 @@ def compare(
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Compare two sides in interleaved rounds and print the table; store the result.
+    """Compare sides in interleaved rounds and print the tables; store the result.
 
     Raises:
         WatchError: a side does not exist, or no case ran on both.
     """
     root = Path.cwd()
+    named = sides or []
     if stored:
         print(compare_stored(root, before=before, after=after, cases=cases))
         return ExitStatus.DONE
+    interpreters: list[str] = []
+    if python and not named and len(python) == 1 and os.sep not in python[0]:
+        choose("", "", python[0])
+    elif python:
+        interpreters, named = [*python, *named], []
+    if len(interpreters or named) == 1:
+        raise WatchError(f"{(interpreters or named)[0]} is one side; name another one to compare")
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as place:
-        sides = side(place, before, release), side(place, after, release)
-        check_room(place.configuration, tuple(each.environment for each in sides))
-        print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-        chosen = list_cases(place, sides, selection)
+        versions = _sides(place, named or [before, after], interpreters, release)
+        check_room(place.configuration, tuple(each.environment for each in versions))
+        _print_names(versions)
+        chosen = list_cases(place, versions, selection)
         timed = [case for case in chosen if case.is_timed]
-        compared = measure(place, sides, chosen if values or not timed else timed)
-    print(f"\n{compare_report.report(compared, sides[0].name, sides[1].name)}")
-    if compared.path is None:
-        print("not stored: no commit names the working tree's changes")
+        measured = measure(place, versions, chosen if values or not timed else timed)
+    last = len(versions) - 1
+    pairs = [*pairwise(range(len(versions))), *([(0, last)] if last > 1 else [])]
+    results = []
+    for old, new in pairs:
+        results.append(measured.between(old, new))
+        names = versions[old].name, versions[new].name
+        print(f"\n{compare_report.report(results[-1], *names)}")
+    if measured.path is not None:
+        print(f"stored in {measured.path.relative_to(root)}")
+    elif all(each.version for each in versions):
+        print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:
-        print(f"stored in {compared.path.relative_to(root)}")
-    if compared.failed:
+        print("not stored: no commit names the working tree's changes")
+    if any(compared.failed for compared in results):
         return ExitStatus.SOME_CASES_FAILED
+    slower = any(map(_is_slower, results))
+    return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE
+
+
+def _sides(
+    place: Workplace, named: Sequence[str], interpreters: Sequence[str], release: str
+) -> list[Side]:
+    if interpreters:
+        return [interpreter_side(place, python) for python in interpreters]
+    return [side(place, text, release) for text in named]
+
+
+def _print_names(sides: Sequence[Side]) -> None:
+    if len(sides) == 2:
+        print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
+    else:
+        for number, each in enumerate(sides, start=1):
+            print(f"{number}: {each.name}", flush=True)
+
+
+def _is_slower(compared: Compared) -> bool:
     ratios = compare_report.measured_ratios(compared)
     verdicts = [judged(verdict(ratio), ratio.unit) for ratio in ratios]
     verdicts += [
         judged(value_verdict(values) or Verdict.SAME, values.unit) for values in compared.values
     ]
-    slower = Verdict.WORSE in verdicts
-    return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE
+    return Verdict.WORSE in verdicts

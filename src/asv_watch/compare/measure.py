@@ -173,9 +173,13 @@ def compare_missing(
 def _header(
     place: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
 ) -> Measurement | None:
-    """Describe a measurement; ``None`` where a side is not committed, so that it is not stored."""
+    """Describe a measurement; ``None`` where nothing names a side, so that it is not stored.
+
+    A side that is not committed has no name, and so have interpreters with the same releases.
+    """
     versions = tuple(side.version for side in sides if side.version is not None)
-    if len(versions) < len(sides):
+    has_one_name = len(set(versions)) == 1 < len({side.python for side in sides})
+    if len(versions) < len(sides) or has_one_name:
         return None
     planted = sides[-1].planted
     if planted:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from asv_watch.asv.packages import build_package
+from asv_watch.asv.packages import build_package, describe_interpreter
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import Version
@@ -40,7 +41,7 @@ class Side:
     @property
     def python(self) -> Path:
         """The interpreter of its environment."""
-        return self.environment.folder / "bin" / "python"
+        return self.environment.interpreter or self.environment.folder / "bin" / "python"
 
     def command(self, script: Path, *arguments: object) -> list[str]:
         """Return the command that runs a script on its suites, in its environment."""
@@ -133,6 +134,45 @@ def commit_side(
     if not folder.is_dir():
         build_package(root, repository, environment, commit, folder)
     return Side(name, folder, environment, configuration.suites, version)
+
+
+def interpreter_side(place: Workplace, python: str) -> Side:
+    """Make a side of an interpreter, with what is installed there.
+
+    A package that asv.conf.json imports from a folder is that of HEAD.
+
+    Raises:
+        WatchError: there is no such interpreter, or it lacks asv_runner.
+    """
+    configuration = place.configuration
+    path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
+    newest = configuration.environments[0]
+    names = [*newest.requirements, configuration.project]
+    release, packages = describe_interpreter(path, map(_distribution, names))
+    requirements = {
+        name: packages[_distribution(name)] for name in names if _distribution(name) in packages
+    }
+    environment = dataclasses.replace(
+        newest,
+        requirements=requirements,
+        name=f"existing-{python}",
+        python=release,
+        folder=path.parent.parent,
+        interpreter=path,
+    )
+    label = ", ".join(f"{name} {text}" for name, text in packages.items())
+    name = f"{python} ({label or f'Python {release}'})"
+    commit = find_commit(configuration.repository, "HEAD")
+    if configuration.package:
+        return commit_side(place, commit, environment, name)
+    nothing = place.root / _PACKAGES / "nothing"
+    nothing.mkdir(parents=True, exist_ok=True)
+    version = Version(commit, requirements, release)
+    return Side(name, nothing, environment, configuration.suites, version)
+
+
+def _distribution(name: str) -> str:
+    return name.removeprefix("pip+")
 
 
 def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.asv.commands import NoCaseError
-from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.asv.selection import SHORT, Selection, matching, parse_part
 from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
@@ -33,6 +33,14 @@ def nightly(
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Time for measuring, such as 4h or 90min.")
     ] = "4h",
+    part: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N",
+            help="Work on part K of N of the commits, so that several machines of one kind share "
+            "a history.",
+        ),
+    ] = "",
     cases: Cases = "",
     release: Release = "all",
     machine: Machine = "",
@@ -51,8 +59,14 @@ def nightly(
     """
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
+    parts = parse_part(part or "1/1", "--part", "commits")
     with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as place:
-        night = _Night(place, selection)
+        if part and not place.declared.reference:
+            raise WatchError(
+                "the reference joins what the parts of a history measure, and asv.conf.json names "
+                'none; add a line such as "reference": "COMMIT@RELEASE"'
+            )
+        night = _Night(place, selection, parts)
         night.work(Budget(budget_s, time.monotonic))
         return night.end()
 
@@ -60,8 +74,8 @@ def nightly(
 class _Night:
     """One night: what is tried in it, and how it goes."""
 
-    def __init__(self, place: Workplace, selection: Selection) -> None:
-        self._place, self._selection = place, selection
+    def __init__(self, place: Workplace, selection: Selection, part: tuple[int, int]) -> None:
+        self._place, self._selection, self._part = place, selection, part
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
@@ -169,6 +183,7 @@ class _Night:
             ),
             history=history,
             reference=self._reference,
+            part=self._part,
         )
 
     def _fail(self, name: str, what: str, reason: str) -> None:
@@ -177,7 +192,7 @@ class _Night:
         print(f"  failed, going on with the next: {reason}", flush=True)
 
     def _report_remaining(self) -> None:
-        commits = list(all_commits(self._situation))
+        commits = list(filter(self._situation.is_ours, all_commits(self._situation)))
         left = Counter(task.reason for task in commits if self._situation.needs(task))
         print(
             f"{len(commits)} commits and releases: {left[UNMEASURED]} still to be measured, "

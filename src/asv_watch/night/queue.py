@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,8 @@ class Situation:
     """This machine's results of all commits of the branch; ``None`` before the first."""
     reference: Version | None = None
     """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
+    part: tuple[int, int] = (1, 1)
+    """Which part of how many this night works on, from 1."""
 
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:
@@ -160,6 +163,11 @@ class Situation:
         failures = map(self.attempts.failures.get, (task.name, environment))
         return any(failure is not None and failure.set_aside for failure in failures)
 
+    def is_ours(self, task: Task) -> bool:
+        """Tell whether a task belongs to this night's part: one commit does with all its tasks."""
+        part, parts = self.part
+        return zlib.crc32((task.commit or task.name).encode()) % parts == part - 1
+
     def needs(self, task: Task) -> bool:
         """Tell whether a task is neither done nor set aside."""
         return not (task.is_done(self) or self.is_set_aside(task))
@@ -185,6 +193,9 @@ class Task:
     It returns why the task is not done, as far as that is known; else an empty text. It raises a
     `WatchError` if it failed as a whole; the night goes on with the next task.
     """
+
+    commit: str = ""
+    """Full hash of what it measures, all of whose tasks belong to one part; empty for others."""
 
     @property
     def environment(self) -> EnvironmentSpec | None:
@@ -212,6 +223,7 @@ def next_task(
             for source in sources
             for task in source(situation)
             if task.name not in tried
+            and situation.is_ours(task)
             and (task.environment is None or task.environment.name not in unusable)
             and situation.needs(task)
         ),

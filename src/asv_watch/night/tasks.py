@@ -55,7 +55,7 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
         return ""
 
     description = f"{_titled(commit)} with {environment.label}"
-    return Task(name, description, reason, (environment,), is_done, run)
+    return Task(name, description, reason, (environment,), is_done, run, commit.hash)
 
 
 def compare_task(
@@ -81,7 +81,7 @@ def compare_task(
 
     name = f"compare {before}..{commit.hash} {environment.name}"
     description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
-    return Task(name, description, "new commit", (environment,), is_done, run)
+    return Task(name, description, "new commit", (environment,), is_done, run, commit.hash)
 
 
 def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
@@ -100,7 +100,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
     name = f"{commit.hash} {environment.name} reference"
     description = f"{_titled(commit)} with {environment.label} against the reference"
-    return Task(name, description, "missing reference", (environment,), is_done, run)
+    return Task(name, description, "missing reference", (environment,), is_done, run, commit.hash)
 
 
 def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
@@ -216,21 +216,24 @@ def missing_references(situation: Situation) -> Iterator[Task]:
     """Yield measured commits, newest first: every fifth of the branch, and every version.
 
     The newest is among them while nothing is, so that it joins this machine's ratios with those
-    of others.
+    of others. Of a part every commit is among them: its neighbours may belong to other parts.
     """
     versions = situation.history.versions if situation.history is not None else {}
     for environment in situation.place.environments:
         measured = [
-            (number, commit)
-            for number, commit in enumerate(situation.commits)
+            commit
+            for commit in situation.commits
             if situation.coverage.is_complete(commit.hash, environment.stored_as)
+            and situation.is_ours(reference_task(commit, environment))
         ]
+        numbers = {commit.hash: number for number, commit in enumerate(situation.commits)}
+        every = _REFERENCE_EVERY if situation.part == (1, 1) else 1
         chosen = [
             commit
-            for number, commit in measured
-            if number % _REFERENCE_EVERY == 0 or commit.hash in versions
+            for commit in measured
+            if numbers[commit.hash] % every == 0 or commit.hash in versions
         ]
-        for commit in reversed(chosen or [commit for _, commit in measured[-1:]]):
+        for commit in reversed(chosen or measured[-1:]):
             yield reference_task(commit, environment)
 
 

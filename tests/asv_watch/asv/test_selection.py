@@ -22,7 +22,7 @@ from asv_watch.asv.selection import (
     cases_of,
     in_short_set,
     matching,
-    parse_shard,
+    parse_part,
     select,
 )
 from asv_watch.engine.cases import choose_cases
@@ -91,7 +91,7 @@ def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
 @pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
 def test_what_is_no_shard_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match="give one such as 2/5"):
-        parse_shard(text)
+        parse_part(text)
 
 
 def test_the_short_set_is_what_suites_declare() -> None:

@@ -61,3 +61,19 @@ def test_environments_with_the_same_main_requirement_are_told_apart(tmp_path: Pa
     assert labels == [environment.name for environment in environments]
     assert len(select_environments(environments, "2.4.0")) == len(set(labels)) == 2
     assert select_environments(environments, labels[1]) == environments[1:]
+
+
+@pytest.mark.parametrize(("release", "warns"), [("0.6.6", False), ("0.7", True), ("1.0rc1", True)])
+def test_a_newer_asv_is_named_and_not_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    release: str,
+    warns: bool,
+) -> None:
+    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
+    (tmp_path / "asv.conf.json").write_text(json.dumps(settings))
+    git(tmp_path, "init", "--quiet")
+    monkeypatch.setattr("asv.__version__", release)
+    assert read_configuration(tmp_path).project == "p"
+    assert (f"asv {release} is installed" in capsys.readouterr().err) is warns

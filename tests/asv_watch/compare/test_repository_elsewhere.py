@@ -71,7 +71,6 @@ def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., P
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"environment_type": "existing"}, "an existing environment holds one commit"),
         ({"environment_type": "mamba"}, "no environments of type 'mamba'; choose one of conda"),
         ({"environment_type": "conda"}, "made by conda, which is not on the PATH"),
     ],

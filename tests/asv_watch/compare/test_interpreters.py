@@ -1,0 +1,122 @@
+"""`asv-watch compare --python A B`: what is installed is compared, and nothing is made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import venv
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import asv_runner
+import pytest
+
+from asv_watch.records.measurements import read_comparisons
+from tests.asv_watch.interruptible import run_driver
+from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import git
+
+SUITE = """
+import time
+
+import engine
+
+class Suite:
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+
+    def time_it(self):
+        until = time.process_time() + engine.SECONDS
+        while time.process_time() < until:
+            pass
+"""
+
+
+def _interpreter(folder: Path, release: str, seconds: float, *, runner: bool = True) -> str:
+    """Make an environment by hand that holds a release of a package; return its Python."""
+    venv.create(folder, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    if runner:
+        (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
+        about = Path(str(metadata.distribution("asv_runner")._path))  # type: ignore[attr-defined]
+        shutil.copytree(about, packages / about.name)
+    (packages / "engine.py").write_text(f"SECONDS = {seconds}\n")
+    about = packages / f"engine-{release}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: engine\nVersion: {release}\n")
+    return str(folder / "bin" / "python")
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    settings = {key: value for key, value in CONFIGURATION.items() if key != "build_command"}
+    settings |= {"install_command": None, "matrix": {"req": {"engine": ["1.0"]}}}
+    return make_repository(
+        {
+            "asv.conf.json": json.dumps(settings),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            ".gitignore": ".asv/\nresults/\nhtml/\n",
+        }
+    )
+
+
+def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_path: Path) -> None:
+    pythons = [
+        _interpreter(tmp_path / f"env{number}", f"{number}.0", seconds)
+        for number, seconds in enumerate((0.001, 0.0013, 0.0013), start=1)
+    ]
+    output, _ = run_driver("compare", project, tmp_path, "--python", *pythons)
+    assert output.count("1 slower, 0 faster, 0 same") == 2, "1.0 to 2.0, and 1.0 to 3.0"
+    assert output.count("0 slower, 0 faster, 1 same") == 1
+    first, second = read_comparisons(project / "results")[0]
+    assert (first.header.before.release, first.header.after.release) == (
+        "engine 1.0",
+        "engine 2.0",
+    )
+    assert second.header.after.release == "engine 3.0"
+    assert first.header.kind == "release"
+    assert first.header.requirement == "engine"
+    assert not (project / ".asv" / "env").exists() or not list(
+        (project / ".asv" / "env").glob("*/bin")
+    ), "no environment is made"
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("missing", "is no Python that runs here"),
+        ("bare", "needs asv_runner 0.3.2 to be measured"),
+    ],
+)
+def test_what_cannot_measure_is_named(
+    project: Path, tmp_path: Path, second: str, message: str
+) -> None:
+    good = _interpreter(tmp_path / "good", "1.0", 0.001)
+    other = str(tmp_path / "missing" / "python")
+    if second == "bare":
+        other = _interpreter(tmp_path / "bare", "1.0", 0.001, runner=False)
+    _, errors = run_driver("compare", project, tmp_path, "--python", good, other, status=1)
+    assert message in errors
+    assert "Traceback" not in errors
+
+
+def test_asvs_own_existing_environment_is_measured(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    python = _interpreter(tmp_path / "env", "1.0", 0.001)
+    settings = CONFIGURATION | {"environment_type": f"existing:{python}", "matrix": {}}
+    project = make_repository(
+        {
+            "asv.conf.json": json.dumps(settings),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            ".gitignore": ".asv/\nresults/\nhtml/\n",
+        }
+    )
+    output, _ = run_driver("bench", project, tmp_path)
+    assert "1 ok" in output
+    [path] = (project / "results" / "m").glob("*-*.json")
+    assert json.loads(path.read_text())["commit_hash"] == git(project, "rev-parse", "HEAD")
