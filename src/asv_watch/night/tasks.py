@@ -105,13 +105,15 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
 def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     """Compare two commits in the cases that are suspected, or were compared once."""
+    compared: list[Compared] = []
 
     def is_done(situation: Situation) -> bool:
-        return suspects not in situation.suspects
+        # Where they had not been compared before, the second time comes on the next night.
+        return bool(compared) or suspects not in situation.suspects
 
     def run(situation: Situation, tally: Tally) -> str:
-        compared = confirm_suspects(situation.place, suspects)
-        tally.add_unmeasured(compared.unmeasured, "measured again")
+        compared.append(confirm_suspects(situation.place, suspects))
+        tally.add_unmeasured(compared[-1].unmeasured, "measured again")
         return ""
 
     before, after = suspects.before, suspects.after

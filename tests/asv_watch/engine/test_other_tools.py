@@ -37,10 +37,11 @@ def peakmem_it():
 
 def _publish_as_asv_does(project: Path, *asv: str) -> None:
     plain = json.loads((project / "asv.conf.json").read_text()) | {"plugins": []}
-    (project / ".asv" / "plain.json").write_text(
+    settings = project / ".asv" / "plain.json"
+    settings.write_text(
         json.dumps(plain | {"repo": "..", "results_dir": "../results", "html_dir": "../html"})
     )
-    run(*asv, "--config", ".asv/plain.json", "publish", "--no-pull", cwd=project)
+    run(*asv, "--config", str(settings), "publish", "--no-pull", cwd=project)
 
 
 def _measured(make_project: Callable[..., Path], home: Path) -> tuple[Path, list[str]]:
