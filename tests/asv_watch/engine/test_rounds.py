@@ -177,8 +177,7 @@ def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
         return _round(next(values))
 
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    few = Sampling(fewest_rounds=3)
-    [measured] = measure_cases(SIDES[:1], [MeasurableCase("x", "x", 1.0)], sampling=few)
+    [measured] = measure_cases(SIDES[:1], [MeasurableCase("x", "x", 1.0, rounds=3)])
     assert measured.rounds == ((3.0,), (1.0,), (2.0,))
     assert measured.value(0) == 2.0
 
@@ -219,7 +218,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
         if case.name == "skipped":
             raise CaseSkippedError("no such device", servers[1])
         if case.name == "late" and tried.count("late") == 3:
-            raise CaseFailedError("B: out of cheese", servers[1])
+            raise CaseFailedError("out of cheese", servers[1])
         return _round(1.0, 1.0)
 
     results = _measure(monkeypatch, play, ["skipped", "late", "works"])

@@ -52,7 +52,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     cases = [
         MeasurableCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
     ]
-    reasons = ("fails: RuntimeError: out of cheese", "fails did not answer in 2 s")
+    reasons = ("fails: RuntimeError: out of cheese", "fails: did not answer in 2 s")
 
     def measure(*sides: Side, first: int = 5, **options: Callable[..., bool]) -> list[GateCase]:
         budget = Budget(60.0, time.monotonic)

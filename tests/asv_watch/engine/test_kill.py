@@ -1,4 +1,4 @@
-"""A comparison that is struck at random moments keeps its rounds, and goes on with them."""
+"""Commands that are struck at random moments keep their rounds, and go on with them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from asv_watch.records.measurements import read_cases, read_comparisons
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.leftovers import measured_processes
-from tests.conftest import commit
+from tests.conftest import commit, git
 
 STRIKES = 6
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -74,3 +74,39 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     assert len(cases) == 3
     new_rounds = output.count("round ")
     assert new_rounds < sum(len(case.rounds) for case in cases.values()) or not kept
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("command", ["bisect", "nightly"])
+@pytest.mark.fault(
+    "kill",
+    tried="a bisection and a night are ended three times at random by SIGKILL, SIGTERM and SIGINT",
+    holds="no finished case is lost, no file is half, no process is left; the next start ends",
+)
+def test_a_bisection_and_a_night_lose_no_finished_case(
+    make_project: Callable[..., Path], tmp_path: Path, command: str
+) -> None:
+    project = make_project(SUITE, {"src/package.py": "SECONDS = 0.002\n"})
+    first = git(project, "rev-parse", "HEAD")
+    for number, seconds in enumerate((0.002, 0.003, 0.003)):
+        text = f"# {number}\nSECONDS = {seconds}\n"
+        commit(project, {"src/package.py": text}, f"Commit {number}")
+    options = ("--before", first, "--cases", "second") if command == "bisect" else ()
+    moments = random.Random(7)  # noqa: S311 - a test repeats itself
+    finished: set[tuple[str, str]] = set()
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        process = start_driver(command, project, tmp_path, *options)
+        time.sleep(moments.uniform(4, 12))
+        process.send_signal(number)
+        process.communicate()
+        deadline = time.monotonic() + 5
+        while left := measured_processes(project):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.1)
+        comparisons, problems = read_comparisons(project / "results")
+        assert problems == ()
+        stored = {(str(c.path), ratio.case) for c in comparisons for ratio in c.ratios}
+        assert finished <= stored, "a finished case was lost"
+        finished = stored
+    output, _ = run_driver(command, project, tmp_path, *options)
+    assert "+50" in output or "+49" in output or "+51" in output
