@@ -6,15 +6,17 @@ from asv_watch import quantities
 from asv_watch.judge.precision import newest_repeats, noise_in_words
 from asv_watch.records.records import Outcome
 from asv_watch.site import names
+from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, Setup, setup_key
+from asv_watch.site.contradictions import contradictions
 from asv_watch.site.scripts import Json
 
 
-def about_data(contents: Contents) -> Json:
+def about_data(contents: Contents, table: CaseTable) -> Json:
     """Return the tables below the outcomes of all cases."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
-        "machines": [_machine(contents, name) for name in _machine_names(contents)],
+        "machines": [_machine(contents, table, name) for name in _machine_names(contents)],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "noise": _noise(contents),
         "left_out": contents.history.left_out,
@@ -27,12 +29,13 @@ def _machine_names(contents: Contents) -> list[str]:
     return list(dict.fromkeys(setup.machine.name for setup in contents.setups))
 
 
-def _machine(contents: Contents, name: str) -> Json:
+def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
     """Return the line of a machine: how far it is, how it went, what it can show."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)))
     rows = [row for row in contents.series if setup_key(row.series) == newest.key]
     detectable = contents.findings.detectable.get(name)
+    graphs = contents.findings.graphs.get(name)
     return {
         "name": name,
         "cpu": newest.machine.facts.get("cpu", ""),
@@ -46,6 +49,7 @@ def _machine(contents: Contents, name: str) -> Json:
         "behind": sum(row.has_value and int(row.commits[-1]) < newest.newest for row in rows),
         "cases": sum(row.has_value for row in rows),
         "detectable": quantities.share(detectable.middle) if detectable else "",
+        "contradictions": contradictions(graphs, table) if graphs else None,
     }
 
 

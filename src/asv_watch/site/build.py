@@ -114,7 +114,7 @@ def build_site(
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published, "tables": tables}
     write_script(folder, "releases", release_data(contents, table, main))
-    write_script(folder, "about", about_data(contents))
+    write_script(folder, "about", about_data(contents, table))
     write_data_files(folder, contents, index)
     feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)

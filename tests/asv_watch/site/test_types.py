@@ -102,6 +102,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "AboutData": [about],
         "SetupFacts": about["setups"],
         "MachineLine": about["machines"],
+        "Contradictions": [m["contradictions"] for m in about["machines"] if m["contradictions"]],
     }
 
 

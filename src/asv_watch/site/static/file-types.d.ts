@@ -165,6 +165,15 @@ interface MachineLine {
   cases: number;
   /** Smallest change that half of its comparisons show; empty where it compared nothing. */
   detectable: string;
+  contradictions: Contradictions | null;
+}
+
+/** Measured pairs that disagree with the other ways between their versions. */
+interface Contradictions {
+  checked: number;
+  count: number;
+  text: string;
+  largest: { case: string; before: string; after: string; found: string; expected: string }[];
 }
 
 /** `data/about.js`. */

@@ -104,7 +104,30 @@ const MACHINE_COLUMNS = [
     number: true,
     draw: ({ detectable }) => detectable || "nothing compared",
   }),
+  columnOf("Contradictions", ({ contradictions }) => contradictions?.count, {
+    number: true,
+    draw: ({ contradictions }) =>
+      contradictions?.checked
+        ? `${contradictions.count} of ${formatCount(contradictions.checked)}`
+        : "–",
+  }),
 ];
+
+/** @type {Column<Contradictions["largest"][number]>[]} */
+const CONTRADICTION_COLUMNS = [
+  columnOf("Case", (row) => row.case),
+  columnOf("Before", ({ before }) => before),
+  columnOf("After", ({ after }) => after),
+  columnOf("Measured", ({ found }) => found, { number: true }),
+  columnOf("By other ways", ({ expected }) => expected, { number: true }),
+];
+
+/** Pairs of a machine that disagree with other ways. @param {MachineLine} machine */
+function drawContradictions({ name, contradictions }) {
+  if (!contradictions?.count) return null;
+  const { text, largest } = contradictions;
+  return fold(`${name}: ${text}`, drawTable(text, CONTRADICTION_COLUMNS, largest));
+}
 
 /** What failed, by reason: the reason of most cases first. @param {Series[]} failed */
 function drawReasons(failed) {
@@ -135,7 +158,7 @@ function drawReasons(failed) {
 }
 
 /** @param {AboutData} data */
-function drawAbout({ setups, noise, left_out: leftOut, problems }) {
+function drawAbout({ machines, setups, noise, left_out: leftOut, problems }) {
   const { commits, index } = getModel();
   /** @param {typeof index.events} events */
   const eventList = (events) =>
@@ -170,7 +193,7 @@ function drawAbout({ setups, noise, left_out: leftOut, problems }) {
       eventList(events.slice(0, 5)),
       events.length > 5 ? fold("Earlier ones", eventList(events.slice(5))) : null,
     ),
-    part("What comparisons can show", listOf(noise)),
+    part("What comparisons can show", listOf(noise), machines.map(drawContradictions)),
     leftOut.length
       ? fold(
           `Left out: ${plural(leftOut.length, "reason")}`,

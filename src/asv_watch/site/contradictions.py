@@ -1,0 +1,50 @@
+"""Measured pairs that disagree with all other ways between their versions.
+
+Where two ways lead from one version to another, their ratios have to agree. Of a hundred pairs one
+may differ by more than both intervals allow; more say that intervals are too narrow.
+"""
+
+from __future__ import annotations
+
+from asv_watch import quantities
+from asv_watch.judge.graph import MachineGraphs, Node, VersionNode
+from asv_watch.quantities import counted
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.scripts import Json
+
+_LISTED = 20
+_BY_CHANCE = 0.01
+"""Share of pairs that disagree beyond 99 % limits by chance."""
+
+
+def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
+    """Return how many measured pairs of a machine were checked, and those that disagree."""
+    checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
+    found = [(case, check) for case, check in checks if check.disagrees]
+    found.sort(key=lambda entry: -abs(entry[1].difference))
+    text = ""
+    if checks:
+        text = (
+            f"{len(found)} of {counted(len(checks), 'measured pair')} disagree with other ways "
+            f"between their versions; {round(_BY_CHANCE * len(checks))} may by chance."
+        )
+    return {
+        "checked": len(checks),
+        "count": len(found),
+        "text": text,
+        "largest": [
+            {
+                "case": table.title(case),
+                "before": _name(check.measured.before),
+                "after": _name(check.measured.after),
+                "found": quantities.change(check.found),
+                "expected": quantities.change(check.expected),
+            }
+            for case, check in found[:_LISTED]
+        ],
+    }
+
+
+def _name(node: Node) -> str:
+    """Return a version as a table has it."""
+    return f"{node.commit[:8]}, {node.release}" if isinstance(node, VersionNode) else str(node)
