@@ -1,4 +1,4 @@
-"""Which commits are measured completely, by themselves and against the reference."""
+"""Which commits are measured completely, both alone and against the reference."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.room import REMEDIES
+from asv_watch.machine.faults import REMEDIES
 from asv_watch.records.git import variables_for_git
 from asv_watch.signals import exit_in_words
 

@@ -18,7 +18,7 @@ from asv_watch.records.releases import release_order
 
 
 class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a project declares of a suite; what it leaves out stays as the suite itself has it."""
+    """What a project declares about a suite; omitted entries keep the suite's own values."""
 
     position: int | msgspec.UnsetType = msgspec.UNSET
     """Where the site lists it: 0 first, 9 last, by name where they are equal; 5 by default."""
@@ -175,6 +175,6 @@ def _names_of_suites(layout: Layout, suites: Collection[str]) -> Iterator[tuple[
 
 
 def _suggest(name: str, known: Collection[str]) -> str:
-    """Return the question whether a similar name was meant; empty where there is none."""
+    """Ask whether a similar name was meant; empty if there is none."""
     similar = difflib.get_close_matches(name, known, n=1)
     return f" (did you mean {similar[0]!r}?)" if similar else ""

@@ -1,4 +1,4 @@
-"""The entries of asv.conf.json that driving asv needs."""
+"""Reads the entries of asv.conf.json that are needed to run asv."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def _interpreter(environment: Any) -> Path | None:
 
 
 def check_environment_type(wanted: str) -> None:
-    """Refuse what asv cannot make here, before anything is installed."""
+    """Refuse a type of environment that asv cannot make here, before anything is installed."""
     choose = 'with -E, or as "environment_type" in asv.conf.json'
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
     if wanted == "rattler" and wanted not in known:

@@ -35,8 +35,8 @@ import msgspec
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
+from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.machine.room import check_machine
 from asv_watch.signals import exit_in_words
 from asv_watch.statistics.ratio import faster_half
 

@@ -1,1 +1,1 @@
-"""Results that come from or go to other places: checked, merged, exported."""
+"""Exchanges results with other people: checks, merges, exports and submits them."""

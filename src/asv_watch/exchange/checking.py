@@ -80,7 +80,7 @@ def _machine_folders(results: Path) -> list[Path]:
 
 
 def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Problem]:
-    """Find what is not from a machine that may be there, or does not show that it is."""
+    """Yield results of machines that are not allowed, or without a record of the machine."""
     for folder in _machine_folders(results):
         if folder.name not in machines:
             message = f'{folder.name} is not listed under "machines" of asv.conf.json'
@@ -99,7 +99,7 @@ def _faults_of_origin(results: Path, machines: Collection[str]) -> Iterator[Prob
 
 
 def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """List identifying facts of a machine that differ between descriptions: the second's."""
+    """List the identifying facts in which two descriptions differ, with the second's values."""
     return [
         (name, str(second[name]))
         for name in _IDENTITY
@@ -108,7 +108,7 @@ def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list
 
 
 def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
-    """Find what loading does not look for; it names what cannot be read."""
+    """Yield the faults that loading does not look for."""
     path = folder / "machine.json"
     with contextlib.suppress(DamagedError):
         name = read_json(path, dict[str, Any]).get("machine")

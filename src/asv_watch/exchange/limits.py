@@ -1,4 +1,4 @@
-"""How much is read from results of other people, in a folder or on a branch alike."""
+"""Limits on how much is read from other people's results, in a folder or on a branch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Limits:
     """Counts what was read from one source, and refuses the source when it is too much."""
 
     def __init__(self, source: str) -> None:
-        """Start to count for a source, a folder or a branch as a person named it."""
+        """Start to count for a source: a folder or branch, as a person named it."""
         self._source = source
         self._files = 0
         self._bytes = 0

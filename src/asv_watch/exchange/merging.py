@@ -24,7 +24,7 @@ from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a merge did, in numbers of files."""
+    """Numbers of files that a merge added, extended and left unchanged."""
 
     added: int
     extended: int
@@ -124,7 +124,7 @@ def _check_sound(file: Path) -> None:
 
 
 def _check_same_machine(file: Path, old: bytes, new: bytes) -> None:
-    """Refuse results of another machine that calls itself by the name of a known one."""
+    """Refuse results of another machine under a known machine's name."""
     for name, value in different_facts(json.loads(old), json.loads(new)):
         raise WatchError(
             f"{file} describes another machine: {name} is {value!r} in what is merged; give that "
@@ -162,7 +162,7 @@ def _lines_of_json(content: bytes) -> list[bytes]:
 
 
 def _union(old: Sequence[bytes], new: Sequence[bytes], unchanged: bytes) -> bytes:
-    """Return the old lines, then those of the new ones that are not among them."""
+    """Return the old lines, followed by the new lines that are not among them."""
     known = set(old)
     extra = [line for line in new if line.strip() and line not in known]
     return b"\n".join([*old, *extra, b""]) if extra else unchanged

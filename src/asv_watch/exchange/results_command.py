@@ -81,7 +81,7 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
 
 
 def _export(root: Path, file: str) -> ExitStatus:
-    """Write a table with a row for each measurement; the name's ending says in which format.
+    """Write a table with a row for each measurement; the file's suffix chooses the format.
 
     What of the results is damaged is named, and not in the table.
     """

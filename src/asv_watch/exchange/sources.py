@@ -1,4 +1,4 @@
-"""Finds results in a folder or a branch, and refuses what cannot be taken from others.
+"""Finds the results in a folder or on a branch, and refuses what could do harm.
 
 Folders and branches of results come from other people. A symbolic link in one could lead to a
 private file, or out of the folder that is written to, so none is followed.
@@ -51,7 +51,7 @@ def results_in(source: str, repository: Path) -> Iterator[Path]:
 
 
 def find_results(files: Iterable[PurePosixPath], source: str) -> PurePosixPath:
-    """Return the folder, of those that hold files, that holds folders of machines.
+    """Return the folder that holds the machines' folders.
 
     Args:
         files: Paths of all files below the source; hidden ones do not count.
@@ -114,7 +114,7 @@ def refuse_blocked_path(folder: Path, path: Path) -> None:
 
 
 def _walk(folder: Path, limits: Limits) -> Iterator[Path]:
-    """Yield what lies below a folder and is no folder itself: files, links, fifos; none hidden.
+    """Yield everything below a folder that is not a folder itself, except hidden names.
 
     Raises:
         WatchError: There is too much.
@@ -137,7 +137,7 @@ def _walk(folder: Path, limits: Limits) -> Iterator[Path]:
 
 
 def _is_result(path: Path) -> bool:
-    """Tell from its path below the folder of results whether a file is one that is read there."""
+    """Tell from its path below the results folder whether a file holds results."""
     match path.parts:
         case (name,):
             return name in {suite_lists.FILE_NAME, notes.FILE_NAME}

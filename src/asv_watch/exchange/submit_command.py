@@ -42,7 +42,7 @@ _LONGEST_EXECUTABLE = 30
 def _codespeed_results(
     rows: Iterable[TableRow], *, project: str, branch: str
 ) -> Iterator[dict[str, Any]]:
-    """Give the times of a history in the form that Codespeed takes.
+    """Yield the times of a history in the format of Codespeed.
 
     Codespeed's executable is the main requirement, or asv's name of the environment where none is
     pinned; its environment is the machine.

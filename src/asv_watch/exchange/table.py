@@ -60,7 +60,7 @@ COLUMNS = tuple(field.name for field in fields(TableRow))
 
 
 def measurements(history: History) -> Iterator[TableRow]:
-    """Give every measurement of a history, failed and skipped ones included."""
+    """Yield every measurement of a history, including failed and skipped ones."""
     commits = {commit.hash: commit for commit in history.commits}
     for series in history.series:
         environment = history.environments[series.environment]

@@ -80,7 +80,7 @@ def check_machine_name(name: str) -> None:
 
 
 def default_name() -> str:
-    """This machine's name where none is given: its host name."""
+    """Return the host name, which is this machine's name unless another is given."""
     return platform.node()
 
 

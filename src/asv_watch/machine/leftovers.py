@@ -1,4 +1,4 @@
-"""Ends what a run leaves behind: its processes, and its folder of temporary files.
+"""Ends the processes and removes the temporary folder that a run leaves behind.
 
 Every process that a run starts inherits two environment variables: `RUN`, the run's temporary
 folder, and `LOCK`, the lock of its checkout. They identify the processes of a run that has

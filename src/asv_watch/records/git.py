@@ -1,4 +1,4 @@
-"""The commits of a branch, as git lists them, with those inside merges, and their files.
+"""Reads commits and their files from git, including the commits inside merges.
 
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used; the
@@ -150,7 +150,7 @@ def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[
 
 
 def uncommitted(repository: Path, *arguments: str) -> list[str]:
-    """Return what differs from HEAD, one path each, but for Python's bytecode.
+    """List the paths that differ from HEAD, except Python's bytecode.
 
     Args:
         repository: a checkout.
@@ -225,7 +225,7 @@ def _run(
 
 
 class Ancestry:
-    """The commits of a branch, each with what a merge brought."""
+    """The commits of a branch, each with the commits that its merge brought in."""
 
     def __init__(
         self,
@@ -272,7 +272,7 @@ class Ancestry:
 def read_ancestry(
     repository: Path, line: Sequence[Commit], since: str, paths: Sequence[str] = ()
 ) -> Ancestry:
-    """Read from git what came with the newer commits of a branch.
+    """Read the newer commits of a branch, with the commits that each merge brought in.
 
     Args:
         repository: A checkout or a bare repository.

@@ -78,7 +78,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self._written(word for word in _words(benchmark) if word not in labels)
 
     def row(self, case: Case) -> str:
-        """Return what lists call the row of a case: by default what its function does."""
+        """Return the name of a case's row: by default, what its function does."""
         if not self.rows:
             return self.function(case.benchmark)
         return case.labels.get(self.rows) or ["", *case.benchmark.split(".")][-2]

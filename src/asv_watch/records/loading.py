@@ -83,7 +83,7 @@ def load_history(
 
 @dataclass(slots=True)
 class _Setup:
-    """What one machine measured in one environment, by commit hash."""
+    """Results of one machine in one environment, by commit hash."""
 
     files: dict[str, str] = field(default_factory=dict)
     """Names of the result files."""

@@ -141,7 +141,7 @@ class RunReader:
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
-        """Return today's case at each place of a row, ``None`` where the suites have none."""
+        """Return today's case at each index of a row, ``None`` where the suites have none."""
         key = (name, row.params)
         if key not in self._layouts:
             combinations = itertools.product(*row.params)

@@ -1,4 +1,4 @@
-"""Whether a case failed because of the machine: a disk, open files or memory that ran out."""
+"""Tells whether a case failed because the machine ran out of disk, open files or memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A `MemoryError` is none of them: the case wanted more than there is, and smaller
 
 
 def check_machine(reason: str, *folders: Path) -> None:
-    """Refuse to blame a case for a fault of the machine, such as a disk that is full.
+    """Raise an error if the machine, and not the case, is at fault, as with a full disk.
 
     Args:
         reason: why the case failed: the last line of its error.
