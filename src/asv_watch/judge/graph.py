@@ -32,6 +32,7 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.graph import (
     SITTING,
     Check,
+    Estimate,
     Measured,
     Noise,
     RatioGraph,
@@ -111,6 +112,28 @@ class PairRatio:
         return sum(len(ratio.ratios) for ratio in self.stored)
 
 
+def _pair_ratio(
+    of_case: CaseRatio, estimate: Estimate, level: float, stored: tuple[CaseRatio, ...]
+) -> PairRatio:
+    """Return a ratio with values that belong to it.
+
+    Args:
+        of_case: Any comparison of the case.
+        estimate: The ratio.
+        level: Mean logarithm of the values of both sides.
+        stored: The comparisons of exactly the two versions.
+    """
+    return PairRatio(
+        of_case.case,
+        of_case.unit,
+        estimate.ratio,
+        estimate.interval,
+        math.exp(level - estimate.log / 2),
+        math.exp(level + estimate.log / 2),
+        stored,
+    )
+
+
 class CaseGraph:
     """The versions that one machine compared in one case."""
 
@@ -121,7 +144,6 @@ class CaseGraph:
             edges: What was compared, one at least, oldest first.
             noise: Of the machine and what the case measures.
         """
-        self.case, self.unit = edges[-1].stored.case, edges[-1].stored.unit
         self._edges = edges
         self._noise = noise
         self.compared = Counter(node for edge in edges for node in (edge.before, edge.after))
@@ -168,15 +190,7 @@ class CaseGraph:
             level = fmean(math.log(stored.before * stored.after) / 2 for stored in direct)
         else:
             level = (self._levels[before] + self._levels[after]) / 2
-        return PairRatio(
-            self.case,
-            self.unit,
-            estimate.ratio,
-            estimate.interval,
-            math.exp(level - estimate.log / 2),
-            math.exp(level + estimate.log / 2),
-            direct,
-        )
+        return _pair_ratio(self._edges[-1].stored, estimate, level, direct)
 
     def checks(self) -> list[Check[Node]]:
         """Compare each pair of a sitting with all other ways between its two nodes."""
@@ -287,10 +301,9 @@ class MachineGraphs:
 
     def single(self, stored: CaseRatio) -> PairRatio:
         """Return the ratio of one comparison by itself, with an interval as the graph has."""
-        graph = CaseGraph([Edge("before", "after", stored)], self.noise(stored.kind))
-        ratio = graph.ratio("before", "after")
-        assert ratio is not None  # noqa: S101 - its two nodes were compared
-        return ratio
+        [measured] = measured_sides([Edge("before", "after", stored)])
+        level = math.log(stored.before * stored.after) / 2
+        return _pair_ratio(stored, measured.alone(self.noise(stored.kind)), level, (stored,))
 
     def checks(self, kind: Kind) -> Iterator[tuple[str, Check[Node]]]:
         """Yield each measured pair that other ways lead between, with the name of its case."""

@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,12 @@ class Measured(Generic[Node]):
         spread = spread_of_few(self.ratios, usual_spread)
         log = middle_of_means([math.log(ratio) for ratio in self.ratios])
         return Estimate(log, spread**2 / count, count - 1)
+
+    def alone(self, noise: Noise) -> Estimate:
+        """Return its ratio where nothing else was measured of its two versions."""
+        rounds = self.estimate(noise.usual_spread)
+        variance = rounds.variance + noise.between**2
+        return Estimate(rounds.log, variance, variance**2 * rounds.freedom / rounds.variance**2)
 
 
 class Check(NamedTuple, Generic[Node]):
@@ -180,13 +186,36 @@ class RatioGraph(Generic[Node]):
 
     def set_between(self, between: float) -> None:
         """Take another standard deviation between sittings, and solve for the levels."""
+        from scipy.sparse import coo_array  # noqa: PLC0415 - only where anything was compared
+        from scipy.sparse.linalg import splu  # noqa: PLC0415
+
         self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
         self.__dict__.pop("_covariance", None)
         self._levels = np.zeros(len(self._index))
-        if self.measured:
-            self._levels[self._free] = self._factors.solve(
-                self._incidence.T @ (self._logs / self._variances)
-            )
+        if not self.measured:
+            return
+        weights = 1 / self._variances
+        places = np.full(len(self._index), -1)
+        places[self._free] = np.arange(len(self._free))
+        starts, ends = places[self._starts], places[self._ends]
+        rows = np.concatenate([starts, ends, starts, ends])
+        columns = np.concatenate([starts, ends, ends, starts])
+        values = np.concatenate([weights, weights, -weights, -weights])
+        known = (rows >= 0) & (columns >= 0)
+        shape = len(self._free), len(self._free)
+        normal = coo_array((values[known], (rows[known], columns[known])), shape=shape)
+        self._factors = splu(normal.tocsc())
+        right = np.zeros(len(self._index))
+        np.add.at(right, self._starts, -weights * self._logs)
+        np.add.at(right, self._ends, weights * self._logs)
+        self._levels[self._free] = self._factors.solve(right[self._free])
+
+    @cached_property
+    def _covariance(self) -> Floats:
+        """Return the covariance of all levels, relative to one level of each part."""
+        covariance = np.zeros((len(self._index), len(self._index)))
+        covariance[np.ix_(self._free, self._free)] = self._factors.solve(np.eye(len(self._free)))
+        return covariance
 
     def _parts(self) -> Indices:
         """Return for each level the number of its part, the largest part first."""
@@ -201,32 +230,6 @@ class RatioGraph(Generic[Node]):
         """Return the levels that are solved for: all but the first of each part, which is 0."""
         _, fixed = np.unique(self._part_of, return_index=True)
         return np.setdiff1d(np.arange(len(self._index)), fixed)
-
-    @cached_property
-    def _incidence(self) -> Any:
-        """Return -1 and 1 for the two ends of each edge; sparse, (edges, free levels)."""
-        from scipy.sparse import coo_array  # noqa: PLC0415
-
-        edges = len(self._starts)
-        signs = np.concatenate([-np.ones(edges), np.ones(edges)])
-        places = np.tile(np.arange(edges), 2), np.concatenate([self._starts, self._ends])
-        whole = coo_array((signs, places), shape=(edges, len(self._index)))
-        return whole.tocsc()[:, self._free]
-
-    @property
-    def _factors(self) -> Any:
-        """Return the factors of the normal equations."""
-        from scipy.sparse.linalg import splu  # noqa: PLC0415
-
-        weighted = self._incidence.multiply((1 / self._variances)[:, None])
-        return splu((self._incidence.T @ weighted).tocsc())
-
-    @cached_property
-    def _covariance(self) -> Floats:
-        """Return the covariance of all levels, relative to one level of each part."""
-        covariance = np.zeros((len(self._index), len(self._index)))
-        covariance[np.ix_(self._free, self._free)] = self._factors.solve(np.eye(len(self._free)))
-        return covariance
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -312,11 +315,17 @@ class RatioGraph(Generic[Node]):
 
 def _components(starts: Indices, ends: Indices, count: int) -> Indices:
     """Return for each of so many points the number of what edges connect it with."""
-    from scipy.sparse import coo_array  # noqa: PLC0415 - only where anything was compared
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    parent = list(range(count))
 
-    links = coo_array((np.ones(len(starts)), (starts, ends)), shape=(count, count))
-    _, labels = connected_components(links, directed=False)
+    def root(point: int) -> int:
+        while parent[point] != point:
+            parent[point] = parent[parent[point]]
+            point = parent[point]
+        return point
+
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        parent[root(start)] = root(end)
+    _, labels = np.unique([root(point) for point in range(count)], return_inverse=True)
     return np.asarray(labels, np.intp)
 
 
