@@ -12,7 +12,6 @@ from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of, near_changes
 from asv_watch.judge.events import Event, find_events
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.joined_ratios import JoinedRatio, joined_ratios
 from asv_watch.judge.machine_steps import machine_causes
 from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.judge.precision import Detectable, detectable_changes
@@ -42,8 +41,8 @@ class Findings:
     """Changes of exact values, the newest commit first."""
     graphs: Mapping[str, MachineGraphs] = field(default_factory=dict)
     """Machine to the graphs of all its comparisons."""
-    joined: Mapping[int, tuple[JoinedRatio, ...]] = field(default_factory=dict)
-    """Index of a series to the ratios of its commits, as comparisons measured them."""
+    compared: Mapping[int, MeasuredCommits] = field(default_factory=dict)
+    """Index of a series to its commits that were compared."""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     """Machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
@@ -93,7 +92,7 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         near=tuple(sorted(near, key=lambda change: (-change.commit, change.series))),
         exact_changes=complete(exact),
         graphs=graphs,
-        joined={index: joined_ratios(commits) for index, commits in compared.items()},
+        compared=compared,
         detectable=detectable_changes(history.comparisons, graphs),
         events=events,
         release_histories=release_histories(history.comparisons, graphs, history.versions),

@@ -8,13 +8,16 @@ ratio is that of the graph (`asv_watch.judge.graph`), from all comparisons of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from asv_watch.judge.graph import CaseGraph, PairRatio, VersionNode
 from asv_watch.statistics.rule import Verdict, verdict
+
+MOST_COMMITS = 60
+"""Compared commits of a case up to which the ratio of any two is published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,29 @@ class MeasuredCommits:
         return None if ratio is None else MeasuredPair(before, after, ratio)
 
     @cached_property
-    def pairs(self) -> tuple[MeasuredPair, ...]:
-        """The pairs that were compared, and neighbours that other comparisons join."""
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the commits of each part, in order: no comparison leads to another part."""
         of_part: dict[int, list[int]] = defaultdict(list)
         for position, node in self.nodes.items():
             of_part[self.graph.part(node)].append(position)
+        return tuple(map(tuple, of_part.values()))
+
+    def all_pairs(self) -> Iterator[MeasuredPair]:
+        """Yield every two commits that comparisons join; of many, those of `pairs` alone."""
+        if len(self.nodes) > MOST_COMMITS:
+            yield from self.pairs
+            return
+        for positions in self.parts:
+            for ends in combinations(positions, 2):
+                pair = self.pair(*ends)
+                if pair is not None:
+                    yield pair
+
+    @cached_property
+    def pairs(self) -> tuple[MeasuredPair, ...]:
+        """The pairs that were compared, and neighbours that other comparisons join."""
         position_of = {node: position for position, node in self.nodes.items()}
-        ends = {pair for positions in of_part.values() for pair in pairwise(positions)}
+        ends = {pair for positions in self.parts for pair in pairwise(positions)}
         for before, after in self.graph.pairs:
             if before in position_of and after in position_of:
                 low, high = sorted((position_of[before], position_of[after]))

@@ -29,6 +29,10 @@ from asv_watch.statistics.rule import Verdict, verdict
 DAY = 86_400  # s
 
 
+Ratio = Callable[[str, str, str], PairRatio | None]
+"""The measured ratio of a case between two releases, by all ways."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseStep:
     """Two releases, compared case by case with everything else the same on both sides."""
@@ -90,6 +94,8 @@ class ReleaseHistory:
     """Comparisons of neighbouring releases, newest first."""
     times: Mapping[str, tuple[RelativeValue, ...]]
     """Case to its value in each release relative to the newest one, the oldest release first."""
+    ratio: Ratio
+    """Gives the ratio of a case between two of the releases."""
     nulls: tuple[StoredComparison, ...] = ()
     """Comparisons of a release with itself, by the methods of the steps."""
 
@@ -108,10 +114,6 @@ class RelativeValue:
     ratio: float
     interval: tuple[float, float]
     """Confidence interval (99 %); of the newest release it has no width."""
-
-
-Ratio = Callable[[str, str, str], PairRatio | None]
-"""The measured ratio of a case between two releases, by all ways."""
 
 
 def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]) -> Ratio:
@@ -267,7 +269,9 @@ def release_histories(
                 times = {case: relative_values(releases, case, ratio_of) for case in cases}
                 newest_first = tuple(reversed(neighbours))
                 histories.append(
-                    ReleaseHistory(machine, requirement, releases, newest_first, times, nulls)
+                    ReleaseHistory(
+                        machine, requirement, releases, newest_first, times, ratio_of, nulls
+                    )
                 )
     histories.sort(
         key=lambda history: (

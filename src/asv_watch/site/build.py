@@ -24,6 +24,7 @@ from asv_watch.site.declared_files import read_published, read_tables
 from asv_watch.site.index import index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
+from asv_watch.site.pair_data import release_pairs
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
@@ -114,6 +115,7 @@ def build_site(
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published, "tables": tables}
     write_script(folder, "releases", release_data(contents, table, main))
+    write_script(folder, "release-pairs", release_pairs(contents))
     write_script(folder, "about", about_data(contents, table))
     write_data_files(folder, contents, index)
     feed = write_feed(contents, table, project=project["name"], site=project["site"])

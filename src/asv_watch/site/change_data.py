@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -164,14 +163,9 @@ def recent_changes(contents: Contents) -> Recent:
     positions = [history.positions[history.commits[index].hash] for index in sorted(measured)]
     newest = positions[-RECENT:]
     before_them = positions[-RECENT - 1] if len(positions) > RECENT else 0
-    spans: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for series, ratios in findings.joined.items():
-        for ratio in ratios:
-            spans[series, ratio.part].append(ratio.position)
+    spans = [part for commits in findings.compared.values() for part in commits.parts]
     compared = {
-        position
-        for position in newest
-        if any(min(span) < position <= max(span) for span in spans.values())
+        position for position in newest if any(part[0] < position <= part[-1] for part in spans)
     }
     return Recent(
         len(newest),

@@ -24,6 +24,7 @@ from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
+from asv_watch.site.pair_data import commit_pairs
 from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
 from asv_watch.site.stretches import stretch_data
@@ -118,22 +119,9 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
             [commit, run.outcome.value, reasons.index(run.reason)]
             for commit, run in zip(commits, runs, strict=True)
         ]
-    if joined := _joined(contents, summary.index):
-        data["joined"] = joined
+    if summary.index in contents.findings.compared:
+        data["pairs"] = commit_pairs(contents, contents.findings.compared[summary.index])
     return data
-
-
-def _joined(contents: Contents, series: int) -> list[list[float]]:
-    """Return commit, part, ratio and interval of each commit that was compared."""
-    history = contents.history
-    return [
-        [
-            history.order[history.hashes[joined_ratio.position]],
-            joined_ratio.part,
-            *map(shortened, (joined_ratio.ratio, *joined_ratio.interval)),
-        ]
-        for joined_ratio in contents.findings.joined.get(series, ())
-    ]
 
 
 def _write_sources(folder: Path, contents: Contents) -> None:

@@ -1,5 +1,11 @@
 /** The data files that views load when they need them; `types.d.ts` has the index. */
 
+/**
+ * Two versions, the earlier first: both places, ratio, interval, -1 (better), 0 or 1 (worse), and the
+ * geometric mean of both values.
+ */
+type PairRow = [number, number, number, number, number, number, number];
+
 /** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
 interface BenchmarkSeries {
   s: SeriesIndex;
@@ -15,11 +21,8 @@ interface BenchmarkSeries {
    * what a value is multiplied by to be relative to the newest level.
    */
   stretches?: [CommitIndex, number, number][];
-  /**
-   * Commits that were compared: commit, part, ratio to the root of the part, its interval. No
-   * comparison leads from one part to another.
-   */
-  joined?: [CommitIndex, number, number, number, number][];
+  /** Every two commits that comparisons join; of many, those compared and neighbours. */
+  pairs?: PairRow[];
 }
 
 /** `data/s/<slug>.js`. */
@@ -98,6 +101,9 @@ interface Summary {
   mean: number | null;
   mean_text: string;
 }
+
+/** `data/release-pairs.js` has one for each history of `data/releases.js`: by case. */
+type ReleasePairs = Record<string, PairRow[]>;
 
 /** One release against the one before it. */
 interface ReleaseStep {

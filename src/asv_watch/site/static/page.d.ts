@@ -91,10 +91,15 @@ interface OtherRun {
   outcome: Outcome;
   reason: string;
 }
-/** A ratio to the root of its part. */
-interface Joined extends Measured {
-  at: CommitIndex;
-  part: number;
+/** The ratio of two versions, commits or releases, by all comparisons that join them. */
+interface MeasuredPair {
+  p: number;
+  c: number;
+  ratio: number;
+  interval: [number, number];
+  verdict: Verdict;
+  /** Geometric mean of the values of both. */
+  level: number;
 }
 
 interface AxisScale {
@@ -143,7 +148,8 @@ interface SeriesLine extends Line {
   stretches: [CommitIndex, number, number][];
   series: Series;
   values: Map<CommitIndex, Point>;
-  joined: Joined[];
+  /** Commits that were compared. */
+  compared: CommitIndex[];
 }
 
 /** What one address asks of the timeline, with its defaults filled in. */

@@ -63,5 +63,8 @@ export const loadSamples = (slug, part) => loadData(`n/${partName(slug, part)}`)
 /** Loads what machines found about releases. @returns {Promise<ReleaseHistory[]>} */
 export const loadReleases = () => loadData("releases");
 
+/** Loads the ratios of any two releases. @returns {Promise<ReleasePairs[]>} */
+export const loadReleasePairs = () => loadData("release-pairs");
+
 /** Loads machines, noise and what was left out. @returns {Promise<AboutData>} */
 export const loadAbout = () => loadData("about");

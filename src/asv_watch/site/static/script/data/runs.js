@@ -3,7 +3,7 @@
 import { loadBenchmark } from "./registry.js";
 import { getModel } from "./model.js";
 
-/** @typedef {{ points: Point[], others: OtherRun[], joined: Joined[], stretches: [CommitIndex, number, number][] }} Runs */
+/** @typedef {{ points: Point[], others: OtherRun[], pairs: MeasuredPair[], stretches: [CommitIndex, number, number][] }} Runs */
 
 /**
  * An interval from distances in 1/10,000 of the value.
@@ -21,6 +21,50 @@ const spanOf = (value, low, high) =>
 let firstOfBenchmark = null;
 /** @type {WeakMap<BenchmarkSeries, Runs>} */
 const parsed = new WeakMap();
+
+/** @type {Verdict[]} */
+const VERDICTS = ["better", "same", "worse"];
+
+/**
+ * A pair of versions as data files hold it.
+ * @param {PairRow} row
+ * @returns {MeasuredPair}
+ */
+export function readPair([p, c, ratio, low, high, sign, level]) {
+  return {
+    p,
+    c,
+    ratio,
+    interval: [low, high],
+    verdict: VERDICTS[sign + 1] ?? "same",
+    level,
+  };
+}
+
+/**
+ * The measured pair of two versions, whichever is the earlier.
+ * @param {MeasuredPair[]} pairs
+ * @param {number} from
+ * @param {number} to
+ * @returns {MeasuredPair | null}
+ */
+export function findPair(pairs, from, to) {
+  const there = pairs.find(({ p, c }) => p === from && c === to);
+  if (there) return there;
+  const back = pairs.find(({ p, c }) => p === to && c === from);
+  if (!back) return null;
+  const [low, high] = back.interval;
+  /** @type {Record<Verdict, Verdict>} */
+  const opposite = { better: "worse", worse: "better", same: "same" };
+  return {
+    ...back,
+    p: from,
+    c: to,
+    ratio: 1 / back.ratio,
+    interval: [1 / high, 1 / low],
+    verdict: opposite[back.verdict],
+  };
+}
 
 /**
  * @param {BenchmarkSeries} entry
@@ -42,12 +86,7 @@ function parse(entry) {
       reason: entry.reasons?.[reason] ?? "",
     })),
     stretches: entry.stretches ?? [],
-    joined: (entry.joined ?? []).map(([at, part, value, low, high]) => ({
-      at,
-      part,
-      value,
-      interval: [low, high],
-    })),
+    pairs: (entry.pairs ?? []).map(readPair),
   };
 }
 
@@ -70,7 +109,7 @@ export function partOf(series) {
 export async function runsOf(series) {
   const file = await loadBenchmark(series.benchmark.slug, partOf(series));
   const entry = file.series.find((other) => other.s === series.at);
-  if (!entry) return { points: [], others: [], joined: [], stretches: [] };
+  if (!entry) return { points: [], others: [], pairs: [], stretches: [] };
   let runs = parsed.get(entry);
   if (!runs) parsed.set(entry, (runs = parse(entry)));
   return runs;

@@ -1,9 +1,10 @@
 // The values of both sides of a comparison, case by case.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { loadReleases } from "../../data/registry.js";
-import { runsOf } from "../../data/runs.js";
+import { loadReleasePairs, loadReleases } from "../../data/registry.js";
+import { findPair, readPair, runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
+import { formatChange } from "../../text/format.js";
 import { sidesOf } from "./sides.js";
 
 /** @import { Dimension } from "./dimensions.js" */
@@ -24,6 +25,24 @@ import { sidesOf } from "./sides.js";
  *
  * @typedef {{ pairs: Pair[], notes: string[] }} Pairs
  */
+
+/** A measured pair as Compare shows it. @param {MeasuredPair} pair @param {Metric} metric @returns {InTurn} */
+const inTurn = ({ ratio, interval, verdict }, metric) => ({
+  ratio,
+  interval,
+  verdict,
+  text: formatChange(ratio, metric.kind),
+});
+
+/**
+ * The values of both sides of a pair, in its own rounds.
+ * @param {MeasuredPair} pair
+ * @returns {[Measured, Measured]}
+ */
+const valuesOf = ({ ratio, level }) => [
+  { value: level / Math.sqrt(ratio), interval: null },
+  { value: level * Math.sqrt(ratio), interval: null },
+];
 
 /** @param {Series} series @returns {Measured | null} */
 const newestOf = ({ last }) =>
@@ -68,9 +87,11 @@ async function commitPairs(place, a, b) {
   const values = new Map(
     all.map((series, i) => [series, new Map(runs[i]?.points.map((point) => [point.at, point]))]),
   );
-  const measured = [...new Set([...values.values()].flatMap((of) => [...of.keys()]))].sort(
-    (x, y) => x - y,
-  );
+  const pairsOf = new Map(all.map((series, i) => [series, runs[i]?.pairs ?? []]));
+  const compared = [...pairsOf.values()].flat().flatMap(({ p, c }) => [p, c]);
+  const measured = [
+    ...new Set([...[...values.values()].flatMap((of) => [...of.keys()]), ...compared]),
+  ].sort((x, y) => x - y);
   /** @type {string[]} */
   const notes = [];
   /** The commit itself, else the measured one before it, else the first. @param {string} text */
@@ -87,20 +108,17 @@ async function commitPairs(place, a, b) {
   const [from, to] = [find(a), find(b)];
   /** @param {Series} series @param {CommitIndex} at */
   const read = (series, at) => values.get(series)?.get(at) ?? null;
-  const comparable = all.filter((series) => isComparable(series, to, from));
-  const pairs = comparable.flatMap((series) => {
-    const change = model.changesOf
-      .get(series.at)
-      ?.find(({ p, c, state }) => p === from && c === to && state === "measured");
-    return pairOf(series, read(series, from), read(series, to), { change });
+  let others = 0;
+  const pairs = all.flatMap((series) => {
+    const pair = findPair(pairsOf.get(series) ?? [], from, to);
+    if (pair) return pairOf(series, ...valuesOf(pair), { change: inTurn(pair, series.metric) });
+    const [first, second] = [read(series, from), read(series, to)];
+    if (isComparable(series, to, from)) return pairOf(series, first, second);
+    if (first && second) others += 1;
+    return [];
   });
-  const others = all.filter(
-    (series) => !comparable.includes(series) && read(series, from) && read(series, to),
-  );
-  if (others.length)
-    notes.push(
-      `${others.length} cases had another recipe or other conditions and are not compared.`,
-    );
+  if (others)
+    notes.push(`${others} cases had another recipe or other conditions and are not compared.`);
   return { pairs, notes };
 }
 
@@ -122,8 +140,7 @@ function measuredSeries(what, place) {
 }
 
 /**
- * Two releases, each relative to the newest: neighbours were compared interleaved, and the ratios of
- * others are products.
+ * Two releases, by all comparisons that lead from one to the other.
  * @param {Place} place
  * @param {string} a
  * @param {string} b
@@ -131,29 +148,24 @@ function measuredSeries(what, place) {
  */
 async function releasePairs(place, a, b) {
   const model = getModel();
-  const histories = await loadReleases();
+  const [histories, pairsOf] = await Promise.all([loadReleases(), loadReleasePairs()]);
   const here = model.index.machines[place.m]?.name;
   const known = histories.filter(({ versions }) =>
     [a, b].every((name) => versions.includes(name)),
   );
   const history = known.find(({ machine }) => machine === here) ?? known[0];
   if (!history) return { pairs: [], notes: [] };
-  const { machine, versions, cases, steps } = history;
-  const step = steps.find(({ before, after }) => before === a && after === b);
-  const pairs = cases.flatMap(({ key, times }, at) => {
+  const [from, to] = [history.versions.indexOf(a), history.versions.indexOf(b)];
+  const rows = Object.entries(pairsOf[histories.indexOf(history)] ?? {});
+  const pairs = rows.flatMap(([key, all]) => {
     const what = model.caseOf(key);
     if (what?.metric !== place.metric) return [];
     const series = measuredSeries(what, place);
-    /** @param {string} version @returns {Measured | null} */
-    const timeOf = (version) => {
-      const [, value, low, high] =
-        times.find(([release]) => release === versions.indexOf(version)) ?? [];
-      return value && low && high ? { value, interval: [low, high] } : null;
-    };
-    const change = step?.ratios.find((ratio) => ratio.case === at);
-    return series ? pairOf(series, timeOf(a), timeOf(b), { change }) : [];
+    const pair = findPair(all.map(readPair), from, to);
+    if (!series || !pair) return [];
+    return pairOf(series, ...valuesOf(pair), { change: inTurn(pair, what.metric) });
   });
-  return { pairs, notes: [`Relative to ${versions.at(-1)}, measured on ${machine}.`] };
+  return { pairs, notes: [`Measured on ${history.machine}.`] };
 }
 
 /** @param {Place} place @returns {Pairs} */
@@ -183,10 +195,20 @@ export async function collectPairs({ place, by, a, b }) {
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
   const { sides, notes } = sidesOf({ place, by, a, b });
   const [first, second] = sides.map((side) => new Map(side));
-  const pairs = [...(second ?? [])].flatMap(([key, series]) => {
+  const both = [...(second ?? [])].flatMap(([key, series]) => {
     const other = first?.get(key);
-    return other ? pairOf(series, newestOf(other), newestOf(series), { dimension }) : [];
+    return other ? [{ other, series }] : [];
   });
-  pairs.sort((x, y) => x.series.c - y.series.c);
-  return { pairs, notes: ["The newest value of each side.", ...notes] };
+  const found = await Promise.all(
+    both.map(async ({ other, series }) => {
+      const [old, now] = await Promise.all([runsOf(other), runsOf(series)]);
+      const there = new Map(old.points.map((point) => [point.at, point]));
+      const here = now.points.findLast(({ at }) => there.has(at));
+      return here ? pairOf(series, there.get(here.at), here, { dimension }) : [];
+    }),
+  );
+  const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
+  const apart = both.length - pairs.length;
+  if (apart) notes.push(`${apart} cases have no commit that both sides measured.`);
+  return { pairs, notes: ["The newest commit that both sides measured.", ...notes] };
 }

@@ -25,16 +25,6 @@ import { collectPairs } from "./pairs.js";
 
 /** @typedef {{ a: string, b: string, metric: Metric, published: boolean }} Names */
 
-/**
- * The interval of a ratio that the spread within both runs gives.
- * @param {Pair} pair
- * @returns {[number, number] | null}
- */
-function spreadOf({ a, b }) {
-  if (!a.interval || !b.interval || a.interval[0] <= 0) return null;
-  return [b.interval[0] / a.interval[1], b.interval[1] / a.interval[0]];
-}
-
 /** @param {Pair} pair @param {Names} names @returns {BarRow} */
 function ratioRow(pair, names) {
   const { series, label, ratio, change } = pair;
@@ -44,7 +34,7 @@ function ratioRow(pair, names) {
     label,
     href: casePage(series),
     ratio: change?.ratio ?? ratio,
-    interval: change?.interval ?? spreadOf(pair),
+    interval: change?.interval ?? null,
     verdict: change?.verdict ?? "same",
     text,
     tip: [label, `${names.a} → ${names.b}: ${text}`, values].join("\n"),
@@ -74,9 +64,6 @@ function columnsOf({ a, b, metric, published }) {
     ...(published ? [source] : []),
   ];
 }
-
-/** A metric of releases, whose values are relative to those of the newest. @param {Metric} metric @returns {Metric} */
-const relative = (metric) => ({ ...metric, unit: "", scale: [[1, "×"]] });
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -153,22 +140,25 @@ export const compareView = {
       const names = {
         a: published ? "published" : sideName(asked.by, asked.a),
         b: published ? "ours" : sideName(asked.by, asked.b),
-        metric: asked.by.id === "release" ? relative(asked.place.metric) : asked.place.metric,
+        metric: asked.place.metric,
         published,
       };
       const pairs = chosen(found.pairs, state);
-      const mean = geometricMean(pairs.map(({ ratio }) => ratio));
+      const compared = pairs.filter(({ change }) => change);
+      const meant = compared.length ? compared : pairs;
+      const mean = geometricMean(meant.map(({ ratio }) => ratio));
+      const apart = pairs.length - meant.length;
       const { label, better } = names.metric;
       lead.textContent = pairs.length
         ? `${capital(label)}, ${names.b} against ${names.a}: geometric mean ` +
-          `${formatChange(mean, names.metric.kind)} of ` +
-          `${plural(pairs.length, "case")}. ${capital(better)} is better.`
+          `${formatChange(mean, names.metric.kind)} of ${plural(meant.length, "case")}` +
+          `${apart ? `, without ${apart} that were not compared interleaved` : ""}. ` +
+          `${capital(better)} is better.`
         : "";
       const columns = columnsOf(names);
       const rows = pairs.slice(0, 60).map((pair) => ratioRow(pair, names));
-      const measured = pairs.some(({ change }) => change);
-      const colour = measured
-        ? "Coloured: compared interleaved."
+      const colour = compared.length
+        ? "Coloured, and with an interval: compared interleaved."
         : "Grey: not compared interleaved, so noise may explain a difference.";
       const [from, to] = [findCommit(asked.a), findCommit(asked.b)];
       out.replaceChildren(

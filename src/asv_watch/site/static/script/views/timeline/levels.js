@@ -20,7 +20,7 @@ export const asLevels = (lines, base) =>
       const value = (point.value * stretchOf(stretches, point.at)[2]) / by;
       return value > 0 ? [{ ...point, value, interval: null }] : [];
     });
-    return { ...line, points: relative, ...(line.joined.length ? { steps } : {}) };
+    return { ...line, points: relative, ...(line.compared.length ? { steps } : {}) };
   });
 
 /**

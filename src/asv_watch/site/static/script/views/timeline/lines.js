@@ -25,7 +25,7 @@ export async function seriesLines(series) {
   const telling = parts.filter((part) => new Set(series.map(part)).size > 1);
   return Promise.all(
     series.map(async (one) => {
-      const { points, others, joined, stretches } = await runsOf(one);
+      const { points, others, pairs, stretches } = await runsOf(one);
       return {
         id: one.at,
         series: one,
@@ -34,7 +34,7 @@ export async function seriesLines(series) {
         label: (telling.length ? telling : parts.slice(0, 1)).map((part) => part(one)).join(" · "),
         points,
         others,
-        joined,
+        compared: [...new Set(pairs.flatMap(({ p, c }) => [p, c]))],
         stretches,
         values: new Map(points.map((point) => [point.at, point])),
         changes: (getModel().changesOf.get(one.at) ?? []).filter(

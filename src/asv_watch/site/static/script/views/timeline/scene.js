@@ -58,10 +58,10 @@ function rangeOf(asked, stops) {
  */
 function buildAxis(asked, lines) {
   const model = getModel();
-  const runs = lines.flatMap(({ points, others, joined }) => [
+  const runs = lines.flatMap(({ points, others, compared }) => [
     ...points,
     ...others.filter(interrupts),
-    ...(asked.y === "ratio" ? joined : []),
+    ...(asked.y === "ratio" ? compared.map((at) => ({ at })) : []),
   ]);
   const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
   const rank = new Map(whole.map((at, i) => [at, i]));

@@ -1,0 +1,53 @@
+"""The measured ratios of any two commits, or any two releases, that comparisons join.
+
+The view Compare looks its pairs up here: nothing is judged in the browser.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+from asv_watch.judge.graph import PairRatio
+from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.site.contents import Contents
+from asv_watch.site.scripts import Json, shortened
+from asv_watch.statistics.rule import Verdict, verdict
+
+_SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
+
+
+def commit_pairs(contents: Contents, commits: MeasuredCommits) -> list[list[float]]:
+    """Return the pairs of a series: both commits, ratio, interval, verdict and level."""
+    order, hashes = contents.history.order, contents.history.hashes
+    return [
+        [order[hashes[pair.before]], order[hashes[pair.after]], *_numbers(pair.measured)]
+        for pair in commits.all_pairs()
+    ]
+
+
+def release_pairs(contents: Contents) -> list[Json]:
+    """Return the pairs of releases of each machine, in the order of its releases' history."""
+    return [
+        {
+            case: [
+                [before, after, *_numbers(ratio)]
+                for before, after in combinations(range(len(history.releases)), 2)
+                if (
+                    ratio := history.ratio(case, history.releases[before], history.releases[after])
+                )
+            ]
+            for case in history.times
+        }
+        for history in contents.findings.release_histories
+    ]
+
+
+def _numbers(ratio: PairRatio) -> tuple[float, ...]:
+    """Return ratio, both ends of its interval, -1, 0 or 1 as its verdict, and its level.
+
+    The level is the geometric mean of the values of both sides.
+    """
+    level = math.sqrt(ratio.before * ratio.after)
+    numbers = (ratio.ratio, *ratio.interval)
+    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level))
