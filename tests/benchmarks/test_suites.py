@@ -192,7 +192,7 @@ def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
     case = "stub.Suite.time_it"
     _asv(tmp_path, "run", suites, case, "{}", "None", values, package=root / "src")
     measured = json.loads(values.read_text())
-    assert measured["number"] >= 10
+    assert measured["number"] > 1
     assert max(measured["samples"]) < 0.05
 
 

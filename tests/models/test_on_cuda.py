@@ -28,13 +28,23 @@ def test_outputs_and_gradients_are_those_of_the_cpu(
                 module.p = 0
             elif "dropout" in vars(module):
                 vars(module)["dropout"] = 0.0
-        model.train(name != "deepar")  # in training mode its forecast is a drawn path
-        inputs = workload.example_inputs(2, device).double().requires_grad_()
+        if name == "deepar":  # in training mode its forecast is a drawn path
+            model.eval()
+            for module in model.modules():  # cuDNN has gradients of a training LSTM alone
+                if isinstance(module, torch.nn.LSTM):
+                    module.train()
+        inputs = workload.example_inputs(2, device)
+        wanted: torch.Tensor = next(
+            model.parameters()
+        )  # of words, whose own gradient there is not
+        if inputs.is_floating_point():
+            wanted = inputs = inputs.double().requires_grad_()
         outputs = model(inputs)
-        outputs.square().sum().backward()
-        assert inputs.grad is not None
-        computed[device] = [outputs.detach().cpu(), inputs.grad.cpu()]
-    torch.testing.assert_close(computed["cuda"], computed["cpu"], rtol=1e-6, atol=1e-8)
+        [gradient] = torch.autograd.grad(outputs.square().sum(), [wanted])
+        computed[device] = [outputs.detach().cpu(), gradient.cpu()]
+    # Weight norm rounds more on a GPU: 1.5e-8 of an output were measured on an H200.
+    atol = 1e-7 if name == "tcn" else 1e-8
+    torch.testing.assert_close(computed["cuda"], computed["cpu"], rtol=1e-6, atol=atol)
 
 
 def test_darnn_along_samples_runs_on_a_device_that_torch_imitates() -> None:

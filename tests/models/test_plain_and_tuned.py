@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.models.test_promises import batch_for, configurations
+from torchspeed import models
 from torchspeed.measure.passes import Passes
 from torchspeed.models import create_model, fastest_on, has_tuned, list_models, registry
 from torchspeed.training.cases import Training
@@ -93,17 +94,16 @@ def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> No
     assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
 
 
-def test_the_tuned_models_run_by_default_where_they_were_measured_to_be_faster() -> None:
-    assert [fastest_on(device) for device in ("cpu", "cuda", "cuda:1")] == [
-        *("tuned", "plain", "plain")
-    ]
+def test_training_runs_the_implementation_that_was_measured_to_be_faster_on_a_device() -> None:
+    assert fastest_on("cpu", "dsanet") == fastest_on("cpu", "lstnet") == "tuned"
+    assert (fastest_on("cuda", "dsanet"), fastest_on("cuda:1", "lstnet")) == ("plain", "tuned")
+    assert set(TUNED) >= registry._TUNED_ON_GPUS
 
 
 def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "_FASTER_ON", ())
-    assert fastest_on("cpu") == "plain"
+    monkeypatch.setattr(models, "fastest_on", lambda *_: "plain")
     tuned = type(create_model("lenet5", "tuned"))
     assert type(Passes("lenet5", "cpu", 2).model) is tuned
     assert type(Training("lenet5", "cpu")._model) is tuned

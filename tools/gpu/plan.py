@@ -26,6 +26,8 @@ class Step:
     """Fresh processes of each case, one after the other."""
     all_commits: bool = False
     """Whether the older commits are measured too, interleaved; else the newest alone."""
+    of_newest: str = "$^"
+    """Regular expression of the cases that are measured of the newest alone all the same."""
     by_pattern: bool = False
     """Whether cases are in the order of the expressions; else those of one model come together,
     so that seconds lie between what is compared."""
@@ -93,6 +95,7 @@ FIRST = (
             r"^device_time\.DeviceTime\.",
             r"^device_memory\.DeviceMemory\." + r"track.*" + _MODELS_OF_BEFORE,
         ),
+        after="compile",
     ),
     Step(
         "history",
@@ -108,6 +111,7 @@ FIRST = (
         without=r"small_cnns.*'resnet18_mnist'|modes.*'(resnet18_mnist|resnet18|squeezenet1_1)'",
         rounds=5,
         all_commits=True,
+        of_newest=r"^plain",  # these models do not change
         after="compile",
     ),
     Step("compiled", 40, cases=(_COMPILED,), rounds=2, after="compile"),

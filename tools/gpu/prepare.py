@@ -28,8 +28,8 @@ from asv_watch.records.notes import commit_of_version
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = ("asv.conf.json", "pyproject.toml", "benchmarks", "src", "tests", "tools")
 WHEELS = (
-    "asv==0.6.6", "asv_runner==0.3.2", "distlib", "importlib-metadata", "json5", "msgspec",
-    "platformdirs", "pympler", "python-discovery", "virtualenv",
+    "asv==0.6.6", "asv_runner==0.3.2", "distlib", "importlib-metadata", "json5", "lazy-importer",
+    "msgspec", "platformdirs", "pympler", "python-discovery", "virtualenv",
 )  # fmt: skip
 """What asv_watch imports and no distribution of torch brings."""
 

@@ -159,7 +159,8 @@ class Session:
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
         cases = self.cases(step)
         commits = self.prepared.commits if step.all_commits else [self.prepared.newest]
-        lacking: dict[str, set[str]] = {}
+        older = set(commits[:-1])
+        lacking = {case.name: older for case in cases if re.search(step.of_newest, case.name)}
         for number in range(step.rounds if cases else 0):
             with contextlib.ExitStack() as stack:
                 servers = {
@@ -173,9 +174,10 @@ class Session:
                 for case in cases:
                     if time.monotonic() >= deadline:
                         return
-                    without = lacking.setdefault(case.name, set())
+                    without = lacking.get(case.name, set())
                     able = {c: server for c, server in servers.items() if c not in without}
-                    without |= self._measure_case(step, number, case, able)
+                    unable = self._measure_case(step, number, case, able)
+                    lacking[case.name] = without | unable
 
     def _server(self, commit: str, number: int = 0, sides: int = 1) -> Server:
         return Server(self.side(commit), self.work_folder(commit), number + 1, sides)

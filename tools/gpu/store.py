@@ -35,6 +35,8 @@ from tools.gpu.prepare import ROOT, Prepared
 
 _FACTS = ("arch", "cpu", "num_cpu", "os", "ram")
 """What asv keeps of a machine, and makes part of a series' identity."""
+_FEWEST_ROUNDS = 2
+"""Rounds with several commits from which a ratio has an interval."""
 _PINNED = ("torch", "torchvision", "scikit-learn")
 
 
@@ -136,12 +138,12 @@ class Store:
             versions=versions,
             recipe={"estimate": ESTIMATE, "processes": "all cases one after the other in one"},
         )
-        writer = MeasurementWriter(self._results, header)
+        writer = MeasurementWriter(self._results, header)  # writes nothing before its first case
         unmeasured = self._lines.unmeasured()
         for case, lines in self._lines.measured().items():
             reasons = unmeasured.get(case, {})
-            if len(lines[0]["numbers"]) < 2 and not reasons:
-                continue  # of the newest commit alone, which has them in its result file
+            if sum(len(line["numbers"]) > 1 for line in lines) < _FEWEST_ROUNDS:
+                continue  # no ratio: the result files have the values
             columns = {
                 clock: tuple(
                     tuple(line["numbers"].get(commit, {}).get(clock) for commit in commits)

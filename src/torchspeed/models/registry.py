@@ -16,8 +16,9 @@ Implementation = Literal["plain", "tuned"]
 
 _MAKERS: dict[str, Callable[..., nn.Module]] = {}
 _TUNED: dict[str, Callable[..., nn.Module]] = {}
-_FASTER_ON = ("cpu",)
-"""Device types on which the tuned models were measured to be faster (docs/models.md)."""
+_TUNED_ON_GPUS = frozenset({"lstnet"})
+"""Models whose tuned implementation takes less time on a GPU, operator by operator
+(docs/notes/gpu.md); on a CPU all tuned ones do (docs/models.md)."""
 
 
 def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker]:
@@ -43,9 +44,10 @@ def has_tuned(name: str) -> bool:
     return name in _TUNED
 
 
-def fastest_on(device: str) -> Implementation:
-    """Return the implementation to run on a device, such as ``"cpu"`` or ``"cuda:0"``."""
-    return "tuned" if device.partition(":")[0] in _FASTER_ON else "plain"
+def fastest_on(device: str, model: str) -> Implementation:
+    """Return the implementation of a model to run on a device, such as ``"cuda:0"``."""
+    on_gpu = device.partition(":")[0] == "cuda"
+    return "plain" if on_gpu and model not in _TUNED_ON_GPUS else "tuned"
 
 
 def list_models() -> list[str]:

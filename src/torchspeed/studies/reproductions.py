@@ -193,7 +193,8 @@ def _passes(config: RunConfig, _full: bool) -> list[Row]:
     clock = clock_for(config.device)
     rows = []
     for model in list_workloads("time_series"):
-        passes = Passes(model, config.device, implementation=fastest_on(config.device))
+        fastest = fastest_on(config.device, model)
+        passes = Passes(model, config.device, implementation=fastest)
         timed = {"forward": passes.forward, "backward": passes.backward}
         times = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
         rows.append({"name": f"here, {config.device}", "model": model, **times})

@@ -145,7 +145,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         )
     classes = {"num_classes": data.classes} if any_size else {}
     overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
-    implementation = fastest_on(config.device)
+    implementation = fastest_on(config.device, workload.model)
     model = _one_line(lambda: create_model(workload.model, implementation, **overrides))
     if config.image_size is not None:
         try:
@@ -187,7 +187,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
     overrides |= parse_kwargs(config.model_kwargs)
-    implementation = fastest_on(config.device)
+    implementation = fastest_on(config.device, workload.model)
     return _one_line(lambda: create_model(workload.model, implementation, **overrides)), data
 
 
