@@ -23,7 +23,7 @@ from asv_watch.statistics.rule import (
 WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
 OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
 """Verdicts on values that are not times."""
-_UNKNOWN = "too noisy to tell"
+UNKNOWN = "too noisy to tell"
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
@@ -73,7 +73,7 @@ def summary(ratios: Sequence[PairRatio]) -> str:
     words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
     counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
     unknown = sum(map(is_too_noisy, ratios))
-    counts += f" ({unknown} of these {_UNKNOWN})" if unknown else ""
+    counts += f" ({unknown} of these {UNKNOWN})" if unknown else ""
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
     cases = quantities.counted(len(ratios), "case")
     return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
@@ -88,7 +88,7 @@ def _row(case: PairRatio) -> tuple[str, ...]:
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval),
         str(case.rounds),
-        _UNKNOWN if is_too_noisy(case) else words[verdict(case)],
+        UNKNOWN if is_too_noisy(case) else words[verdict(case)],
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
-from asv_watch.compare.report import OTHER_WORDS, RULE, WORDS
+from asv_watch.compare.report import OTHER_WORDS, RULE, UNKNOWN, WORDS
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
 from asv_watch.markdown import table
@@ -25,7 +25,7 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
 from asv_watch.records.result_files import DamagedError, read_result_file
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
 
@@ -193,11 +193,14 @@ def _row(
         equality = "same" if old == new else "differs"
         return (*cells, size, "", "apart", equality)
     answer, ends = verdict(ratio), quantities.interval(ratio.interval)
+    word = UNKNOWN if is_too_noisy(ratio) else words[answer]
     if interleaved is not None:
         way = "interleaved" if interleaved.is_direct else "through others"
-        return (*cells, quantities.change(ratio.ratio, kind), ends, way, words[answer])
+        return (*cells, quantities.change(ratio.ratio, kind), ends, way, word)
+    if kind == "time" and any(point.interval is None for point in points):  # of one sample
+        return (*cells, quantities.about(ratio.ratio, kind), "", "apart", UNKNOWN)
     suspicion = "" if answer is Verdict.SAME else ", suspected"
-    return (*cells, quantities.about(ratio.ratio, kind), ends, "apart", words[answer] + suspicion)
+    return (*cells, quantities.about(ratio.ratio, kind), ends, "apart", word + suspicion)
 
 
 def _apart(before: Point, after: Point) -> _Apart | None:

@@ -112,6 +112,19 @@ def test_values_that_were_measured_apart_raise_suspicions(
     assert _verdicts(capsys, str(file), "fast:HEAD")["s.time_a(2)"] == "slower, suspected"
 
 
+def test_a_single_sample_tells_nothing(
+    project: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in Path("results/fast").glob("*-*.json"):
+        content = json.loads(path.read_text())
+        low, high = content["results"]["s.time_a"][3:5]
+        low[1], high[1] = float("-inf"), float("inf")  # of `asv run --quick`
+        path.write_text(json.dumps(content))
+    verdicts = _verdicts(capsys, "fast:HEAD~1", "fast:HEAD")
+    assert verdicts["s.time_a(2)"] == "too noisy to tell"
+    assert verdicts["s.time_a(1)"] == "same"
+
+
 def test_an_interleaved_comparison_of_the_two_counts(
     project: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
