@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from asv_watch import quantities
+from asv_watch import answers, quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import compare
 from asv_watch.engine.cases import MeasurableCase, find_case
@@ -313,6 +313,7 @@ def bisect(
         str,
         typer.Option(metavar=SIDE, help="Where it ends: a later commit, or another release."),
     ] = "HEAD",
+    json_file: answers.JsonFile = "",
     machine: Machine = "",
 ) -> ExitStatus:
     """Narrow the change of one case between two sides, and print what changed it.
@@ -332,7 +333,20 @@ def bisect(
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:
         print(f"\n{describe_culprit(place.configuration.repository, culprit)}")
+    found = [_difference(culprit, place.machine) for culprit in culprits]
+    answer = answers.Answer(command="bisect", before=before, after=after, differences=found)
+    answers.write_answer(answer, json_file)
     return ExitStatus.DONE
+
+
+def _difference(culprit: Culprit, machine: str) -> answers.Difference:
+    """Return a change with the commit that made it, as JSON has it."""
+    assert culprit.after.version is not None  # noqa: S101 - candidates are commits
+    difference = answers.measured_difference(culprit.ratio, machine)
+    difference.commits = [culprit.after.version.commit]
+    if culprit.between:
+        difference.reason = f"or one of {culprit.between} versions before it, without a result"
+    return difference
 
 
 def describe_culprit(repository: Path, culprit: Culprit) -> str:

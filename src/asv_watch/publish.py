@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 from pathlib import Path
@@ -9,13 +10,18 @@ from typing import Annotated, Literal
 
 import typer
 
+from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
-from asv_watch.errors import ExitStatus
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
+from asv_watch.records.git import find_commit
 from asv_watch.records.history import History
-from asv_watch.site.contents import ancestry_of, contents_of, in_order
+from asv_watch.site.change_data import cause, made_between
+from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
+from asv_watch.statistics.rule import Verdict
 from asv_watch.workplace import check_checkout, load_results
 
 
@@ -47,29 +53,86 @@ def report(
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="Only changes of this machine.")
     ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMIT",
+            help="Only changes by later commits than this one, such as that of the last report; "
+            "or later than a date.",
+        ),
+    ] = "",
+    json_file: JsonFile = "",
 ) -> ExitStatus:
     """Print changes, those of the newest commits first, and what of the results is damaged.
 
     Raises:
-        WatchError: there is no checkout, or nothing was ever measured.
+        WatchError: there is no checkout, nothing was ever measured, or a commit is unknown.
     """
     root = Path.cwd()
     check_checkout(root)
     configuration = read_configuration(root)
     history = in_order(load_results(root))
     findings = analyse(history)
+    first = _first_after(history, configuration.repository, since)
     changes = [
         change
         for change in findings.changes
-        if state in {"all", change.state}
+        if change.commit >= first
+        and state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
     ]
     ancestry = ancestry_of(
         history, findings, configuration.repository, configuration.measured_paths
     )
     contents = contents_of(history, findings, ancestry)
-    print(write_report(contents, changes[:count], markup) or "no change to report")
+    if json_file != "-":
+        print(write_report(contents, changes[:count], markup) or "no change to report")
+    reported = [_difference(change, contents) for change in changes[:count]]
+    write_answer(Answer(command="report", differences=reported), json_file)
     return report_damage(history)
+
+
+def _first_after(history: History, repository: Path, since: str) -> int:
+    """Return the index of the first commit after the one, or the date, that is named.
+
+    Raises:
+        WatchError: it is neither a commit of the branch nor a date.
+    """
+    if not since:
+        return 0
+    try:
+        begun = datetime.date.fromisoformat(since)
+    except ValueError:
+        commit = find_commit(repository, since)
+        index = next((i for i, c in enumerate(history.commits) if c.hash == commit), None)
+        if index is None:
+            raise WatchError(
+                f"--since {since!r} is neither a commit of the branch nor a date (2026-11-26)"
+            ) from None
+        return index + 1
+    seconds = datetime.datetime.combine(begun, datetime.time(), datetime.UTC).timestamp()
+    return sum(commit.date < seconds for commit in history.commits)
+
+
+def _difference(change: Change, contents: Contents) -> Difference:
+    """Return a change as JSON has it."""
+    series = contents.history.series[change.series]
+    answer = Verdict.WORSE if change.values[1] > change.values[0] else Verdict.BETTER
+    before, after = change.values
+    return Difference(
+        case=series.case.name,
+        verdict=word_of(answer, series.unit),
+        measured=change.is_measured,
+        unit=series.unit,
+        before=before,
+        after=after,
+        ratio=change.ratio,
+        interval=change.interval,
+        worse=change.verdict == "worse",
+        machine=series.machine,
+        commits=list(made_between(change, contents)[2]),
+        reason=cause(change, contents),
+    )
 
 
 def report_damage(history: History) -> ExitStatus:

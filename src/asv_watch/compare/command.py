@@ -10,16 +10,17 @@ from typing import Annotated
 
 import typer
 
+from asv_watch.answers import Answer, JsonFile, write_answer
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.compare import report as compare_report
-from asv_watch.compare.measure import Compared, measure
+from asv_watch.compare.files import Sort, compare_files
+from asv_watch.compare.measure import measure
 from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import Side, interpreter_side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
-from asv_watch.statistics.rule import Verdict, judged, value_verdict, verdict
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
@@ -29,7 +30,8 @@ def compare(
         typer.Argument(
             metavar=f"[{SIDE}]...",
             help="Two or more sides, each compared with the next, instead of --before and "
-            "--after; after --python, further interpreters.",
+            "--after; after --python, further interpreters. Or result files (.json) from "
+            "anywhere, each compared with the first: nothing is measured, no project is needed.",
         ),
     ] = None,
     *,
@@ -63,6 +65,14 @@ def compare(
     fail_if_slower: Annotated[
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
+    labels: Annotated[
+        str, typer.Option(metavar="A,B", help="Result files: what the table calls them.")
+    ] = "",
+    sort: Annotated[Sort, typer.Option(help="Result files: order of the rows.")] = "change",
+    only_changed: Annotated[
+        bool, typer.Option("--only-changed", help="Result files: only cases that differ.")
+    ] = False,
+    json_file: JsonFile = "",
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
@@ -74,6 +84,14 @@ def compare(
     """
     root = Path.cwd()
     named = sides or []
+    if named and all(text.endswith(".json") for text in named):
+        names = labels.split(",") if labels else ()
+        paths = list(map(Path, named))
+        of_files = compare_files(paths, names, cases=cases, sort=sort, only_changed=only_changed)
+        print(of_files.text)
+        write_answer(of_files.answer, json_file)
+        is_slower = of_files.is_slower and fail_if_slower
+        return ExitStatus.SLOWER if is_slower else ExitStatus.DONE
     if stored:
         print(compare_stored(root, before=before, after=after, cases=cases))
         return ExitStatus.DONE
@@ -96,11 +114,17 @@ def compare(
         measured = measure(place, versions, chosen if values or not timed else timed)
     last = len(versions) - 1
     pairs = [*pairwise(range(len(versions))), *([(0, last)] if last > 1 else [])]
-    results = []
+    results, differences = [], []
     for old, new in pairs:
         results.append(measured.between(old, new))
-        names = versions[old].name, versions[new].name
-        print(f"\n{compare_report.report(results[-1], *names)}")
+        before_name, after_name = versions[old].name, versions[new].name
+        print(f"\n{compare_report.report(results[-1], before_name, after_name)}")
+        of_pair = compare_report.differences(results[-1], place.machine)
+        for difference in of_pair if last > 1 else ():
+            difference.sides = [before_name, after_name]
+        differences += of_pair
+    ends = versions[0].name, versions[last].name
+    write_answer(Answer("compare", *ends, differences), json_file)
     if measured.path is not None:
         print(f"stored in {measured.path.relative_to(root)}")
     elif all(each.version for each in versions):
@@ -109,7 +133,7 @@ def compare(
         print("not stored: no commit names the working tree's changes")
     if any(compared.failed for compared in results):
         return ExitStatus.SOME_CASES_FAILED
-    slower = any(map(_is_slower, results))
+    slower = any(difference.worse for difference in differences)
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE
 
 
@@ -127,12 +151,3 @@ def _print_names(sides: Sequence[Side]) -> None:
     else:
         for number, each in enumerate(sides, start=1):
             print(f"{number}: {each.name}", flush=True)
-
-
-def _is_slower(compared: Compared) -> bool:
-    ratios = compare_report.measured_ratios(compared)
-    verdicts = [judged(verdict(ratio), ratio.unit) for ratio in ratios]
-    verdicts += [
-        judged(value_verdict(values) or Verdict.SAME, values.unit) for values in compared.values
-    ]
-    return Verdict.WORSE in verdicts

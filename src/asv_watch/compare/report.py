@@ -6,6 +6,12 @@ import math
 from collections.abc import Sequence
 
 from asv_watch import quantities
+from asv_watch.answers import (
+    Difference,
+    exact_difference,
+    measured_difference,
+    unmeasured_difference,
+)
 from asv_watch.compare.measure import Compared
 from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
 from asv_watch.markdown import table
@@ -38,6 +44,15 @@ def measured_ratios(compared: Compared) -> list[PairRatio]:
         machine = compared.path.parents[1]
         graphs = machine_graphs(machine.parent, machine.name)
     return list(map(graphs.single, compared.ratios))
+
+
+def differences(compared: Compared, machine: str) -> list[Difference]:
+    """Return the cases of a comparison as JSON has them."""
+    return [
+        *(measured_difference(ratio, machine) for ratio in measured_ratios(compared)),
+        *(exact_difference(values, machine) for values in compared.values),
+        *(unmeasured_difference(case, machine) for case in compared.unmeasured),
+    ]
 
 
 def report(compared: Compared, before: str, after: str) -> str:

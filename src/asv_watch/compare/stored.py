@@ -1,14 +1,12 @@
 """Compares two stored results: of commits, environments or machines. Nothing is built or measured.
 
 Where comparisons in interleaved rounds lead from one version to the other on the machine, values
-and ratio are those of all of them. Any other ratio is that of two values that were measured one
-after the other, perhaps days apart. Its interval divides the ends of their intervals, and a
-difference is called a suspicion, because the machine may have changed in between.
+and ratio are those of all of them. Any other ratio is that of two values that were measured apart
+(`asv_watch.compare.apart`).
 """
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
+from asv_watch.compare.apart import compare_apart
 from asv_watch.compare.report import OTHER_WORDS, RULE, UNKNOWN, WORDS
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
@@ -25,7 +24,7 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
 from asv_watch.records.result_files import DamagedError, read_result_file
-from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
+from asv_watch.statistics.rule import is_too_noisy, verdict
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
 
@@ -41,14 +40,6 @@ class StoredSide:
 
     def __str__(self) -> str:
         return f"{self.machine}:{self.commit[:8]}@{self.environment}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Apart:
-    """The ratio of two values that were measured one after the other."""
-
-    ratio: float
-    interval: tuple[float, float]
 
 
 def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
@@ -187,25 +178,13 @@ def _row(
     if interleaved is not None:
         old, new = interleaved.before, interleaved.after
     cells = [f"`{name}`", *(quantities.quantity(value, benchmark.unit) for value in (old, new))]
-    ratio = interleaved or _apart(*points)
-    if ratio is None or (benchmark.exact and interleaved is None):
-        size = "" if ratio is None else quantities.change(ratio.ratio, kind)
-        equality = "same" if old == new else "differs"
-        return (*cells, size, "", "apart", equality)
-    answer, ends = verdict(ratio), quantities.interval(ratio.interval)
-    word = UNKNOWN if is_too_noisy(ratio) else words[answer]
-    if interleaved is not None:
-        way = "interleaved" if interleaved.is_direct else "through others"
-        return (*cells, quantities.change(ratio.ratio, kind), ends, way, word)
-    if kind == "time" and any(point.interval is None for point in points):  # of one sample
-        return (*cells, quantities.about(ratio.ratio, kind), "", "apart", UNKNOWN)
-    suspicion = "" if answer is Verdict.SAME else ", suspected"
-    return (*cells, quantities.about(ratio.ratio, kind), ends, "apart", word + suspicion)
-
-
-def _apart(before: Point, after: Point) -> _Apart | None:
-    """Divide two values and the ends of their intervals; ``None`` if one is not positive."""
-    old, new = (sorted((point.value, *(point.interval or ()))) for point in (before, after))
-    if old[0] <= 0 or new[0] <= 0 or math.isinf(old[-1]) or math.isinf(new[-1]):
-        return None
-    return _Apart(after.value / before.value, (new[0] / old[-1], new[-1] / old[0]))
+    if interleaved is None:
+        apart = compare_apart(*points, benchmark.unit, exact=benchmark.exact)
+        return (*cells, apart.change, apart.ends, "apart", apart.word)
+    word = UNKNOWN if is_too_noisy(interleaved) else words[verdict(interleaved)]
+    change, ends = (
+        quantities.change(interleaved.ratio, kind),
+        quantities.interval(interleaved.interval),
+    )
+    way = "interleaved" if interleaved.is_direct else "through others"
+    return (*cells, change, ends, way, word)

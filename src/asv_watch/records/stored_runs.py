@@ -38,7 +38,7 @@ from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
 from asv_watch.records.side_files import Report
 
-_SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
+SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
 
 
 class RunReader:
@@ -115,7 +115,7 @@ class RunReader:
         runs: dict[int, Run],
     ) -> None:
         columns = [row.column("result")]
-        for column in _SPREAD_COLUMNS:
+        for column in SPREAD_COLUMNS:
             try:
                 columns.append(row.column(column))
             except DamagedError as error:
@@ -129,7 +129,7 @@ class RunReader:
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
             report = reports.get(self.cases[number].name) if reports else None
-            run = _run(value, spread, started_at, report, recipe)
+            run = run_of_cells(value, spread, started_at, report, recipe)
             if run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {value!r}"
@@ -149,14 +149,14 @@ class RunReader:
         return self._layouts[key]
 
 
-def _run(
+def run_of_cells(
     value: Any, spread: list[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
     """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
 
     Args:
         value: Its entry in the column ``result``.
-        spread: Its entries in `_SPREAD_COLUMNS`.
+        spread: Its entries in `SPREAD_COLUMNS`.
         started_at: When its benchmark started, seconds since the epoch.
         report: Its outcome, if there is one.
         recipe: How its benchmark was sampled.

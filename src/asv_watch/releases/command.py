@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from asv_watch import quantities
+from asv_watch.answers import Answer, JsonFile, measured_difference, write_answer
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import report
@@ -59,6 +61,7 @@ def releases(
     again: Annotated[
         bool, typer.Option("--again", help="measure: repeat comparisons that are stored already.")
     ] = False,
+    json_file: JsonFile = "",
     cases: Cases = "",
     machine: Machine = "",
 ) -> ExitStatus:
@@ -93,7 +96,9 @@ def releases(
     if action == "list":
         _list(configuration, requirement, name)
     else:
-        _print_findings(configuration, requirement, name, release=release, against=against)
+        pairs = _pairs(configuration, requirement, name, release=release, against=against)
+        _print_findings(configuration, requirement, name, pairs)
+        write_answer(_answer(requirement, name, pairs), json_file)
     return ExitStatus.DONE
 
 
@@ -191,11 +196,21 @@ def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) 
     return list_benchmarks(place, [package])
 
 
+def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
+    """Return the differences of all pairs as JSON has them."""
+    differences = []
+    for pair in pairs:
+        for finding in release_findings(pair.stored):
+            difference = measured_difference(finding.shown, machine)
+            difference.reason = f"{requirement} {pair.stored.after} against {pair.stored.before}"
+            differences.append(difference)
+    return Answer(command="releases", differences=differences)
+
+
 def _print_findings(
-    configuration: Configuration, requirement: str, name: str, *, release: str, against: str
+    configuration: Configuration, requirement: str, name: str, pairs: Sequence[ReleasePair]
 ) -> None:
     """Print every difference between releases, and on how many days it was measured."""
-    pairs = _pairs(configuration, requirement, name, release=release, against=against)
     parts = [_findings(requirement, pair.stored) for pair in pairs if pair.stored.ratios]
     if parts:
         print("\n\n".join(parts))

@@ -1,0 +1,137 @@
+"""The answers of commands as JSON: one schema for all of them, in a file or on standard output.
+
+``docs/answers.md`` describes it. A field is never taken away or given another meaning without a
+new number of `SCHEMA`; further fields may come.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from asv_watch.files import write_whole
+from asv_watch.judge.graph import PairRatio
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
+from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, value_ratio, verdict
+
+SCHEMA = 1
+
+JsonFile = Annotated[
+    str,
+    typer.Option(
+        "--json", metavar="FILE", help="Write the answer to this file too, as JSON; - prints it."
+    ),
+]
+
+
+class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One case of two sides, or one measured change of a history."""
+
+    case: str
+    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    verdict: str
+    """slower, faster, more, less, same, "too noisy to tell" or "not measured"."""
+    measured: bool = True
+    """Whether both sides were measured interleaved; otherwise the difference is a suspicion."""
+    unit: str = ""
+    """Of the values: ``seconds``, ``bytes``, or that of a ``track_*``."""
+    before: float | None = None
+    after: float | None = None
+    ratio: float | None = None
+    """After over before."""
+    interval: tuple[float, float] | None = None
+    """99 % confidence interval of the ratio."""
+    rounds: int = 0
+    """Interleaved rounds of both sides; 0 where they were measured in separate runs."""
+    worse: bool = False
+    """Whether the verdict is bad news: slower, larger, or less of what should be more."""
+    machine: str = ""
+    sides: list[str] = []
+    """Both sides, of a comparison of more than two."""
+    commits: list[str] = []
+    """Full hashes of the commits that may have made the change, the oldest first."""
+    reason: str = ""
+    """Why there is no ratio, or what explains it."""
+
+
+class Answer(msgspec.Struct):
+    """What one command found."""
+
+    command: str
+    """``compare``, ``bisect``, ``report`` or ``releases``."""
+    before: str = ""
+    """The baseline, as the command names it; empty where each difference has its own."""
+    after: str = ""
+    differences: list[Difference] = []
+    schema: int = SCHEMA
+
+
+def word_of(answer: Verdict, unit: str) -> str:
+    """Return the word that tables use for a verdict."""
+    words = {Verdict.WORSE: "more", Verdict.BETTER: "less"}
+    if unit == "seconds":
+        words = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
+    return words.get(answer, "same")
+
+
+def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Difference:
+    """Return a measured ratio as a difference."""
+    rounds = ratio.rounds if isinstance(ratio, PairRatio) else len(ratio.ratios)
+    answer = verdict(ratio)
+    return Difference(
+        case=ratio.case,
+        verdict="too noisy to tell" if is_too_noisy(ratio) else word_of(answer, ratio.unit),
+        unit=ratio.unit,
+        before=ratio.before,
+        after=ratio.after,
+        ratio=ratio.ratio,
+        interval=ratio.interval,
+        rounds=rounds,
+        worse=judged(answer, ratio.unit) is Verdict.WORSE,
+        machine=machine,
+    )
+
+
+def exact_difference(values: CaseValues, machine: str = "") -> Difference:
+    """Return values that every process repeats as a difference."""
+    before, after = (
+        side if isinstance(side, float) else None for side in (values.before, values.after)
+    )
+    answer = Verdict.SAME
+    if before is not None and after is not None and before != after:
+        answer = Verdict.WORSE if after > before else Verdict.BETTER
+    return Difference(
+        case=values.case,
+        verdict=word_of(answer, values.unit) if None not in {before, after} else "not measured",
+        unit=values.unit,
+        before=before,
+        after=after,
+        ratio=value_ratio(values),
+        worse=judged(answer, values.unit) is Verdict.WORSE,
+        machine=machine,
+    )
+
+
+def unmeasured_difference(case: Unmeasured, machine: str = "") -> Difference:
+    """Return a case that was skipped or failed as a difference without a ratio."""
+    return Difference(
+        case=case.case,
+        verdict="not measured",
+        reason=case.failed or case.skipped,
+        machine=machine,
+    )
+
+
+def write_answer(answer: Answer, file: str) -> None:
+    """Write an answer to a file, or to standard output for ``-``; nothing if no file is named."""
+    if not file:
+        return
+    content = msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n"
+    if file == "-":
+        sys.stdout.write(content.decode())
+    else:
+        write_whole(Path(file), content)

@@ -1,0 +1,76 @@
+"""Two values that were measured one after the other, perhaps days or machines apart.
+
+The interval of their ratio divides the ends of their intervals, and a difference is no more than a
+suspicion, because the machine may have changed in between.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from asv_watch import quantities
+from asv_watch.compare.report import OTHER_WORDS, UNKNOWN, WORDS
+from asv_watch.records.records import Point
+from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, verdict
+
+SUSPECTED = ", suspected"
+
+
+class Apart(NamedTuple):
+    """What is known of a case from two such values."""
+
+    change: str
+    """In words, such as ``about +3 %``; empty where there is no ratio."""
+    ends: str
+    """The interval in words; empty where there is none."""
+    word: str
+    """Such as ``slower, suspected``."""
+    ratio: float | None = None
+    """After over before; ``None`` from or to zero or below."""
+    interval: tuple[float, float] | None = None
+    verdict: Verdict = Verdict.SAME
+    """Whether the second value is worse: where more is better, less of it."""
+
+
+class _Ratio(NamedTuple):
+    ratio: float
+    interval: tuple[float, float]
+
+
+def compare_apart(before: Point, after: Point, unit: str, *, exact: bool = False) -> Apart:
+    """Compare two values of a case.
+
+    Args:
+        before: the first.
+        after: the second.
+        unit: of both; a time of a single sample is too noisy to tell anything.
+        exact: whether every process gives the same value, so that any difference counts.
+    """
+    kind = "time" if unit == "seconds" else "memory"
+    ratio = _divide(before, after)
+    differs = Verdict.WORSE if after.value > before.value else Verdict.BETTER
+    if ratio is None or exact:
+        size = "" if ratio is None else quantities.change(ratio.ratio, kind)
+        if before.value == after.value:
+            return Apart(size, "", "same", ratio and ratio.ratio)
+        return Apart(size, "", "differs", ratio and ratio.ratio, None, judged(differs, unit))
+    change = quantities.about(ratio.ratio, kind)
+    is_of_one_sample = any(point.interval is None for point in (before, after))
+    if kind == "time" and is_of_one_sample:
+        return Apart(change, "", UNKNOWN, ratio.ratio)
+    ends = quantities.interval(ratio.interval)
+    if is_too_noisy(ratio):
+        return Apart(change, ends, UNKNOWN, *ratio)
+    answer = verdict(ratio)
+    word = (WORDS if kind == "time" else OTHER_WORDS)[answer]
+    word += "" if answer is Verdict.SAME else SUSPECTED
+    return Apart(change, ends, word, *ratio, judged(answer, unit))
+
+
+def _divide(before: Point, after: Point) -> _Ratio | None:
+    """Divide two values and the ends of their intervals; ``None`` if one is not positive."""
+    old, new = (sorted((point.value, *(point.interval or ()))) for point in (before, after))
+    if old[0] <= 0 or new[0] <= 0 or math.isinf(old[-1]) or math.isinf(new[-1]):
+        return None
+    return _Ratio(after.value / before.value, (new[0] / old[-1], new[-1] / old[0]))

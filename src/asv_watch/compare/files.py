@@ -1,0 +1,222 @@
+"""Compares result files from anywhere, without a project: as asv and other tools write them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from asv_watch import quantities
+from asv_watch.answers import Answer, Difference
+from asv_watch.asv.selection import EVERYTHING, matching
+from asv_watch.compare.apart import SUSPECTED, Apart, compare_apart
+from asv_watch.compare.report import RULE, UNKNOWN
+from asv_watch.errors import WatchError
+from asv_watch.markdown import table
+from asv_watch.records.records import Point
+from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
+from asv_watch.records.stored_runs import SPREAD_COLUMNS, run_of_cells
+from asv_watch.records.suite_lists import read_benchmarks
+from asv_watch.statistics.rule import Verdict
+
+Sort = Literal["change", "name"]
+_UNITS = (("time", "seconds"), ("peakmem", "bytes"), ("mem", "bytes"))
+"""First part of a function's name to the unit of what it measures, where no list says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What one result file holds."""
+
+    label: str
+    points: Mapping[str, Point]
+    """Case to its value."""
+    facts: Mapping[str, str]
+    """Machine and environment."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Benchmark to its unit, where asv's list of benchmarks lies beside the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesCompared:
+    """Result files beside each other."""
+
+    text: str
+    """The report: Markdown, aligned for the terminal."""
+    answer: Answer
+    """The last file against the first."""
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether a case of the last file is worse than in the first."""
+        return any(difference.worse for difference in self.answer.differences)
+
+
+def compare_files(
+    paths: Sequence[Path],
+    labels: Sequence[str] = (),
+    *,
+    cases: str = "",
+    sort: Sort = "change",
+    only_changed: bool = False,
+) -> FilesCompared:
+    """Compare two or more result files.
+
+    Args:
+        paths: the files; each is compared with the first one.
+        labels: what tables call them, in the same order; by default names of the files.
+        cases: regular expression of cases; all if empty.
+        sort: the order of the rows: the largest change of the last file first, or by name.
+        only_changed: leave out the cases in which no file differs from the first.
+
+    Raises:
+        WatchError: a file is missing or damaged, or the files have no case in common.
+    """
+    if len(paths) < 2:
+        raise WatchError("one result file has nothing to be compared with; name two or more")
+    if labels and len(labels) != len(paths):
+        raise WatchError(f"{len(labels)} labels are given for {len(paths)} files; give one each")
+    files = [
+        _read(path, label)
+        for path, label in zip(paths, labels or _short_names(paths), strict=True)
+    ]
+    selection = matching(cases, otherwise=EVERYTHING)
+    first = files[0]
+    rows = [
+        (case, [_compare(case, first, file) for file in files[1:]])
+        for case in first.points
+        if selection.matches(case) and all(case in file.points for file in files)
+    ]
+    if not rows:
+        raise WatchError(
+            "the files have no case in common that is asked for; `asv show` lists those of a file"
+        )
+    rows.sort(key=lambda row: row[0] if sort == "name" else (-(row[1][-1].ratio or 0.0), row[0]))
+    shown = [row for row in rows if not only_changed or any(map(_differs, row[1]))]
+    answer = Answer(
+        command="compare",
+        before=first.label,
+        after=files[-1].label,
+        differences=[_difference(case, files, apart[-1]) for case, apart in rows],
+    )
+    return FilesCompared(_report(files, shown, len(rows)), answer)
+
+
+def _short_names(paths: Sequence[Path]) -> list[str]:
+    """Return commits, where the files are of different ones, or names with so many folders."""
+    commits = [path.name.partition("-")[0] for path in paths]
+    if len(set(commits)) == len(commits):
+        return commits
+    resolved = [path.absolute().with_suffix("") for path in paths]
+    for count in itertools.count(1):
+        names = ["/".join(path.parts[-count:]) for path in resolved]
+        if len(set(names)) == len(names) or count > max(len(path.parts) for path in resolved):
+            return names
+    raise AssertionError  # pragma: no cover - the loop has no end
+
+
+def _read(path: Path, label: str) -> _File:
+    try:
+        content = read_result_file(path)
+        points = dict(_points(content))
+    except DamagedError as error:
+        raise WatchError(f"{path} cannot be compared: {error}") from error
+    units: dict[str, str] = {}
+    for folder in (path.parent, path.parent.parent):
+        if (folder / "benchmarks.json").is_file():
+            benchmarks, _ = read_benchmarks(folder)
+            units = {name: benchmark.unit for name, benchmark in benchmarks.items()}
+    return _File(label, points, content.facts | {"machine": content.machine}, units)
+
+
+def _points(content: ResultFile) -> Iterator[tuple[str, Point]]:
+    """Yield the cases of a file that have a value."""
+    for benchmark in content.results:
+        row = content.row(benchmark)
+        columns = [row.column(name) for name in ("result", *SPREAD_COLUMNS)]
+        cases = itertools.product(*row.params) if row.params else [()]
+        for params, value, *spread in zip(cases, *columns, strict=True):
+            run = run_of_cells(value, spread, None, None, "")
+            if run is not None and run.point is not None:
+                yield f"{benchmark}({', '.join(params)})" if params else benchmark, run.point
+
+
+def _unit(case: str, file: _File) -> str:
+    benchmark = case.partition("(")[0]
+    name = benchmark.rpartition(".")[2]
+    guessed = (unit for part, unit in _UNITS if name.startswith(part))
+    return file.units.get(benchmark) or next(guessed, "unit")
+
+
+def _compare(case: str, first: _File, file: _File) -> Apart:
+    return compare_apart(first.points[case], file.points[case], _unit(case, first))
+
+
+def _differs(apart: Apart) -> bool:
+    return apart.word not in {"same", UNKNOWN}
+
+
+def _report(
+    files: Sequence[_File], rows: Sequence[tuple[str, Sequence[Apart]]], count: int
+) -> str:
+    first, *others = files
+    head = ["case", first.label]
+    for file in others:
+        head += [file.label, "change", "interval", "verdict"]
+    cells = []
+    for case, changes in rows:
+        unit = _unit(case, first)
+        row = [f"`{case}`", quantities.quantity(first.points[case].value, unit)]
+        for file, apart in zip(others, changes, strict=True):
+            row += [quantities.quantity(file.points[case].value, unit), *apart[:2], apart.word]
+        cells.append(row)
+    parts = [
+        table(head, cells) if cells else f"no difference in {quantities.counted(count, 'case')}"
+    ]
+    parts += _only_there(files)
+    parts.append(_environments(files))
+    parts.append(
+        f"{RULE} The files were measured in separate runs, so a difference is only suspected; "
+        "`asv-watch compare` in the project measures the two versions interleaved."
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _only_there(files: Sequence[_File]) -> Iterator[str]:
+    """Say how many cases a file has that another lacks."""
+    common = set.intersection(*(set(file.points) for file in files))
+    for file in files:
+        if alone := sorted(set(file.points) - common):
+            yield f"{quantities.counted(len(alone), 'case')} of {file.label} not in all files"
+
+
+def _environments(files: Sequence[_File]) -> str:
+    """Return a table of the facts of machine and environment in which the files differ."""
+    names = dict.fromkeys(name for file in files for name in file.facts)
+    rows = [
+        (name, *(file.facts.get(name, "") for file in files))
+        for name in names
+        if len({file.facts.get(name) for file in files}) > 1
+    ]
+    return table(("environment", *(file.label for file in files)), rows) if rows else ""
+
+
+def _difference(case: str, files: Sequence[_File], apart: Apart) -> Difference:
+    unit, word = _unit(case, files[0]), apart.word.removesuffix(SUSPECTED)
+    if word == "differs":
+        is_more = files[-1].points[case].value > files[0].points[case].value
+        word = "more" if is_more else "less"
+    return Difference(
+        case=case,
+        verdict=word,
+        measured=False,
+        unit=unit,
+        before=files[0].points[case].value,
+        after=files[-1].points[case].value,
+        ratio=apart.ratio,
+        interval=apart.interval,
+        worse=apart.verdict is Verdict.WORSE,
+        machine=files[-1].facts["machine"],
+    )
