@@ -92,7 +92,8 @@ def cause(change: Change, contents: Contents) -> str:
     if len(suspects) == 1 and count > 1 and change.cause == "code":
         parts = [f"commit {suspects[0][:8]}, which alone of {count} changes what is measured"]
     if change.explanation:
-        parts.append(in_words(change.explanation, change.ratio))
+        known = [] if parts == [_CAUSES["code"]] else parts
+        parts = [*known, in_words(change.explanation, change.ratio)]
     if change.note:
         parts.append(f"{change.note.kind}: {change.note.text}")
     return ". ".join(parts)

@@ -52,7 +52,7 @@ export function inlineBar({ ratio, interval, verdict }) {
 }
 
 /** How a change was found. @param {Change} change */
-const howOf = ({ state, through }) => (through ? `${state} through the ${through}` : state);
+const howOf = ({ state, through }) => (through ? `${state} through ${through}` : state);
 
 /**
  * @param {Change[]} changes
