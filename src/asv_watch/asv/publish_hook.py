@@ -21,6 +21,7 @@ from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.settings import find_repository, measured_paths
 from asv_watch.errors import WatchError
 from asv_watch.records.git import ask_git
+from asv_watch.terminal import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
             return publish(_read_request(conf, range_spec, pull), log)
         except WatchError as error:
             # asv prints a UserError as one line and exits with status 1.
-            raise UserError(str(error)) from error
+            raise UserError(printable(str(error))) from error
         except MemoryError as error:
             raise UserError("the memory is full; end other programs, or add some") from error
 

@@ -28,6 +28,7 @@ from asv_watch.site.pair_data import release_pairs
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
+from asv_watch.terminal import printable
 
 STATIC = Path(__file__).parent / "static"
 
@@ -65,11 +66,12 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     damaged = [problem for problem in history.problems if not problem.path.endswith(".jsonl")]
     for problem in history.problems:
         if problem not in damaged[:1]:
-            log.warning(f"left out of the site: {problem.path}: {problem.message}")
+            log.warning(printable(f"left out of the site: {problem.path}: {problem.message}"))
     if damaged:
         others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         log.error(
-            f"the site was published without {damaged[0].path} ({damaged[0].message}){others}; "
+            f"the site was published without {printable(damaged[0].path)} "
+            f"({printable(damaged[0].message)}){others}; "
             "correct or remove it (`git checkout` brings a tracked file back), then publish again"
         )
     return 1 if damaged else 0
