@@ -26,6 +26,10 @@ class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether its cases belong to the short set, all or those with these values of parameters."""
     may_fork: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether its ``track_*`` give the same value in a fork, which starts sooner."""
+    threshold: str | msgspec.UnsetType = msgspec.UNSET
+    """Smallest slowdown that fails the gate, such as ``5%``, where it is not that of all cases."""
+    ignore: str | msgspec.UnsetType = msgspec.UNSET
+    """Why the gate leaves its cases out; the reason is shown."""
 
 
 class Declared(msgspec.Struct, frozen=True):

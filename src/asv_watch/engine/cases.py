@@ -58,6 +58,10 @@ class MeasurableCase:
     short: bool = True
     can_fork: bool = True
     """Whether a fork may measure it: a GPU needs a process that never forked."""
+    threshold: str = ""
+    """Smallest slowdown that fails the gate, such as ``5%``; empty for that of all cases."""
+    ignored: str = ""
+    """Why the gate leaves it out; empty if it does not."""
     process: str = ""
     """Cases with the same text here are measured by one process of each side, one after the
     other; those that time something in forks of it, where these are as fast."""
@@ -251,6 +255,8 @@ def _runnable(
                     rounds=int(benchmark.get("rounds", 1)) if measures == "time" else 1,
                     short=in_short_set(benchmark, params),
                     can_fork=not uses_gpu,
+                    threshold=str(benchmark.get("threshold", "")),
+                    ignored=str(benchmark.get("ignore", "")),
                     process=_process(benchmark, identity, uses_gpu),
                 )
 

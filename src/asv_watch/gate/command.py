@@ -133,7 +133,7 @@ def gate(
                 base_side = _build(place, merge_base, release, limit_s)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
                 benchmarks = list_benchmarks(place, [head_side], cases)
-                listed = _list_cases(benchmarks, selection, place.declared)
+                listed, ignored = _list_cases(benchmarks, selection, place.declared)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
                     order = _order(place, (merge_base, newest), benchmarks, listed, budget)
@@ -147,7 +147,8 @@ def gate(
                 def fails(measured: Sequence[GateCase]) -> bool:
                     return not replace(prepared, cases=tuple(measured)).passes(share, override)
 
-                result = replace(prepared, cases=tuple(measurement.run(order, fails)))
+                measured = measurement.run(order, fails)
+                result = replace(prepared, cases=(*measured, *ignored))
         except BudgetSpentError:
             print("the time was over before anything could be measured", flush=True)
         result = replace(
@@ -166,13 +167,26 @@ def gate(
 
 def _list_cases(
     benchmarks: Benchmarks, selection: Selection, declared: Declared
-) -> Sequence[MeasurableCase]:
+) -> tuple[Sequence[MeasurableCase], Sequence[GateCase]]:
     """List the selected cases that time something, or else those of memory and tracked values.
+
+    Returns:
+        The cases, and those that asv.conf.json lets the gate ignore.
 
     Raises:
         WatchError: there is none.
     """
     chosen = choose_cases(benchmarks, selection, declared)
+    ignored = [
+        GateCase(case.name, skipped=f"ignored: {case.ignored}"[:2000])
+        for case in chosen
+        if case.ignored and case.is_timed
+    ]
+    if ignored:
+        print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
+    chosen = [case for case in chosen if not case.ignored]
+    for threshold in {case.threshold for case in chosen if case.threshold}:
+        parse_share(threshold)  # before anything is measured
     timed = [case for case in chosen if case.is_timed]
     others = len(chosen) - len(timed)
     if timed and others:
@@ -180,7 +194,7 @@ def _list_cases(
             f"{others} cases that time nothing are left out; "
             "`asv-watch compare --values` compares them"
         )
-    return timed or chosen
+    return timed or chosen, ignored
 
 
 def _order(

@@ -193,6 +193,8 @@ def _row(result: GateResult, case: GateCase) -> str:
     reason = case.failed or ("" if case.is_measured else case.skipped)
     if reason:
         verdict = f"{verdict}: {code(reason)}"
+    if case.threshold is not None:
+        verdict += f" (its threshold is {quantities.share(case.threshold)})"
     cells = ["", "", ""]
     if case.is_measured:
         sides = case.exact or case.changes[-1]

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided
-from asv_watch.gate.result import ExactValues, GateCase
+from asv_watch.gate.result import ExactValues, GateCase, parse_share
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.progress import human_time
 from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
@@ -67,7 +69,10 @@ class GateMeasurement:
         self._results: dict[str, list[CaseResult]] = {}
 
     def _begun(self) -> list[GateCase]:
-        return [_gate_case(*of_case) for of_case in self._results.items()]
+        return [
+            _with_threshold(_gate_case(name, results), self._cases[name])
+            for name, results in self._results.items()
+        ]
 
     def run(
         self,
@@ -100,8 +105,8 @@ class GateMeasurement:
                 self._measure_slower_again()
         except BudgetSpentError:
             print("the time is over", flush=True)
-        left = (case.name for case in order.ranked() if case.name not in self._cases)
-        return [*self._begun(), *map(GateCase, left)]
+        left = (case for case in order.ranked() if case.name not in self._cases)
+        return [*self._begun(), *(_with_threshold(GateCase(case.name), case) for case in left)]
 
     def _measure(self, group: Sequence[MeasurableCase]) -> None:
         """Measure cases until each is decided, or has the most rounds."""
@@ -126,9 +131,12 @@ class GateMeasurement:
 
     def _is_decided(self, case: MeasurableCase) -> bool:
         return any(
-            not isinstance(result, CaseRatio) or is_decided(result, self._threshold)
+            not isinstance(result, CaseRatio) or is_decided(result, self._limit(case))
             for result in self._results[case.name]
         )
+
+    def _limit(self, case: MeasurableCase) -> float:
+        return parse_share(case.threshold) if case.threshold else self._threshold
 
     def _measure_slower_again(self) -> None:
         """Measure the slower cases once more, from fresh rounds."""
@@ -146,6 +154,10 @@ class GateMeasurement:
         for name, results in self._results.items():
             if len(results) == 1 and isinstance(results[0], CaseRatio) and is_certain(results[0]):
                 yield self._cases[name]
+
+
+def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
+    return replace(measured, threshold=parse_share(case.threshold) if case.threshold else None)
 
 
 def _exactly(rounds: int) -> Sampling:

@@ -84,6 +84,12 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """Why it cannot run here."""
     failed: _Text = ""
     """Why a measurement failed."""
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=9)] | None = None
+    """Its own threshold, where asv.conf.json declares one (0.05 is 5 %)."""
+
+    def limit(self, threshold: float) -> float:
+        """Return its own threshold, or that of all cases."""
+        return threshold if self.threshold is None else self.threshold
 
     @property
     def is_measured(self) -> bool:
@@ -158,14 +164,14 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     def failing(self, threshold: float) -> list[GateCase]:
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
         slower = self.of_state(CaseState.WORSE)
-        return [case for case in slower if case.factor >= 1 + threshold]
+        return [case for case in slower if case.factor >= 1 + case.limit(threshold)]
 
     def uncertain(self, threshold: float) -> list[GateCase]:
         """List the cases not called slower whose interval reaches the threshold."""
         return [
             case
             for case in self.of_state(CaseState.SAME, CaseState.NOISY)
-            if any(reaches(change, threshold) for change in case.changes)
+            if any(reaches(change, case.limit(threshold)) for change in case.changes)
         ]
 
     def is_undecided(self, threshold: float) -> bool:

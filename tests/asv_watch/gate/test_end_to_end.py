@@ -155,6 +155,26 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     assert github.statuses[-1][1]["description"].startswith("1 of 1 cases slower")
 
 
+def test_a_benchmark_may_have_its_own_threshold_and_another_may_be_ignored_for_a_reason(
+    runner: Runner, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    slower = CONFIGURATION | {"suites": {"suite.Suite.time_work": {"threshold": "40%"}}}
+    (checkout / "asv.conf.json").write_text(json.dumps(slower))
+    git(checkout, "commit", "--quiet", "--all", "--message", "Allow more")
+    [slow] = runner.measure("origin/main")["cases"]
+    assert slow["threshold"] == 0.4
+    assert runner.status == "0", "30 % slower"
+    assert "(its threshold is 40 %)" in (tmp_path / "runner/gate.md").read_text()
+
+    ignored = CONFIGURATION | {"suites": {"suite.Suite": {"ignore": "it reads the network"}}}
+    (checkout / "asv.conf.json").write_text(json.dumps(ignored))
+    git(checkout, "commit", "--quiet", "--all", "--message", "Ignore it")
+    cases = runner.measure("origin/main")["cases"]
+    assert {case["skipped"] for case in cases} == {"ignored: it reads the network"}
+    assert runner.status == "0"
+
+
 @pytest.fixture
 def measured(github: FakeGitHub, tmp_path: Path) -> str:
     """A result as another workflow hands it over: a case is slower by 6 %."""
