@@ -151,7 +151,9 @@ def test_make_bench_measures_times_and_memory_of_the_models(user: NewUser, bench
 
 
 def test_it_tells_how_far_it_is_what_came_of_it_and_how_to_look(benched: str) -> None:
-    assert re.search(r"^\[1/7\] .*time_\w+\('\w+', 'cpu'\)  ok, .* left$", benched, re.MULTILINE)
+    assert re.search(
+        r"^round 1 \[1/\d\] .*time_\w+\('\w+', 'cpu'\)  .* left$", benched, re.MULTILINE
+    )
     assert "3 ok" in benched
     assert benched.splitlines()[-1].endswith("open its index.html")
 
@@ -182,6 +184,7 @@ def test_a_second_run_repeats_nothing(user: NewUser, benched: str) -> None:
 
 def test_asv_by_hand_works_as_well(user: NewUser, benched: str) -> None:
     asv = str(user.clone / ".venv" / "bin" / "asv")
+    user.does(asv, "machine", "--yes", "--machine", "a-new-machine")
     output = user.does(
         *(asv, "run", "HEAD^!", "--machine", "a-new-machine", "--environment", _newest(user)),
         *("--bench", r"^small_cnns.*peakmem_forward.*lenet5.*cpu"),

@@ -165,13 +165,14 @@ class ResultStore:
         report = Report(name, run.outcome, run.reason, at=int(time.time()), rounds=len(run.rounds))
         append_lines(self.path.with_suffix(OUTCOMES), [report])
 
-    def skip(self, name: str, reason: str) -> None:
-        """Store that a case cannot run here, without a value, unless that is stored."""
+    def skip(self, name: str, reason: str) -> bool:
+        """Store that a case cannot run here, without a value; return whether that was new."""
         known = (self.reports or {}).get(name)
         if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
-            return
+            return False
         report = Report(name, Outcome.SKIPPED, reason, at=int(time.time()))
         append_lines(self.path.with_suffix(OUTCOMES), [report])
+        return True
 
     def record(self, record: Mapping[str, Any]) -> None:
         """Store where a run measures."""

@@ -48,7 +48,7 @@ def measure_missing(
     """Measure the cases that are not stored of one commit in one environment.
 
     Returns:
-        The cases that ran or cannot run here.
+        The cases that ran, and those of which it is new that they cannot run here.
 
     Raises:
         NoCaseError: nothing matches the selection.
@@ -64,10 +64,9 @@ def measure_missing(
     outcomes: Outcomes = {}
     for benchmark, index in chosen:
         params = cases_of(benchmark)[index]
-        if reason := cannot_run(benchmark, params, place.declared):
-            name = case_name(benchmark, params)
+        name, reason = case_name(benchmark, params), cannot_run(benchmark, params, place.declared)
+        if reason and store.skip(name, reason):
             outcomes[name] = Outcome.SKIPPED, reason
-            store.skip(name, reason)
     wanted = {
         (benchmark["name"], index)
         for benchmark, index in chosen

@@ -149,7 +149,7 @@ def peakmem_little():
     return bytearray(10_000_000)
 
 def track_preloaded():
-    return PRELOADED
+    return int(PRELOADED)
 
 def time_preloaded():
     assert PRELOADED
