@@ -163,7 +163,7 @@ class ResultStore:
         self._rows[benchmark["name"]] = row
         self._save()
         report = Report(name, run.outcome, run.reason, at=int(time.time()), rounds=len(run.rounds))
-        append_lines(self.path.with_suffix(OUTCOMES), [report])
+        self._append(OUTCOMES, report)
 
     def skip(self, name: str, reason: str) -> bool:
         """Store that a case cannot run here, without a value; return whether that was new."""
@@ -171,12 +171,17 @@ class ResultStore:
         if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
             return False
         report = Report(name, Outcome.SKIPPED, reason, at=int(time.time()))
-        append_lines(self.path.with_suffix(OUTCOMES), [report])
+        self._append(OUTCOMES, report)
         return True
 
     def record(self, record: Mapping[str, Any]) -> None:
         """Store where a run measures."""
-        append_lines(self.path.with_suffix(RECORDS), [record])
+        self._append(RECORDS, record)
+
+    def _append(self, suffix: str, line: Report | Mapping[str, Any]) -> None:
+        if not self.path.exists():  # else the file beside it would belong to none
+            self._save()
+        append_lines(self.path.with_suffix(suffix), [line])
 
     def _save(self) -> None:
         rows = {name: _written(row) for name, row in sorted(self._rows.items())}

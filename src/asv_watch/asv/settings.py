@@ -187,7 +187,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             requirements=dict(environment.requirements),
             name=environment.name,
             folder=Path(environment._path),
-            variables=dict(environment.env_vars),
+            variables=_variables(environment, conf),
             python=str(environment.python),
             declared=conf.declared,
             shares_release=releases[main_release(environment.requirements)] > 1,
@@ -209,6 +209,22 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         declared=conf.declared,
         releases=_releases(root, conf.declared, specs[0]),
     )
+
+
+def _variables(environment: Any, conf: Any) -> dict[str, str]:
+    """Return the variables of measured processes; asv leaves ``env_nobuild`` out of its own type.
+
+    One that the person has set stays, as asv's ``existing`` has it.
+    """
+    variables = dict(environment.env_vars)
+    if environment.tool_name != "existing":
+        return variables
+    conditions = {
+        name: str(values[0] if isinstance(values, list) else values)
+        for name, values in conf.matrix.get("env_nobuild", {}).items()
+        if name not in os.environ
+    }
+    return conditions | variables
 
 
 @functools.cache

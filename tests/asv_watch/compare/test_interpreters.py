@@ -107,7 +107,8 @@ def test_asvs_own_existing_environment_is_measured(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     python = _interpreter(tmp_path / "env", "1.0", 0.001)
-    settings = CONFIGURATION | {"environment_type": f"existing:{python}", "matrix": {}}
+    conditions = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}}
+    settings = CONFIGURATION | {"environment_type": f"existing:{python}", "matrix": conditions}
     project = make_repository(
         {
             "asv.conf.json": json.dumps(settings),
@@ -119,4 +120,6 @@ def test_asvs_own_existing_environment_is_measured(
     output, _ = run_driver("bench", project, tmp_path)
     assert "1 ok" in output
     [path] = (project / "results" / "m").glob("*-*.json")
-    assert json.loads(path.read_text())["commit_hash"] == git(project, "rev-parse", "HEAD")
+    content = json.loads(path.read_text())
+    assert content["commit_hash"] == git(project, "rev-parse", "HEAD")
+    assert content["env_vars"] == {"OMP_NUM_THREADS": "1"}, "as environments of asv's have it"
