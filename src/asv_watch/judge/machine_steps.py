@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from asv_watch.judge.changes import Cause, Change
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 SHARE = 0.6
@@ -50,16 +50,18 @@ def machine_causes(history: History, suspected: Sequence[Change]) -> dict[tuple[
 
 
 def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[int, int]]:
-    voters: dict[_Group, list[int]] = defaultdict(list)
-    for index, series in enumerate(history.series):
-        voters[_group(series)].append(index)
-    together: dict[tuple[_Group, int], list[Change]] = defaultdict(list)
+    members: dict[_Group, list[Series]] = defaultdict(list)
+    for series in history.series:
+        members[_group(series)].append(series)
+    together: dict[_Group, dict[int, list[Change]]] = defaultdict(lambda: defaultdict(list))
     for change in suspected:
-        together[_group(history.series[change.series]), change.commit].append(change)
+        together[_group(history.series[change.series])][change.commit].append(change)
     shared: set[tuple[int, int]] = set()
-    for (group, commit), changes in together.items():
-        moves = list(_moves(history, voters[group], commit))
-        shared |= {(change.series, commit) for change in changes if _is_shared(change, moves)}
+    for group, of_commits in together.items():
+        voters = _Voters(history, members[group])
+        for commit, changes in of_commits.items():
+            votes = voters.votes(commit)
+            shared |= {(change.series, commit) for change in changes if _is_shared(change, votes)}
     return shared
 
 
@@ -68,16 +70,51 @@ def _group(series: Series) -> _Group:
     return series.machine, series.environment, series.case.labels["metric"]
 
 
-def _moves(history: History, voters: Iterable[int], commit: int) -> Iterator[tuple[str, float]]:
-    """Yield the row of each series that votes, and the logarithm of its ratio at a commit."""
-    for index in voters:
-        series = history.series[index]
-        columns = series.columns.valued
-        first = int(np.searchsorted(history.indices(columns), commit))
-        before = columns.values[max(0, first - LEVEL_VALUES) : first].tolist()
-        after = columns.values[first : first + LEVEL_VALUES].tolist()
-        if before and after and min(before + after) > 0:
-            yield history.layout.row(series.case), math.log(median(after) / median(before))
+@dataclass(frozen=True, slots=True)
+class _Votes:
+    """The series that have values on both sides of a commit, and how far each moved."""
+
+    rows: Indices
+    """Number of the row of each."""
+    moves: Floats
+    """Logarithm of the ratio of each."""
+
+
+class _Voters:
+    """The values of all series that vote together, laid out so that a vote reads few of them."""
+
+    def __init__(self, history: History, members: Sequence[Series]) -> None:
+        columns = [series.columns.valued for series in members]
+        names = [history.layout.row(series.case) for series in members]
+        self._rows = np.unique(names, return_inverse=True)[1]
+        self._counts = np.array([len(of_series.rows) for of_series in columns], np.intp)
+        longest = int(self._counts.max())
+        self._commits = np.full((len(members), longest), np.iinfo(np.intp).max)
+        # So many empty places on both sides that every window lies within.
+        self._values = np.full((len(members), longest + 2 * LEVEL_VALUES), np.nan)
+        for number, (of_series, count) in enumerate(zip(columns, self._counts, strict=True)):
+            self._commits[number, :count] = history.indices(of_series)
+            self._values[number, LEVEL_VALUES : LEVEL_VALUES + count] = of_series.values
+
+    def votes(self, commit: int) -> _Votes:
+        """Return how far each series moved at a commit, by its neighbouring runs."""
+        first = (self._commits < commit).sum(axis=1)
+        voting = np.flatnonzero((first > 0) & (first < self._counts))
+        near = first[voting, None] + np.arange(2 * LEVEL_VALUES)
+        values = np.take_along_axis(self._values[voting], near, axis=1)
+        positive = ~(values <= 0).any(axis=1)
+        voting, values = voting[positive], values[positive]
+        before, after = map(_medians, (values[:, :LEVEL_VALUES], values[:, LEVEL_VALUES:]))
+        return _Votes(self._rows[voting], np.log(after / before))
+
+
+def _medians(values: Floats) -> Floats:
+    """Return the median of each row, its NaN left out; numpy's takes twenty times as long."""
+    ordered = np.sort(values, axis=1)  # NaN last
+    last = np.count_nonzero(~np.isnan(values), axis=1) - 1
+    rows = np.arange(len(values))
+    middle: Floats = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
+    return middle
 
 
 def _alternating(suspected: Iterable[Change]) -> set[tuple[int, int]]:
@@ -103,11 +140,11 @@ def _size(change: Change) -> float:
     return math.log(change.ratio or 1.0)
 
 
-def _is_shared(change: Change, moves: Sequence[tuple[str, float]]) -> bool:
+def _is_shared(change: Change, votes: _Votes) -> bool:
     size = _size(change)
     least = max(math.log1p(MINIMUM_EFFECT), LEAST_SIZE * abs(size))
-    agreeing = [row for row, move in moves if math.copysign(1, size) * move >= least]
+    agreeing = votes.rows[math.copysign(1, size) * votes.moves >= least]
     return (
-        len(agreeing) >= max(FEWEST_SERIES, SHARE * len(moves))
-        and len(set(agreeing)) >= FEWEST_ROWS
+        len(agreeing) >= max(FEWEST_SERIES, SHARE * len(votes.moves))
+        and len(np.unique(agreeing)) >= FEWEST_ROWS
     )

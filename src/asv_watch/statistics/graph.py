@@ -250,7 +250,11 @@ class RatioGraph(Generic[Node]):
         first, last = self._index.get(before), self._index.get(after)
         if first is None or last is None or self._part_of[first] != self._part_of[last]:
             return None
-        potentials = self._covariance[:, last] - self._covariance[:, first]
+        difference = np.zeros(len(self._index))
+        difference[last] += 1
+        difference[first] -= 1
+        potentials = np.zeros(len(self._index))
+        potentials[self._free] = self._factors.solve(difference[self._free])
         shares = (potentials[self._ends] - potentials[self._starts]) / self._variances
         parts = shares**2 * self._variances
         variance = float(parts.sum())
