@@ -10,6 +10,9 @@ import torch
 from benchmarks.operators import LARGE, SMALL
 from torchspeed.measure.operators import FORMATS, OPERATORS, OperatorPasses
 
+RANDOM = {"dropout", "attention_dropout"}
+"""What they draw is not that of another call."""
+
 
 def test_every_operator_has_both_sizes() -> None:
     assert set(SMALL) == set(LARGE) == set(OPERATORS)
@@ -27,7 +30,7 @@ def test_both_passes_compute_in_the_format_asked_for(operator: str, number_forma
     assert any(bool(gradient.any()) for gradient in gradients)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", sorted(set(OPERATORS) - RANDOM))
 def test_formats_differ_by_rounding_only(operator: str) -> None:
     """Operands are drawn before they are rounded, so formats compute the same numbers."""
     full, half = (

@@ -105,9 +105,11 @@ def _batch_norm(draw: _Draw, batch: int, channels: int, size: int) -> _Built:
     return normalise, (images, draw.normal(channels), draw.normal(channels))
 
 
-def _attention(draw: _Draw, batch: int, heads: int, tokens: int, width: int) -> _Built:
+def _attention(
+    draw: _Draw, batch: int, heads: int, tokens: int, width: int, dropout: float = 0.0
+) -> _Built:
     operands = tuple(draw.normal(batch, heads, tokens, width) for _ in range(3))
-    return F.scaled_dot_product_attention, operands
+    return partial(F.scaled_dot_product_attention, dropout_p=dropout), operands
 
 
 def _embedding(draw: _Draw, entries: int, width: int, lookups: int) -> _Built:
@@ -117,6 +119,31 @@ def _embedding(draw: _Draw, entries: int, width: int, lookups: int) -> _Built:
 
 def _add(draw: _Draw, rows: int, columns: int) -> _Built:
     return torch.add, (draw.normal(rows, columns), draw.normal(columns))
+
+
+def _elementwise(
+    function: Callable[[Tensor], Tensor], draw: _Draw, rows: int, columns: int
+) -> _Built:
+    return function, (draw.normal(rows, columns),)
+
+
+def _moving_average(draw: _Draw, batch: int, series: int, steps: int, kernel: int) -> _Built:
+    def average(x: Tensor) -> Tensor:
+        padded = F.pad(x, (kernel // 2, kernel // 2), mode="replicate")
+        return F.avg_pool1d(padded, kernel, stride=1)
+
+    return average, (draw.normal(batch, series, steps),)
+
+
+def _average_pool2d(draw: _Draw, batch: int, channels: int, size: int) -> _Built:
+    return partial(F.adaptive_avg_pool2d, output_size=1), (
+        draw.normal(batch, channels, size, size),
+    )
+
+
+def _cat(draw: _Draw, rows: int, columns: int) -> _Built:
+    operands = (draw.normal(rows, columns), draw.normal(rows, columns))
+    return lambda *parts: torch.cat(parts, 1), operands
 
 
 def _index_add(draw: _Draw, rows: int, columns: int, additions: int) -> _Built:
@@ -142,6 +169,18 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "layer_norm": _layer_norm,
     "batch_norm": _batch_norm,
     "attention": _attention,
+    "attention_dropout": partial(_attention, dropout=0.1),
+    "dropout": partial(_elementwise, partial(F.dropout, p=0.1)),
+    "relu": partial(_elementwise, F.relu),
+    "gelu": partial(_elementwise, F.gelu),
+    "silu": partial(_elementwise, F.silu),
+    "hardswish": partial(_elementwise, F.hardswish),
+    "hardsigmoid": partial(_elementwise, F.hardsigmoid),
+    "softplus": partial(_elementwise, F.softplus),
+    "moving_average": _moving_average,
+    "average_pool2d": _average_pool2d,
+    "select": partial(_elementwise, lambda x: x.select(1, -1).contiguous()),
+    "cat": _cat,
     "embedding": _embedding,
     "add": _add,
     "index_add": _index_add,
@@ -149,8 +188,9 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
 }
 """Name to what builds it from its sizes.
 
-``add`` adds one row to every row of a matrix. ``pointwise_conv2d`` has filters of one pixel, for
-which torch has another kernel where it runs on one thread.
+``add`` adds one row to every row of a matrix, ``select`` takes its last column.
+``pointwise_conv2d`` has filters of one pixel, for which torch has another kernel where it runs
+on one thread.
 """
 
 
