@@ -28,7 +28,8 @@ def published_values() -> Iterator[dict[str, Any]]:
 
     A row has the number's ``value`` and ``unit``, the labels of its line and column (quantity,
     hardware, model, device and the like), and what the file says of its table (``title``) and of
-    the whole ``document``. ``source`` is the name of the file.
+    the whole ``document``. ``source`` is the name of the file, ``slip`` what is known to be wrong
+    with the number, empty for most.
     """
     for file in sorted(FOLDER.glob("*.toml")):
         source = tomllib.loads(file.read_text("utf-8"))
@@ -41,6 +42,11 @@ def published_values() -> Iterator[dict[str, Any]]:
                     if printed == "-":
                         continue
                     row = {**source, **table, **table["labels"], **line, **column}
+                    row["slip"] = " ".join(
+                        slip["note"]
+                        for slip in table.get("slips", ())
+                        if slip["where"].items() <= row.items()
+                    )
                     row |= {"source": file.stem, "document": source["title"]}
                     row["value"], row["unit"] = _parse(printed, row.get("unit"))
                     row["hardware"] = hardware[row["hardware"]]["name"]

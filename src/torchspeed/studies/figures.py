@@ -11,7 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pandas import DataFrame
 
+from torchspeed.studies.measuring import Summary
+
 if TYPE_CHECKING:
+    from torchspeed.studies.measuring import MeasuredRow
     from torchspeed.studies.point import Outcome
     from torchspeed.studies.reproductions import Reproduction, Row
     from torchspeed.studies.sweep import Point
@@ -62,33 +65,114 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
     return files
 
 
-def draw_side_by_side(reproduction: Reproduction, rows: list[Row], file: Path) -> None:
+def draw_side_by_side(
+    reproduction: Reproduction, published: list[Row], rows: list[MeasuredRow], file: Path
+) -> None:
     """Draw the published values on the left, if there are any, and ours on the right.
 
-    The scales differ: hardware and amount of work do.
+    The scales differ: hardware and amount of work do. Bars at our medians are the quartiles.
     """
-    published, quantities = reproduction.published(), reproduction.quantities
-    sides = {"published": published, "here": rows} if published else {"here": rows}
+    axis, quantities = reproduction.axis, reproduction.quantities
+    sides = {
+        "published": [
+            (row["name"], row[axis], {q: _single(row[q]) for q in quantities if q in row})
+            for row in published
+        ],
+        "here": rows,
+    }  # fmt: skip
+    sides = {side: shown for side, shown in sides.items() if shown}
+    if not sides:
+        return
     stacked = reproduction.drawn_as == "stack"
     lines = 1 if stacked else len(quantities)
-    height = 0.4 * max(map(len, sides.values())) + 1.5 if stacked else 2.4 * lines
-    figure = Figure(figsize=(4.5 * len(sides), height), layout="constrained")
-    panels = figure.subplots(lines, len(sides), squeeze=False)
-    for column, (side, shown) in zip(panels.T, sides.items(), strict=True):
-        column[0].set_title(side)
-        table = DataFrame(shown).set_index("name")
+    names = max(len({name for name, *_ in shown}) for shown in sides.values())
+    height = 0.4 * max(map(len, sides.values())) + 1.8 if stacked else 2.2 * lines + 0.3 * names
+    figure = Figure(figsize=(5 * len(sides), height), layout="constrained")
+    for part, (side, shown) in zip(
+        figure.subfigures(1, len(sides), squeeze=False)[0], sides.items(), strict=True
+    ):
+        part.suptitle(side, fontsize="medium")
+        panels = part.subplots(lines, 1, squeeze=False)[:, 0]
         if stacked:
-            _stack(column[0], table.reindex(columns=[*quantities]))
-            continue
-        for panel, (quantity, unit) in zip(column, quantities.items(), strict=True):
-            numbers = table.pivot_table(quantity, reproduction.axis, "name", sort=False)
-            if reproduction.drawn_as == "lines":
-                _lines(panel, numbers.sort_index())
-            else:
-                _bars(panel, numbers, unit)
-            panel.set_ylabel(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
+            _stack(panels[0], shown, list(quantities))
+        else:
+            for panel, (quantity, unit) in zip(panels, quantities.items(), strict=True):
+                chosen = [(name, x, s[quantity]) for name, x, s in shown if quantity in s]
+                _marks(panel, chosen, axis, joined=reproduction.drawn_as == "lines", unit=unit)
+                panel.set_title(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
+        entries = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+        if len(entries) > 1:  # below the panels, where it hides nothing
+            part.legend(
+                entries.values(), entries.keys(), loc="outside lower center", fontsize="x-small"
+            )
     figure.suptitle(reproduction.title)
     figure.savefig(file, dpi=80)
+
+
+def _single(value: float) -> Summary:
+    return Summary(value, value, value, 1)
+
+
+def _marks(
+    panel: Axes,
+    shown: list[tuple[str, float | str, Summary]],
+    axis: str,
+    *,
+    joined: bool,
+    unit: str,
+) -> None:
+    """Draw a mark for each value, with its quartiles, and lines over a numeric axis.
+
+    Seconds of categories are on a logarithmic scale, a Jetson's beside a server's: marks have no
+    length there that a bar would seem to have.
+    """
+    if not shown:
+        panel.set_axis_off()
+        panel.text(0.5, 0.5, "not published", ha="center", transform=panel.transAxes)
+        return
+    positions = list(dict.fromkeys(x for _, x, _ in shown))
+    for name in dict.fromkeys(name for name, *_ in shown):
+        own = [(x if joined else positions.index(x), s) for n, x, s in shown if n == name]
+        own.sort(key=lambda pair: float(pair[0]))
+        medians = [summary.median for _, summary in own]
+        spread = [[s.median - s.low for _, s in own], [s.high - s.median for _, s in own]]
+        panel.errorbar(
+            [float(x) for x, _ in own], medians, spread, marker="o", capsize=3, label=name,
+            linestyle="-" if joined else "none",
+        )  # fmt: skip
+    if joined:
+        numbers = sorted(float(x) for x in positions)
+        if axis in LOGARITHMIC:
+            panel.set_xscale("log", base=2 if axis.startswith("batch") else 10)
+        panel.set_xticks(numbers, [f"{x:g}" for x in numbers])
+    else:
+        panel.set_xticks(
+            range(len(positions)),
+            [str(x).replace(" / ", " /\n") for x in positions],
+            fontsize="x-small",
+        )
+        panel.margins(x=0.2)
+    panel.minorticks_off()
+    panel.set_xlabel(axis.replace("_", " "), fontsize="small")
+    panel.margins(y=0.15)
+    if unit == "s" and not joined:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(bottom=0)
+
+
+def _stack(panel: Axes, shown: list[MeasuredRow], quantities: list[str]) -> None:
+    """Draw a stacked bar of seconds for each row, from the top."""
+    rows = [
+        {name: summary.median for name, summary in summaries.items() if name in quantities}
+        for *_, summaries in shown
+    ]
+    table = DataFrame(rows, columns=quantities, index=[name for name, *_ in shown])
+    table.plot.barh(ax=panel, stacked=True, width=min(0.8, 0.1 * len(table) + 0.1), legend=False)
+    panel.tick_params(axis="y", labelsize="x-small")
+    panel.invert_yaxis()
+    panel.set_xlabel("seconds")
+    panel.set_ylabel("")
 
 
 def _lines(panel: Axes, table: DataFrame) -> None:
@@ -98,7 +182,7 @@ def _lines(panel: Axes, table: DataFrame) -> None:
         panel.plot(present.index, present, marker="o", label=name)
     axis = table.index.name
     if axis in LOGARITHMIC:
-        panel.set_xscale("log")
+        panel.set_xscale("log", base=2 if axis.startswith("batch") else 10)
     if table.index.dtype.kind in "if":
         panel.set_xticks(table.index, [f"{x:g}" for x in table.index])
     panel.minorticks_off()
@@ -107,27 +191,3 @@ def _lines(panel: Axes, table: DataFrame) -> None:
     panel.set_ylim(bottom=0)
     if len(table.columns) > 1:
         panel.legend(fontsize="small")
-
-
-def _bars(panel: Axes, table: DataFrame, unit: str) -> None:
-    """Draw a group of bars for each row of a table; seconds on a logarithmic scale.
-
-    A Jetson's and a server's seconds are in one picture.
-    """
-    in_seconds = unit == "s"
-    table.index = table.index.map(lambda label: label.replace(" / ", " /\n"))
-    table.plot.bar(ax=panel, rot=0, width=0.8, logy=in_seconds)
-    if in_seconds:
-        panel.set_ylim(bottom=table.min(axis=None) / 10)
-    panel.set_ylim(top=panel.get_ylim()[1] * (10 if in_seconds else 1.3))  # room for the legend
-    panel.legend(fontsize="x-small")
-
-
-def _stack(panel: Axes, table: DataFrame) -> None:
-    """Draw a stacked bar for each row of a table."""
-    table.plot.barh(ax=panel, stacked=True, width=min(0.8, 0.1 * len(table) + 0.1))
-    panel.tick_params(axis="y", labelsize="x-small")
-    panel.set_ylim(len(table) + 1.0, -0.8)  # from the top, with room for the legend
-    panel.set_xlabel("seconds")
-    panel.set_ylabel("")
-    panel.legend(fontsize="x-small", ncols=2, loc="lower right")

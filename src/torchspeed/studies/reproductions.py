@@ -5,9 +5,13 @@ Small defaults end within minutes on two cores; ``full`` takes the sizes that we
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -16,7 +20,11 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models import fastest_on
 from torchspeed.published.values import published_values
+from torchspeed.studies.measuring import Point, Values
+from torchspeed.training.baselines import LINEAR_NAME, RIDGE
+from torchspeed.training.cases import AdamSteps
 from torchspeed.training.config import RunConfig
+from torchspeed.training.group import Group, launch
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import Phase
 from torchspeed.training.results import RunResult
@@ -24,7 +32,20 @@ from torchspeed.training.train import train
 from torchspeed.workloads import list_workloads
 
 Row = dict[str, Any]
-"""A line, bar or row of a table: its ``name``, the value of the axis, and each quantity's."""
+"""A published line, bar or row: its ``name``, the value of the axis, the quantities that it has,
+and ``slips``: what is known to be wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a person chooses of a reproduction."""
+
+    config: RunConfig
+    """Device, where data lie, threads, and the model and data of LeNet's figures."""
+    full: bool = False
+    """Take the published sizes."""
+    devices: int = 1
+    """Ranks that work together in BenchmarkJade's figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +54,21 @@ class Reproduction:
 
     title: str
     drawn_as: Literal["lines", "bars", "stack"]
-    """Lines over a numeric axis; bars by category; or a stacked bar of all quantities a row."""
+    """Lines over a numeric axis; a mark for each category; or a stacked bar of all quantities."""
     axis: str
     """Label of the published values, and of the picture's axis."""
     quantities: dict[str, str]
     """Name to unit."""
-    measure: Callable[[RunConfig, bool], list[Row]]
-    """Given the device and where data lie, and whether the published sizes are taken."""
+    points: Callable[[Setting], list[Point]]
+    """What is measured here."""
     labels: dict[str, str]
     """What the published values are selected by."""
     name: str
     """How a published row is called, of its labels and hardware."""
     quantity: str = "{quantity}"
     """Which label says what a published number is of."""
+    suffix: str = ""
+    """What values of the axis end in that the picture leaves out."""
 
     def published(self) -> list[Row]:
         """Return what the source has; nothing where it gives the option but no values."""
@@ -54,10 +77,13 @@ class Reproduction:
             if self.axis not in value or not self.labels.items() <= value.items():
                 continue
             quantity, name = self.quantity.format(**value), self.name.format(**value)
-            x = float(value[self.axis]) if self.drawn_as == "lines" else value[self.axis]
+            x = value[self.axis].removesuffix(self.suffix)
+            x = float(x) if self.drawn_as == "lines" else x
             if quantity in self.quantities:
-                row = rows.setdefault((name, x), {"name": name, self.axis: x})
+                row = rows.setdefault((name, x), {"name": name, self.axis: x, "slips": []})
                 row[quantity] = value["value"]
+                if value["slip"] and value["slip"] not in row["slips"]:
+                    row["slips"].append(value["slip"])
         return list(rows.values())
 
 
@@ -66,78 +92,125 @@ def _against(
 ) -> Reproduction:
     """LeNet against one setting; dl-benchmark publishes values for workers and batch size."""
     words, axis = setting.replace("_", " "), label or setting
+
+    def points(chosen: Setting) -> list[Point]:
+        config = _lenet(chosen)
+        name = f"here, {config.model}, {config.data}"
+        values = published if chosen.full else small
+        return [
+            Point(name, value, partial(_columns, name, config, {setting: value}))
+            for value in values
+        ]
+
     return Reproduction(
         title=f"LeNet against {words}",
         drawn_as="bars" if isinstance(small[0], str) else "lines",
         axis=axis,
         quantities={
+            "best training accuracy": "%",
+            "total data loading time": "s",
             "total epoch training time": "s",
             "total training function time": "s",
-            "best training accuracy": "%",
+            "average training loss": "",
+            "CPU time of training": "s",
         },
-        measure=lambda config, full: [
-            {axis: value} | _lenet(config, full, {setting: value})
-            for value in (published if full else small)
-        ],
+        points=points,
         labels={"source": "dl_benchmark", "against": setting},
         name="{framework}",
     )
 
 
-def _lenet(config: RunConfig, full: bool, setting: dict[str, Any]) -> Row:
-    """Train LeNet as dl-benchmark does; a small one on the embedded digits."""
-    config = replace(
+def _lenet(chosen: Setting) -> RunConfig:
+    """Return how dl-benchmark trains LeNet or ResNet-18; a small one on the embedded digits."""
+    config, full = chosen.config, chosen.full
+    return replace(
         config,
-        model="lenet5",
-        data="mnist" if full else "digits",
+        data=config.data or ("mnist" if full else "digits"),
         batch_size=128,
         workers=2 if full else 0,
         optimiser="sgd",
-        # Adam learns nothing with the published rate of SGD.
-        rate=0.003 if "adam" in setting.values() else 0.1,
+        rate=0.1,
         weight_decay=5e-4,
         schedule="cosine",
         schedule_epochs=200,
         epochs=10 if full else 3,
     )
+
+
+def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
+    """Train once, and return dl-benchmark's columns."""
+    if "adam" in setting.values():  # it learns nothing with the published rate of SGD
+        config = replace(config, rate=0.003)
     columns = train(replace(config, **setting)).as_dict()["time_to_accuracy"]
     return {
-        "name": f"here, {config.data}",
-        "total epoch training time": columns["epoch_training_s"],
-        "total training function time": columns["training_function_s"],
-        "best training accuracy": 100 * columns["best_training_accuracy"],
+        name: {
+            "best training accuracy": 100 * columns["best_training_accuracy"],
+            "total data loading time": columns["data_loading_s"],
+            "total epoch training time": columns["epoch_training_s"],
+            "total training function time": columns["training_function_s"],
+            "average training loss": columns["average_training_loss"],
+            "CPU time of training": columns["training_function_cpu_s"],
+        }
     }
 
 
-def _phases(run: Callable[[RunConfig], RunResult], mode: str) -> Reproduction:
-    """Phases of ResNet-50 on dummy images, as BenchmarkJade times them."""
-    quantities = {str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING}
+_RUNS: dict[str, Callable[..., RunResult]] = {
+    "train": train,
+    "inference": infer,
+    "smooth-inference": infer_smoothly,
+}
 
-    def measure(config: RunConfig, full: bool) -> list[Row]:
-        batch = 128 if full else 4
-        config = replace(
-            config,
-            model="resnet50",
-            data="dummy",
-            batch_size=batch,
-            workers=4 if full else 0,
-            limit_batches=config.limit_batches or (50 if full else 4),
-        )
-        result = run(config)
-        times = {name: phase.median_s for name, phase in result.ranks[0].phases.items()}
-        return [
-            {"name": f"here, {result.device_name}, dummy, batch {batch}", "mode": mode, **times}
-        ]
+
+def _phases(mode: str) -> Reproduction:
+    """Phases of ResNet-50 on dummy images, as BenchmarkJade times them."""
+
+    def points(chosen: Setting) -> list[Point]:
+        config = _jade(chosen)
+        name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {chosen.devices}"
+        return [Point(name, mode, lambda: {name: _medians(mode, config, chosen.devices)})]
 
     return Reproduction(
         title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
         drawn_as="stack",
         axis="mode",
-        quantities=quantities,
-        measure=measure,
+        quantities={str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING},
+        points=points,
         labels={"source": "benchmarkjade", "mode": mode},
         name="{hardware}, {data}, devices {devices}",
     )
+
+
+def _jade(chosen: Setting) -> RunConfig:
+    return replace(
+        chosen.config,
+        model="resnet50",
+        data="dummy",
+        batch_size=128 if chosen.full else 4,
+        workers=4 if chosen.full else 0,
+        limit_batches=chosen.config.limit_batches or (50 if chosen.full else 4),
+    )
+
+
+def _medians(mode: str, config: RunConfig, devices: int) -> dict[str, float]:
+    """Return the median seconds of each phase, of the slowest rank where there are several."""
+    if devices == 1:
+        return _slowest(_RUNS[mode](config))
+    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
+        file = Path(folder) / "phases.json"
+        launch(partial(_store_medians, mode, config, file), config.device, devices)
+        medians: dict[str, float] = json.loads(file.read_text())
+        return medians
+
+
+def _store_medians(mode: str, config: RunConfig, file: Path, group: Group) -> None:
+    result = _RUNS[mode](config, group=group)
+    if group.leads:
+        file.write_text(json.dumps(_slowest(result)))
+
+
+def _slowest(result: RunResult) -> dict[str, float]:
+    phases = dict.fromkeys(name for rank in result.ranks for name in rank.phases)
+    return {name: max(rank.phases[name].median_s for rank in result.ranks) for name in phases}
 
 
 _STEP_OF = {
@@ -149,7 +222,7 @@ _STEP_OF = {
 """Of an expected speed, hardware and devices of both machines in the table of measured steps."""
 
 
-def _speeds(config: RunConfig, full: bool) -> list[Row]:
+def _speeds(chosen: Setting) -> list[Point]:
     """Return what the published steps make of the expected speeds, and this machine's speed.
 
     A speed is images a second of forward and backward pass on dummy data, without loading.
@@ -160,48 +233,93 @@ def _speeds(config: RunConfig, full: bool) -> list[Row]:
         if in_a_step and value["quantity"] in {Phase.FORWARD, Phase.BACKWARD}:
             key = value["hardware"], value["devices"]
             steps[key] = steps.get(key, 0.0) + value["value"]
-    rows: list[Row] = [
-        {"name": "measured there", "comparison": name, "speed": steps[other] / steps[machine]}
-        for name, (machine, other) in _STEP_OF.items()
+
+    def there(machine: tuple[str, str], other: tuple[str, str]) -> Values:
+        return {"measured there": {"speed": steps[other] / steps[machine]}}
+
+    config, name = _jade(chosen), f"here, {chosen.config.device}"
+
+    def here(devices: int) -> float:
+        """Images a second."""
+        phases = _medians("train", config, devices)
+        return devices * config.batch_size / (phases[Phase.FORWARD] + phases[Phase.BACKWARD])
+
+    points = [
+        Point("measured there", pair, partial(there, *machines))
+        for pair, machines in _STEP_OF.items()
     ]
-    (here,) = REPRODUCTIONS["phases"].measure(config, full)
-    images = (128 if full else 4) / (here[str(Phase.FORWARD)] + here[str(Phase.BACKWARD)])
     of_an_a40 = 128 / steps["TN cluster, A40", "1"]
-    rows.append({"name": here["name"], "comparison": "here / 1 A40", "speed": images / of_an_a40})
-    return rows
+    one = partial(here, 1)
+    points.append(Point(name, "here / 1 A40", lambda: {name: {"speed": one() / of_an_a40}}))
+    if (count := chosen.devices) > 1:
+        pair = f"{count} here / {count} times 1 here"
+        points.append(Point(name, pair, lambda: {name: {"speed": here(count) / count / one()}}))
+    return points
 
 
-def _cnn_epoch(config: RunConfig, full: bool) -> list[Row]:
+def _cnn_epoch(chosen: Setting) -> list[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     config = replace(
-        config,
+        chosen.config,
         model="flux_cnn",
-        data="cifar10" if full else "dummy",
-        data_options=replace(config.data_options, items=50_000),
+        data="cifar10" if chosen.full else "dummy",
+        data_options=replace(chosen.config.data_options, items=50_000),
         batch_size=1000,
     )
-    result = train(config)
-    phases, steps = result.ranks[0].phases, result.ranks[0].steps + result.warmup_steps
-    name = f"here, {result.device_name}" + ("" if steps == 50 else f", {steps} of 50 batches")
-    seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
-    return [{"name": name, "device": config.device.partition(":")[0], "epoch time": seconds}]
+    steps = min(50, config.limit_batches or 50)
+    name = f"here, {config.device}" + ("" if steps == 50 else f", {steps} of 50 batches")
+
+    def measure() -> Values:
+        phases = train(config).ranks[0].phases
+        seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
+        return {name: {"epoch time": seconds}}
+
+    return [Point(name, config.device.partition(":")[0], measure)]
 
 
-def _passes(config: RunConfig, _full: bool) -> list[Row]:
-    """Time both passes of the four forecasting models, at FluxBench's sizes in any case."""
-    torch.set_num_threads(1)  # as in the suites: the clock counts the process's CPU time
-    clock = clock_for(config.device)
-    rows = []
-    for model in list_workloads("time_series"):
-        fastest = fastest_on(config.device, model)
-        passes = Passes(model, config.device, implementation=fastest)
+def _passes(chosen: Setting) -> list[Point]:
+    """Time both passes at FluxBench's sizes in any case: the papers' models, and Flux's work.
+
+    On a CPU that is CPU time of one thread.
+    """
+    device = chosen.config.device
+    families = {"the papers' models": "time_series", "the same work as Flux": "flux_literal"}
+
+    def measure(name: str, model: str) -> Values:
+        torch.set_num_threads(1)
+        passes = Passes(model, device, implementation=fastest_on(device, model))
+        clock = clock_for(device)
         timed = {"forward": passes.forward, "backward": passes.backward}
-        times = {name: seconds_per_call(run, clock, at_least=0.5) for name, run in timed.items()}
-        rows.append({"name": f"here, {config.device}", "model": model, **times})
-    return rows
+        return {name: {p: seconds_per_call(run, clock, 0.2) for p, run in timed.items()}}
+
+    points = []
+    for work, family in families.items():
+        name = f"here, {device}, {work}"
+        for model in list_workloads(family):
+            x = model.removesuffix("_flux_literal")
+            points.append(Point(name, x, partial(measure, name, model)))
+    return points
 
 
-def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
+def _adam_steps(chosen: Setting) -> list[Point]:
+    """Time FluxArchitectures' five steps of Adam: the papers' models, and Flux's work."""
+    device = chosen.config.device
+
+    def measure(name: str, model: str) -> Values:
+        torch.set_num_threads(1)
+        case = AdamSteps(model, device)
+        case.run()  # the first call allocates memory
+        return {name: {"time of five steps": seconds_per_call(case.run, clock_for(device))}}
+
+    points = []
+    for model in list_workloads("flux_training"):
+        work = "the same work as Flux" if model.endswith("_literal") else "the papers' models"
+        name = f"here, {device}, {work}"
+        points.append(Point(name, model.partition("_solar")[0], partial(measure, name, model)))
+    return points
+
+
+def _exchange_rates(chosen: Setting) -> list[Point]:
     """Train LSTNet and TPA-LSTM on exchange rates, at the sizes of their papers.
 
     Sizes of LSTNet are those of its authors' script for this set (github.com/laiguokun/LSTNet,
@@ -211,13 +329,13 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
     epochs; here a cosine with that mean ends within fewer.
     """
     config = replace(
-        config,
+        chosen.config,
         data="exchange_rate",
         loss="absolute",
         optimiser="adam",
         rate=0.002,
         schedule="cosine",
-        epochs=20 if full else 1,
+        epochs=20 if chosen.full else 1,
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
@@ -231,19 +349,25 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Row]:
             {"window": 30, "target": "all"},
         ),
     }
-    rows = {}
-    for horizon, (model, (settings, series)) in product(
-        (3, 6, 12, 24) if full else (3, 24), models.items()
-    ):
+
+    def measure(model: str, horizon: int) -> Values:
+        settings, series = models[model]
         options = replace(config.data_options, horizon=horizon, **series)
-        run = replace(config, model=model, data_options=options, **settings)
-        report = train(run).forecast
+        report = train(replace(config, model=model, data_options=options, **settings)).forecast
         if report is None:
             raise AssertionError("a series has its forecasts")
-        for name, made in {f"{model}, here": report.model, **report.baselines}.items():
-            quality = {"RSE": made.rse, "CORR": made.corr or 0.0}
-            rows[name, horizon] = {"name": name, "horizon": float(horizon), **quality}
-    return list(rows.values())
+        baselines = {f"{name}, window of {model}" if name in (RIDGE, LINEAR_NAME) else name: made
+                     for name, made in report.baselines.items()}  # fmt: skip
+        return {
+            name: {"RSE": made.rse or 0.0, "CORR": made.corr or 0.0}
+            for name, made in {f"{model}, here": report.model, **baselines}.items()
+        }
+
+    horizons = (3, 6, 12, 24) if chosen.full else (3, 24)
+    return [
+        Point(f"{model}, here", float(horizon), partial(measure, model, horizon))
+        for horizon, model in product(horizons, models)
+    ]
 
 
 REPRODUCTIONS = {
@@ -252,15 +376,15 @@ REPRODUCTIONS = {
     "optimiser": _against("optimiser", ("sgd", "adam"), ("sgd", "adam")),
     "rate": _against("rate", (0.01, 0.1, 0.3), (0.01, 0.1, 0.3)),
     "epochs": _against("epochs", (1, 3, 6), (1, 5, 10)),
-    "phases": _phases(train, "train"),
-    "inference": _phases(infer, "inference"),
-    "smooth-inference": _phases(infer_smoothly, "smooth-inference"),
+    "phases": _phases("train"),
+    "inference": _phases("inference"),
+    "smooth-inference": _phases("smooth-inference"),
     "expected-speed": Reproduction(
         title="Speed of training ResNet-50, as a multiple of another machine's",
         drawn_as="bars",
         axis="comparison",
         quantities={"speed": ""},
-        measure=_speeds,
+        points=_speeds,
         labels={"source": "benchmarkjade"},
         name="expected",
     ),
@@ -269,7 +393,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="device",
         quantities={"epoch time": "s"},
-        measure=_cnn_epoch,
+        points=_cnn_epoch,
         labels={"source": "flux_blog"},
         name="{hardware}",
     ),
@@ -278,17 +402,27 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="model",
         quantities={"forward": "s", "backward": "s"},
-        measure=_passes,
+        points=_passes,
         labels={"source": "fluxarchitectures"},
         name="{hardware}, {device}",
         quantity="{pass}",
+    ),
+    "adam-steps": Reproduction(
+        title="Five steps of Adam on one batch",
+        drawn_as="bars",
+        axis="model",
+        quantities={"time of five steps": "s"},
+        points=_adam_steps,
+        labels={"source": "fluxarchitectures_training"},
+        name="{hardware}, {device}",
+        suffix="_solar_literal",
     ),
     "exchange-rates": Reproduction(
         title="Forecasts of exchange rates",
         drawn_as="lines",
         axis="horizon",
         quantities={"RSE": "", "CORR": ""},
-        measure=_exchange_rates,
+        points=_exchange_rates,
         labels={"source": "exchange_rate"},
         name="{model}",
     ),

@@ -42,6 +42,8 @@ class LoopResult:
     """Wall time of the warm-up."""
     wall_s: float = 0.0
     """Wall time of the measured steps and what lies between them."""
+    process_s: float = 0.0
+    """CPU time of this process, all its threads, in all steps."""
     items: int = 0
     measured_items: int = 0
     loss_sum: float = 0.0
@@ -79,7 +81,7 @@ def run_loop(
     losses: list[Tensor] = []
     right: list[Tensor] = []
     done = 0
-    began = time.perf_counter()
+    began, process_began = time.perf_counter(), time.process_time()
     ended = clock.host()
     while limit is None or done < limit:
         clock.start()
@@ -113,6 +115,7 @@ def run_loop(
         waited = time.perf_counter()
         clock.finish()
         result.wall_s += time.perf_counter() - waited
+    result.process_s = time.process_time() - process_began
     _add_up(result, sizes, losses, right)
     return result
 

@@ -92,6 +92,8 @@ class AccuracyTimes:
     """Forward and backward, all epochs; None where phases were not timed."""
     training_function_s: float
     """The loops' wall time, all epochs."""
+    training_function_cpu_s: float
+    """CPU time of the process in the loops, all its threads and epochs; workers do not count."""
     average_training_loss: float
     """Mean of the epochs' losses."""
     target_accuracy: float | None
@@ -169,7 +171,10 @@ def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
 
 
 def time_to_accuracy(
-    epochs: list[EpochRecord], phases: dict[str, PhaseSummary], target: float | None
+    epochs: list[EpochRecord],
+    loops: list[LoopResult],
+    phases: dict[str, PhaseSummary],
+    target: float | None,
 ) -> AccuracyTimes:
     """Sum a training up in dl-benchmark's columns."""
     reached = next((record.number for record in epochs if record.reaches(target)), None)
@@ -179,6 +184,7 @@ def time_to_accuracy(
         data_loading_s=_total(phases, Phase.LOADING, Phase.PROCESSING),
         epoch_training_s=_total(phases, Phase.FORWARD, Phase.BACKWARD),
         training_function_s=sum(record.wall_s for record in epochs),
+        training_function_cpu_s=sum(loop.process_s for loop in loops),
         average_training_loss=statistics.fmean(record.train_loss for record in epochs),
         target_accuracy=target,
         epochs_to_target=reached,

@@ -150,7 +150,9 @@ class _Trainer:
         return replace(
             result,
             epochs=state.epochs,
-            time_to_accuracy=time_to_accuracy(state.epochs, result.ranks[0].phases, target),
+            time_to_accuracy=time_to_accuracy(
+                state.epochs, state.loops, result.ranks[0].phases, target
+            ),
             forecast=self._forecast(),
         )
 
