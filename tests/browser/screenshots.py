@@ -31,7 +31,7 @@ class View:
 
 
 VIEWS = {
-    "finding": View("#/releases", height=570),
+    "finding": View("#/", height=790),
     "overview": View(
         "#/",
         (
@@ -70,7 +70,7 @@ VIEWS = {
             "label:has-text('Compare')",
             "label:has-text('From')",
             "p:has-text('geometric mean')",
-            "p:has-text('Grey')",
+            "p:has-text('interleaved')",
         ),
     ),
     "releases": View(

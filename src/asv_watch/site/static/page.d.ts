@@ -24,8 +24,6 @@ interface View {
   place: PlaceKey[];
   /** Whether all machines are shown until one is chosen. */
   allMachines?: boolean;
-  /** Where a reader starts. */
-  start?: () => { m: number; e: number } | undefined;
   mount: (app: HTMLElement, heading: HTMLElement) => Update;
 }
 type PlaceKey = "m" | "e" | "metric";

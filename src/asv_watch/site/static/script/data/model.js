@@ -67,7 +67,6 @@ export function buildModel(index) {
     changesOf.set(change.s, [...(changesOf.get(change.s) ?? []), change]);
   const hashes = commits.map((commit) => commit.hash.toLowerCase());
   const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));
-  const [first] = index.newest_runs;
   const longest = [...index.newest_runs].sort((a, b) => b.commits - a.commits)[0];
   const measuredMetrics = new Set(
     cases.filter((what) => what.measured).map((what) => what.metric),
@@ -96,21 +95,21 @@ export function buildModel(index) {
 
     /**
      * The machine, environment and metric that an address is about. An environment that the
-     * machine never used gives way to the newest that it used.
+     * machine never used gives way to the newest that it used. Who chose nothing starts where the
+     * history is longest.
      * @param {State} state
-     * @param {{ m: number, e: number }} [start] where a reader starts who chose nothing
      * @returns {Place}
      */
-    place(state, start = first) {
+    place(state) {
       const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
-      const m = machine ? machineAt(machine) : (start?.m ?? 0);
+      const m = machine ? machineAt(machine) : (longest?.m ?? 0);
       if (m < 0) throw new Error(`No machine is called “${machine}”: choose one of the list.`);
       const used = index.newest_runs.filter((run) => run.m === m).map((run) => run.e);
       const asked = environmentAt(environment);
       if (environment && asked < 0)
         throw new Error(`No environment is called “${environment}”: choose one of the list.`);
-      const start_e = start?.m === m ? start.e : used[0];
-      const e = environment && (used.includes(asked) || !used.length) ? asked : (start_e ?? 0);
+      const start = longest?.m === m ? longest.e : used[0];
+      const e = environment && (used.includes(asked) || !used.length) ? asked : (start ?? 0);
       const wanted = firstParam(state, "metric");
       const metric = this.metrics.find(({ id }) => id === wanted) ?? this.metrics[0];
       return { m, e, metric: /** @type {Metric} */ (metric ?? index.metrics[0]) };

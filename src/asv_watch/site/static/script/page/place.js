@@ -13,7 +13,7 @@ export function placeBar() {
   /** @type {View | null} */
   let view = null;
   /** @param {State} state */
-  const place = (state) => getModel().place(state, view?.start?.());
+  const place = (state) => getModel().place(state);
   /** @returns {Choice[]} */
   const all = () => (view?.allMachines && index.machines.length > 1 ? [["", "all machines"]] : []);
   /** @type {Record<PlaceKey, Field>} */

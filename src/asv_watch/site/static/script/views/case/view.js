@@ -94,10 +94,12 @@ const comparisonTable = (comparisons) =>
   });
 
 /** What a title leaves out: labels of the suite, such as the implementation. @param {Case} what */
-const untitled = ({ title, labels }) =>
-  Object.entries(labels).flatMap(([name, value]) =>
-    name in getModel().index.parameters || title.split(/ · |, /).includes(value) ? [] : [value],
+const untitled = ({ title, labels }) => {
+  const said = title.split(/ · |, /);
+  return Object.entries(labels).flatMap(([name, value]) =>
+    said.includes(value) || said.includes(`${name} ${value}`) ? [] : [value],
   );
+};
 
 /** A part that is folded; nothing if it is empty. @param {string} title @param {Child[]} children */
 const foldedPart = (title, ...children) =>

@@ -44,7 +44,7 @@ function labelDimensions() {
 
 /** All that can be compared on this site. @returns {Dimension[]} */
 export function dimensions() {
-  const { index, longest } = getModel();
+  const { index } = getModel();
   const used = new Set(index.newest_runs.map((run) => run.e));
   /** @type {Choice[]} */
   const environments = index.environments
@@ -72,11 +72,9 @@ export function dimensions() {
       choices: machines,
       initial: ({ m }) => {
         const here = index.machines[m]?.name ?? "";
-        const there = index.machines[longest?.m ?? 0]?.name ?? "";
-        return [
-          there === here ? (machines.find(([name]) => name !== here)?.[0] ?? "") : there,
-          here,
-        ];
+        const longestFirst = [...index.newest_runs].sort((a, b) => b.commits - a.commits);
+        const other = longestFirst.find((run) => run.m !== m);
+        return [index.machines[other?.m ?? m]?.name ?? "", here];
       },
     },
     ...labelDimensions(),
@@ -95,7 +93,8 @@ export function dimensions() {
 }
 
 /**
- * What an address compares. A machine without comparable commits is compared with another one.
+ * What an address compares: by default the newest two releases, else commits. A machine without
+ * comparable commits is compared with another one.
  * @param {State} state
  */
 export function readSides(state) {
@@ -103,7 +102,9 @@ export function readSides(state) {
   const place = model.place(state);
   const all = dimensions();
   const alone = model.commitsAt(place)?.base === null && model.index.machines.length > 1;
-  const wanted = firstParam(state, "by", alone ? "machine" : "commit");
+  const releases = model.index.releases.length > 1 && !state.params.base;
+  const initial = releases ? "release" : alone ? "machine" : "commit";
+  const wanted = firstParam(state, "by", initial);
   const by = all.find(({ id }) => id === wanted) ?? all[0];
   const [first, b] = by?.initial(place) ?? ["", ""];
   const a = by?.id === "commit" ? firstParam(state, "base", first) : first;

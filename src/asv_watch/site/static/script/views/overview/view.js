@@ -58,7 +58,6 @@ const drawDeclared = ({ title, note, head, rows }) => [
 export const overviewView = {
   title: "Overview",
   place: ["m", "e", "metric"],
-  start: () => getModel().longest,
   mount(app) {
     const { index } = getModel();
     const group = groupField();
@@ -87,7 +86,7 @@ export const overviewView = {
         values.replaceChildren(...drawDeclared(table));
         return { name: "table", title: table.title, sheet: () => table };
       }
-      const place = getModel().place(state, getModel().longest);
+      const place = getModel().place(state);
       banner.replaceChildren(...nodesOf([firstRunNote(place)]));
       const drawn = drawMatrix(place, firstParam(state, "group"));
       const { metric } = place;

@@ -16,7 +16,7 @@ export function readTimeline(state) {
   const model = getModel();
   const wanted = allParams(state, "s");
   const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
-  const place = model.place(state, model.longest);
+  const place = model.place(state);
   const x = firstParam(state, "x");
   return {
     cases,

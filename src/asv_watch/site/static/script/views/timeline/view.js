@@ -83,7 +83,6 @@ function missingText({ cases, unknown, place }, lines) {
 export const timelineView = {
   title: "Timeline",
   place: ["m", "e", "metric"],
-  start: () => getModel().longest,
   mount(app) {
     const { index, shortOf } = getModel();
     const x = selectField("x", "Horizontal", {
