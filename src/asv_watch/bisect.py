@@ -29,7 +29,7 @@ from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.git import ask_git, commits_changing
 from asv_watch.statistics.ratio import estimate_ratio
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
 
@@ -172,6 +172,8 @@ class _Bisection:
             )
             self.ratios[before, after] = _joined(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
+            if is_too_noisy(self.ratios[before, after]):
+                break  # as many rounds again would narrow its interval by a third alone
         ratio = self.ratios[before, after]
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
         print(f"  {answer.value}: {size}", flush=True)
@@ -327,7 +329,8 @@ def bisect(
         candidates = candidates_between(place, before, after)
         ends = [side(place, text) for text in (candidates[0], candidates[-1])]
         case = find_case(place, ends, selection)
-        print(f"{case.name}: {len(candidates)} candidates", flush=True)
+        count = len(candidates) - 1  # the first one is what the others are compared with
+        print(f"{case.name}: {quantities.counted(count, 'candidate')}", flush=True)
         culprits = find_culprits(place, case, candidates)
     if not culprits:
         print("\nThe ends of the range do not differ.")

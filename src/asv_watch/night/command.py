@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.commands import NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching, parse_part
 from asv_watch.bench import Tally
@@ -71,6 +72,10 @@ def nightly(
         return night.end()
 
 
+_MANY = 200
+"""Commits that take longer than anybody wants to wait for, at some ten minutes each."""
+
+
 class _Night:
     """One night: what is tried in it, and how it goes."""
 
@@ -86,12 +91,20 @@ class _Night:
         """Hashes of the commits that can change a measured value."""
         suites = [
             ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")
-            for path in (configuration.suites, root / "asv.conf.json")
+            for path in (configuration.suites, settings_file(root))
         ]
         self._reference = self._find_reference()
         self._attempts = Attempts(place.results, " ".join(suites), time.time)
         self._tally = Tally()
         self._situation = self._read_results()
+        count = len(self._situation.commits)
+        is_first = self._situation.history is None
+        if is_first and count > _MANY and not configuration.declared.oldest_commit:
+            print(
+                f"{count} commits are not measured, the newest first; to leave old ones out, name "
+                'a commit, a date or a number as "oldest_commit" in asv.conf.json',
+                flush=True,
+            )
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
