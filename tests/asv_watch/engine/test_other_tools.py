@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -44,6 +45,15 @@ def _publish_as_asv_does(project: Path, *asv: str) -> None:
     run(*asv, "--config", str(settings), "publish", "--no-pull", cwd=project)
 
 
+def _pythons(version: str) -> list[str]:
+    """The first Python of a version that runs, on the PATH or of pyenv; or none."""
+    installed = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    candidates = (f"python{version}", *map(str, installed))
+    found = (shutil.which(name) for name in candidates)
+    running = (name for name in found if name and run(name, "-c", "", status=None).returncode == 0)
+    return list(itertools.islice(running, 1))
+
+
 def _measured(make_project: Callable[..., Path], home: Path) -> tuple[Path, list[str]]:
     """A project with results of two commits, and their hashes."""
     project = make_project(SUITE, {"asv.conf.json": json.dumps(CONFIGURATION)})
@@ -84,12 +94,13 @@ def test_spyglass_and_tachyon_read_the_results(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     tools = tmp_path / "tools"
-    made = run(sys.executable, "-m", "virtualenv", "--python", "3.12", str(tools), status=None)
+    made = [
+        run(python, "-m", "venv", str(tools), status=None).returncode == 0
+        for python in _pythons("3.12")
+    ]
     pip = str(tools / "bin" / "pip")
-    if (
-        made.returncode
-        or run(pip, "install", "--quiet", "asv-spyglass", "asv-tachyon", status=None).returncode
-    ):
+    packages = ("asv-spyglass", "asv-tachyon")
+    if not any(made) or run(pip, "install", "--quiet", *packages, status=None).returncode:
         pytest.skip("no Python 3.12, or no package index")
     project, commits = _measured(make_project, tmp_path)
     before, after = (
