@@ -73,12 +73,8 @@ class _Request(TypedDict):
     seed: int
 
 
-_SEEDERS: dict[str, Callable[[Any, int], object]] = {
-    "random": lambda module, seed: module.seed(seed),
-    "numpy.random": lambda module, seed: module.seed(seed),
-    "torch": lambda module, seed: module.manual_seed(seed),
-}
-"""Module to what sets the seed of its generator."""
+_SEEDERS = {"random": "seed", "numpy.random": "seed", "torch": "manual_seed"}
+"""Module to the function of it that sets the seed of its generator."""
 
 
 class _Seeding:
@@ -90,7 +86,12 @@ class _Seeding:
         """Set the seed of all generators."""
         self.seed = seed
         for name in _SEEDERS.keys() & sys.modules.keys():
-            _SEEDERS[name](sys.modules[name], seed)
+            self._seed(name, sys.modules[name])
+
+    def _seed(self, name: str, module: ModuleType) -> None:
+        seeder = getattr(module, _SEEDERS[name], None)
+        if seeder is not None:  # else it is another module of that name, or half imported
+            seeder(self.seed)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
@@ -103,7 +104,7 @@ class _Seeding:
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            _SEEDERS[name](module, self.seed)
+            self._seed(name, module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
