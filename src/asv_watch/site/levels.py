@@ -6,7 +6,6 @@ pattern of the cases that belong to it. A line joins the levels of one subject i
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from math import ceil, floor, log10
 from urllib.parse import urlencode
 
 from asv_watch import quantities
+from asv_watch.patterns import Pattern, case_pattern
 from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
@@ -38,7 +38,10 @@ Lines = dict[str, list[Level]]
 
 def level_charts(contents: Contents, table: CaseTable) -> Json | None:
     """Return a chart for each value of the second label; nothing where no levels are declared."""
-    patterns = {name: re.compile(text) for name, text in contents.layout.levels.items()}
+    patterns = {
+        name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
+        for name, text in contents.layout.levels.items()
+    }
     found = _found(contents, table, list(patterns.values()))
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     for (subject, column), levels in found.items():
@@ -85,7 +88,7 @@ def level_charts(contents: Contents, table: CaseTable) -> Json | None:
 
 
 def _found(
-    contents: Contents, table: CaseTable, patterns: Sequence[re.Pattern[str]]
+    contents: Contents, table: CaseTable, patterns: Sequence[Pattern]
 ) -> dict[tuple[str, tuple[str, ...]], list[Level]]:
     """Return the levels of each subject and column, each from the longest history that has it."""
     commits = {setup.key: len(setup.commits) for setup in contents.setups}
@@ -97,7 +100,8 @@ def _found(
     machine_of: dict[str, str] = {}
     for row in longest_first:
         number = next(
-            (n for n, pattern in enumerate(patterns) if pattern.search(row.series.case.name)), None
+            (n for n, pattern in enumerate(patterns) if pattern.matches(row.series.case.name)),
+            None,
         )
         column = contents.layout.column(row.labels)
         first = "".join(column[:1])

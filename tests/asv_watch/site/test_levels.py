@@ -1,0 +1,68 @@
+"""How fast each subject is at each declared level, as dots on one axis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from asv_watch.errors import WatchError
+from asv_watch.site.case_table import case_table
+from asv_watch.site.levels import level_charts
+from tests.asv_watch.generator import LAYOUT, TIME_AND_MEMORY, Plan, Suite
+from tests.asv_watch.site.conftest import Project, make_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    params = {"model": ("darnn", "lenet5"), "device": ("cpu", "cuda"), "mode": ("eager", "fast")}
+    suite = Suite("modes.Modes", TIME_AND_MEMORY, params)
+    machines = ("ci-2core",)
+    plan = Plan(
+        commits=3, suites=(suite,), machines=machines, machines_with_cuda=machines, steps=0
+    )
+    return make_project(tmp_path / "it", plan)
+
+
+def charts_of(project: Project, **levels: str) -> dict[str, Any] | None:
+    declared = msgspec.structs.replace(LAYOUT, levels=levels)
+    contents = replace(project, layout=declared).contents()
+    return level_charts(contents, case_table(contents))
+
+
+def test_each_pass_has_a_chart_with_a_line_for_each_device(project: Project) -> None:
+    drawn = charts_of(project, eager="'eager'", fast="'fast'")
+    assert drawn is not None
+    assert [chart["name"] for chart in drawn["charts"]] == ["forward", "backward"]
+    for chart in drawn["charts"]:
+        assert [row["subject"] for row in chart["rows"]] == ["darnn", "lenet5"]
+        for row in chart["rows"]:
+            assert [len(line["dots"]) for line in row["lines"]] == [2, 2]
+            places = [dot["x"] for line in row["lines"] for dot in line["dots"]]
+            assert all(0 < place < 100 for place in places)
+            assert "× as fast as" in row["versus"]
+
+
+def test_a_dot_stands_further_right_the_longer_its_case_takes(project: Project) -> None:
+    drawn = charts_of(project, eager="'eager'", fast="'fast'")
+    assert drawn is not None
+    dots = []
+    for chart in drawn["charts"]:
+        for line in (line for row in chart["rows"] for line in row["lines"]):
+            for dot in line["dots"]:
+                number, unit = dot["tip"].partition(": ")[2].split()[:2]
+                dots.append((dot["x"], float(number) * {"µs": 1e-6, "ms": 1e-3}[unit]))
+    assert len(dots) == 16
+    assert sorted(dots) == sorted(dots, key=lambda dot: dot[1])
+
+
+def test_a_project_without_levels_has_no_such_chart(project: Project) -> None:
+    assert charts_of(project) is None
+
+
+def test_a_pattern_that_is_none_is_named(project: Project) -> None:
+    with pytest.raises(WatchError, match='"fast" of "levels"'):
+        charts_of(project, fast="(")
