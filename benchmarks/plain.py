@@ -12,7 +12,7 @@ class PlainModels(_ModelSuite):
 
     Each has the batch of its source; today's forecasters have 32 windows of 96 steps of 7 series,
     and a horizon of 96. `make bench` leaves out ResNet-18, which nobody has tuned: `small_cnns`
-    measures the same.
+    measures the same. Of today's forecasters it takes one forward pass, and none of TimesNet.
     """
 
     params = (PLAIN, DEVICES)
