@@ -113,7 +113,7 @@ def build_site(
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
     table, main = case_table(contents), main_groups(contents)
-    overview = overview_data(contents, table, main)
+    overview = overview_data(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published, "tables": tables}
     write_script(folder, "releases", release_data(contents, table, main))

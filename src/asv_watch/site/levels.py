@@ -36,18 +36,28 @@ Lines = dict[str, list[Level]]
 """Values of the first label of the columns, such as the device, to their levels."""
 
 
-def level_charts(contents: Contents, table: CaseTable) -> Json | None:
+Published = dict[tuple[str, tuple[str, ...]], list[Json]]
+"""What others published, by the subject and column of the case that measures the same here."""
+
+
+def level_charts(
+    contents: Contents, table: CaseTable, published: Sequence[Json] = ()
+) -> Json | None:
     """Return a chart for each value of the second label; nothing where no levels are declared."""
     patterns = {
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
         for name, text in contents.layout.levels.items()
     }
     found = _found(contents, table, list(patterns.values()))
+    by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
+    theirs: dict[tuple[str, str, str], list[Json]] = {}
     for (subject, column), levels in found.items():
         if len(levels) > 1:
             line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
-            charts[" · ".join(chart)][subject]["".join(line)] = levels
+            place = " · ".join(chart), subject, "".join(line)
+            charts[place[0]][subject][place[2]] = levels
+            theirs[place] = by_others.get((subject, column), [])
     if not charts:
         return None
     values = [
@@ -57,6 +67,7 @@ def level_charts(contents: Contents, table: CaseTable) -> Json | None:
         for levels in lines.values()
         for level in levels
     ]
+    values += [mark["value"] for marks in theirs.values() for mark in marks]
     axis = _Axis(min(values), max(values))
     names = dict.fromkeys(line for rows in charts.values() for of in rows.values() for line in of)
     looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
@@ -69,6 +80,7 @@ def level_charts(contents: Contents, table: CaseTable) -> Json | None:
     return {
         "title": "How fast each is, " + " → ".join(patterns),
         "levels": list(patterns),
+        "published": any(theirs.values()),
         "lines": [
             {"name": line, "machine": machine, "look": looks.get(line, "")}
             for line, machine in machines.items()
@@ -78,7 +90,14 @@ def level_charts(contents: Contents, table: CaseTable) -> Json | None:
             {
                 "name": name,
                 "rows": [
-                    _row(subject, lines, axis, looks, list(patterns))
+                    _row(
+                        subject,
+                        lines,
+                        axis,
+                        looks,
+                        list(patterns),
+                        {line: theirs[name, subject, line] for line in lines},
+                    )
                     for subject, lines in rows.items()
                 ],
             }
@@ -140,8 +159,24 @@ class _Axis:
         ]
 
 
+def _published(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Published:
+    """Return the published seconds of cases that are here."""
+    found: Published = defaultdict(list)
+    for entry in published:
+        shown = table.find(entry["case"])
+        if shown is not None and entry["unit"] == "seconds" and entry["value"] > 0:
+            column = contents.layout.column(shown.summary.labels)
+            found[shown.summary.row, column].append(entry)
+    return found
+
+
 def _row(
-    subject: str, lines: Lines, axis: _Axis, looks: Mapping[str, str], levels: Sequence[str]
+    subject: str,
+    lines: Lines,
+    axis: _Axis,
+    looks: Mapping[str, str],
+    levels: Sequence[str],
+    published: Mapping[str, Sequence[Json]],
 ) -> Json:
     drawn = []
     for name, of_line in lines.items():
@@ -152,6 +187,14 @@ def _row(
                 "look": looks.get(name, ""),
                 "from": axis.place(least.value),
                 "to": axis.place(most.value),
+                "published": [
+                    {
+                        "x": axis.place(mark["value"]),
+                        "tip": f"{subject}, {name}: "
+                        f"{quantities.quantity(mark['value'], 'seconds')}, {mark['source']}",
+                    }
+                    for mark in published.get(name, ())
+                ],
                 "dots": [
                     {
                         "x": axis.place(level.value),

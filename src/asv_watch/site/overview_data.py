@@ -27,13 +27,16 @@ _WORDS = {
 """Kind and verdict of a change, as sentences say it of cases."""
 
 
-def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
+def overview_data(
+    contents: Contents, table: CaseTable, main: set[str], published: Sequence[Json] = ()
+) -> Json:
     """Return the headline and the two lists of the first screen.
 
     Args:
         contents: What the site shows.
         table: Names of its cases.
         main: Groups of which the releases are summed up.
+        published: Values from the literature, as ``docs/site-data.md`` lists them.
     """
     commits = _newest_commits(contents)
     release = _newest_release(contents, table, main)
@@ -46,7 +49,7 @@ def overview_data(contents: Contents, table: CaseTable, main: set[str]) -> Json:
         "headline": " ".join(filter(None, sentences)),
         "news": news(contents, table, main),
         "grid": release_grid(contents, table, main),
-        "levels": level_charts(contents, table),
+        "levels": level_charts(contents, table, published),
         "commits": commits,
         "release": release,
         "failed": _failed(contents),
