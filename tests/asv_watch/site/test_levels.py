@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,12 @@ def project(tmp_path: Path) -> Project:
     return make_project(tmp_path / "it", plan)
 
 
-def charts_of(project: Project, **levels: str) -> dict[str, Any] | None:
+def charts_of(
+    project: Project, published: Sequence[Any] = (), **levels: str
+) -> dict[str, Any] | None:
     declared = msgspec.structs.replace(LAYOUT, levels=levels)
     contents = replace(project, layout=declared).contents()
-    return level_charts(contents, case_table(contents))
+    return level_charts(contents, case_table(contents), published)
 
 
 def test_each_pass_has_a_chart_with_a_line_for_each_device(project: Project) -> None:
@@ -66,3 +69,32 @@ def test_a_project_without_levels_has_no_such_chart(project: Project) -> None:
 def test_a_pattern_that_is_none_is_named(project: Project) -> None:
     with pytest.raises(WatchError, match='"fast" of "levels"'):
         charts_of(project, fast="(")
+
+
+def test_a_gpu_of_another_machine_has_its_line_with_what_others_published(tmp_path: Path) -> None:
+    params = {"model": ("darnn",), "device": ("cpu", "cuda")}
+    modes = {**params, "mode": ("compiled", "cudagraph")}
+    suites = (
+        Suite("plain.PlainModels", TIME_AND_MEMORY, params),
+        Suite("modes.Modes", TIME_AND_MEMORY, modes),
+    )
+    plan = Plan(
+        commits=2, suites=suites, machines_without_cpu=("gpu-lab",), steps=0,
+        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
+    )  # fmt: skip
+    by_others = [
+        {"case": f"plain.PlainModels.time_forward('darnn', '{device}')", "value": seconds,
+         "unit": "seconds", "source": "somebody", "note": ""}
+        for device, seconds in (("cuda", 39.7), ("nowhere", 1.0))
+    ]  # fmt: skip
+    levels = {"plain": r"^plain\.", "compiled": "'compiled'", "graph": "'cudagraph'"}
+    drawn = charts_of(make_project(tmp_path / "it", plan), by_others, **levels)
+    assert drawn is not None
+    machines = {line["name"]: line["machine"] for line in drawn["lines"]}
+    assert machines == {"cpu": "ci-2core", "cuda": "gpu-lab"}
+    cpu, cuda = drawn["charts"][0]["rows"][0]["lines"]
+    assert [dot["level"] for dot in cuda["dots"]] == [0, 1, 2]
+    assert cpu["published"] == []
+    [mark] = cuda["published"]
+    assert "somebody" in mark["tip"]
+    assert mark["x"] > max(dot["x"] for dot in cuda["dots"])

@@ -199,16 +199,19 @@ export async function collectPairs({ place, by, a, b }) {
     const other = first?.get(key);
     return other ? [{ other, series }] : [];
   });
+  let apart = 0;
   const found = await Promise.all(
     both.map(async ({ other, series }) => {
       const [old, now] = await Promise.all([runsOf(other), runsOf(series)]);
       const there = new Map(old.points.map((point) => [point.at, point]));
       const here = now.points.findLast(({ at }) => there.has(at));
-      return here ? pairOf(series, there.get(here.at), here, { dimension }) : [];
+      if (here) return pairOf(series, there.get(here.at), here, { dimension });
+      apart++;
+      return pairOf(series, newestOf(other), newestOf(series), { dimension });
     }),
   );
   const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
-  const apart = both.length - pairs.length;
-  if (apart) notes.push(`${apart} cases have no commit that both sides measured.`);
+  if (apart)
+    notes.push(`${apart} cases have no commit that both sides measured: their newest values.`);
   return { pairs, notes: ["The newest commit that both sides measured.", ...notes] };
 }

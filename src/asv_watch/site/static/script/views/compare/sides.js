@@ -44,7 +44,8 @@ function differingLabels(sides) {
 }
 
 /**
- * Where a side of a comparison was measured: at the reader's place if it was, else where most of it was.
+ * Where a side of a comparison was measured: at the reader's place if it was, else in the longest
+ * history, else where most of it was.
  * @param {Series[]} series of the side, everywhere
  * @param {Place} place
  * @returns {Series[]}
@@ -52,9 +53,10 @@ function differingLabels(sides) {
 function atOnePlace(series, place) {
   /** @param {{ m: number, e: number }} where */
   const at = ({ m, e }) => series.filter((one) => one.m === m && one.e === e);
-  const here = at(place);
-  if (here.length) return here;
-  const elsewhere = getModel().index.newest_runs.map(at);
+  const { longest, index } = getModel();
+  const known = [place, ...(longest ? [longest] : [])].map(at).find((one) => one.length);
+  if (known) return known;
+  const elsewhere = index.newest_runs.map(at);
   return elsewhere.reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
