@@ -63,8 +63,8 @@ class MeasurableCase:
     ignored: str = ""
     """Why the gate leaves it out; empty if it does not."""
     process: str = ""
-    """Cases with the same text here are measured by one process of each side, one after the
-    other; those that time something in forks of it, where these are as fast."""
+    """Cases with equal `process` share one process per side and are measured one after the other;
+    timed ones in forks of it, where forks are as fast."""
 
     @property
     def is_timed(self) -> bool:

@@ -56,11 +56,11 @@ class Sampling:
     half_width: float = 0.015
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
     doubtful_from: float = 0.01
-    """A ratio is doubtful that differs from 1 by this or more but by less than its whole interval,
-    if the interval is at most twice as wide as wanted. The case gets as many rounds again."""
+    """If a ratio differs from 1 by this much but by less than its interval, and the interval is at
+    most twice as wide as wanted, as many rounds are measured again, once."""
     share_of_difference: float = 0.1
-    """Half of an interval that is no more than this share of the ratio's distance from 1 suffices
-    as well: 2.4 times as long is known closely enough to ±9 %."""
+    """For large differences the half width may be this share of the difference: 2.4 times as
+    long is known closely enough to ±9 %."""
 
 
 DEFAULT = Sampling()
@@ -68,7 +68,7 @@ PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 """Tells a difference that counts from none, also in noisy cases."""
 
 _FEWEST_ROUNDS_OF_VALUES = 3
-_ALIKE = 2
+_ROUNDS_TO_CALL_EXACT = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
 _SAME_CLOCK = 1e-3
 """Two clocks that differ by no more than this share are one, such as the wall and asv's own."""
@@ -144,10 +144,10 @@ class RoundsOfCases:
         values = [number.value for number in numbers if number]
         if not case.is_timed:
             alike = [[n.value for n in of_round if n] for of_round in opened.rounds]
-            repeats = case.measures == "value" and alike == [values] * _ALIKE
+            repeats = case.measures == "value" and alike == [values] * _ROUNDS_TO_CALL_EXACT
             is_exact = case.measures == "count" or repeats
             has_ratio = min(map(min, alike)) > 0
-            if is_exact or (not has_ratio and len(alike) >= _ALIKE):
+            if is_exact or (not has_ratio and len(alike) >= _ROUNDS_TO_CALL_EXACT):
                 self._close(case, exact=is_exact)
                 return "same" if len(set(values)) == 1 else "differs"
             if not has_ratio:

@@ -47,7 +47,8 @@ class Limits:
         if self._files > MOST_FILES or self._bytes > MOST_BYTES:
             raise WatchError(
                 f"{self._source} has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes, "
-                "which is the most that is merged; give fewer at a time"
+                "which is the most that is merged; give fewer at a time, or the folder of results "
+                "alone"
             )
         if path.count("/") > DEEPEST:
             raise WatchError(

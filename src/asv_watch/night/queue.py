@@ -32,7 +32,7 @@ from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
-_ALIKE = 2
+_FAILURES_TO_STOP = 2
 """Commits that fail for the same reason, after which older ones are not tried."""
 
 
@@ -155,7 +155,7 @@ class Situation:
                     break
                 failed.append(position)
                 reason = failures.reason
-        return self.commits[failed[-1] :] if len(failed) >= _ALIKE else self.commits
+        return self.commits[failed[-1] :] if len(failed) >= _FAILURES_TO_STOP else self.commits
 
     def is_set_aside(self, task: Task) -> bool:
         """Tell whether the task, or every task of its environment, failed on too many nights."""

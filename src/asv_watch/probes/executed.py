@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
-_IN_PASSING = 1e-6
+_SHARE_IF_ONLY_IN_SETUP = 1e-6
 """Share of a case that runs a changed function outside what is timed."""
 _WORTH_A_SECOND_CALL_S = 3.0
 """A first call that takes longer is not dominated by imports."""
@@ -87,7 +87,7 @@ def share(suites: str, case: str, profile: _Profile) -> float:
         benchmark.do_setup()
         took = _call(benchmark, profile)
     sys.setprofile(None)
-    return max(min(1.0, profile.seconds / took), _IN_PASSING * profile.ran)
+    return max(min(1.0, profile.seconds / took), _SHARE_IF_ONLY_IN_SETUP * profile.ran)
 
 
 def _call(benchmark: Any, profile: _Profile) -> float:

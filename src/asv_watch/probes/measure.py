@@ -176,7 +176,7 @@ def make_first_calls(timer: Timer) -> None:
             timer.timeit(1)
 
 
-class _Following:
+class _TimerWithoutSetup:
     """Calls without ``setup`` before them, as asv makes those that find the number of calls."""
 
     def __init__(self, benchmark: Any, timer: Timer) -> None:
@@ -299,7 +299,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
     clocks = benchmark.timer = _Clocks(clock or time.perf_counter)
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
-    following = timer if benchmark.number else _Following(benchmark, timer)
+    following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(following, benchmark.number, benchmark.sample_time, warmup)
     spin = 0.0

@@ -127,7 +127,7 @@ class Benchmark(msgspec.Struct, frozen=True):
     timeout: float = math.nan
     """Seconds after which a case of it is stopped."""
     position: int = 5
-    """Where lists have its family, as its suite declares: 0 first, 9 last."""
+    """Sort position of its group, as its suite declares: 0 first, 9 last."""
     short: Any = True
     """Which of its cases belong to the short set: all, none (``False``), or by parameter."""
 

@@ -20,7 +20,7 @@ HUES = 8
 """Hues of rows; where there are more rows than hues, they share hues and differ in shape."""
 FIRST_HUE = 2
 """Hue of the first column."""
-_MAIN = 4
+_FIRST_SCREEN_BELOW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,13 @@ def _title(row: Row, column: Column, layout: Layout) -> str:
 def main_groups(contents: Contents) -> set[str]:
     """Return the groups that stand on the first screen: those at the front that nights measure.
 
-    Their suites declare a position before `_MAIN`. Where none does, it is every group.
+    Their suites declare a position below `_FIRST_SCREEN_BELOW`; if none does, it is every group.
     """
     groups = {row.group for row in contents.series}
     others = {
         row.group
         for row in contents.series
-        if row.benchmark.position >= _MAIN or row.benchmark.short is False
+        if row.benchmark.position >= _FIRST_SCREEN_BELOW or row.benchmark.short is False
     }
     return groups - others or groups
 

@@ -61,10 +61,10 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
         or (f"Python {facts['Python']}" if "Python" in facts else name)
         for name, facts in facts_of.items()
     }
-    return _told_apart(labels, {name: name for name in labels})
+    return _disambiguate(labels, {name: name for name in labels})
 
 
-def _told_apart(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[str, str]:
+def _disambiguate(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[str, str]:
     """Replace each label that several environments have by their longer ones."""
     count = Counter(labels.values())
     return {name: label if count[label] == 1 else longer[name] for name, label in labels.items()}
@@ -78,7 +78,7 @@ def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
         environment.name: environment.release or labels[environment.name]
         for environment in environments
     }
-    return _told_apart(short, labels)
+    return _disambiguate(short, labels)
 
 
 def event_text(event: Event, labels: Mapping[str, str]) -> str:
