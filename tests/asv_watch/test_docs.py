@@ -12,8 +12,9 @@ from asv_watch.judge import machine_steps, suspicions
 from asv_watch.judge.suspicions import newest_jump
 from asv_watch.statistics import change_points, noise, pruning, rule
 from asv_watch.statistics.change_points import find_steps
+from asv_watch.statistics.graph import Measured, Noise, spread_of_few
 from asv_watch.statistics.noise import own_noise
-from asv_watch.statistics.ratio import estimate_ratio, quantile, spread_of_rounds
+from asv_watch.statistics.ratio import quantile, spread_of_rounds
 
 NUMBERS = {5: "five", 10: "ten"}
 DOCS = Path(__file__).parents[2] / "docs"
@@ -37,13 +38,18 @@ def test_the_step() -> None:
 def test_the_measured_change() -> None:
     line = next(line for line in HISTORY.splitlines() if line.startswith("    1.046"))
     ratios = [float(word) for word in line.split()]
-    ratio, (low, high) = estimate_ratio(ratios)
-    assert f"exp({math.log(ratio):.4f}) = {ratio:.4f}" in HISTORY
+    noise = Noise(0.0047, 0.015)
+    answer = Measured("a", "b", 0, tuple(ratios)).alone(noise)
+    low, high = answer.interval
+    assert f"exp({answer.log:.4f}) = {answer.ratio:.4f}" in HISTORY
+    assert f"logarithms is {spread_of_rounds(ratios) * 100:.3f} %" in HISTORY
+    assert f"= {spread_of_few(ratios, 0.015) * 100:.3f} %, and" in HISTORY
+    assert f"√(0.465² + 0.47²) = {math.sqrt(answer.variance) * 100:.3f} %" in HISTORY
+    assert f"factor is {quantile(answer.freedom):.3f} (" in HISTORY
+    assert f"= {answer.freedom:.1f} degrees of freedom" in HISTORY
     assert f"from {low:.4f} to {high:.4f}" in HISTORY
-    assert f"{quantile(4):.3f} × {spread_of_rounds(ratios) * 100:.3f} / √5" in HISTORY
-    assert f"**{quantities.change(ratio)} ({quantities.interval((low, high))})**" in " ".join(
-        HISTORY.split()
-    )
+    shown = f"**{quantities.change(answer.ratio)} ({quantities.interval((low, high))})**"
+    assert shown in " ".join(HISTORY.split())
     assert len(HISTORY.splitlines()) <= 150
 
 

@@ -221,9 +221,18 @@ def test_parts_without_a_change_leave_it_to_the_rest() -> None:
     assert measured(comparison(10, 18, 1.32), parts[1]) == [(14, 18, pytest.approx(1.32))]
 
 
-def test_ways_that_contradict_each_other_show_no_change() -> None:
-    parts = [comparison(10, 14, 1.0), comparison(14, 16, 1.0), comparison(16, 18, 1.0)]
-    assert measured(comparison(10, 18, 1.06), *parts) == []
+def test_ways_that_contradict_each_other_all_count_and_are_noted() -> None:
+    chain = [(10, 14, 1.0), (14, 16, 1.0), (16, 18, 1.0)]
+    ways = [comparison(*way, at=HOUR * n) for n, way in enumerate([(10, 18, 1.06), *chain])]
+    [(before, after, ratio)] = measured(*ways)
+    assert (before, after) == (10, 18)
+    assert 1.03 < ratio < 1.06
+    graphs = analyse(history_of(noisy({}), comparisons=together(*ways))).graphs[MACHINE]
+    assert graphs.noise("time").between > 0.008, "the machine has shown that it varies more"
+    checks = [check for _, check in graphs.checks("time")]
+    assert [round(check.found, 2) for check in checks] == [1.06, 1.0, 1.0, 1.0]
+    assert checks[0].expected == pytest.approx(1.0)
+    assert all(check.disagrees for check in checks)
 
 
 @pytest.mark.parametrize(

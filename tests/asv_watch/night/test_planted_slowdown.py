@@ -95,7 +95,7 @@ def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
     publish = [sys.executable, "-m", "asv_watch.cli", "publish"]
     subprocess.run(publish, cwd=project, env=os.environ | {"HOME": str(tmp_path)}, check=True)
     index, titles, badge = _published(project)
-    assert (titles, badge) == ([], "no change")
+    assert (titles, badge) == ([], "not compared")
     assert "slower" not in index["overview"]["headline"]
 
     output = _run("nightly", project, tmp_path, "--budget", "10min")
