@@ -14,9 +14,6 @@ const SHAPES = [
   (x, y) => `M${x} ${y + 4.4}l4.2 -7.6h-8.4Z`,
 ];
 
-/** The diamond, which also marks events. */
-export const DIAMOND = 3;
-
 /**
  * The path of a mark.
  * @param {number} shape
