@@ -128,6 +128,16 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
     print(
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
     )
+    if len(listed) > 2:
+        newest = listed[0].version
+        closing = release_pairs(requirement, listed, comparisons, against=newest)
+        missing = [pair.before.version for pair in closing if not pair.stored.commits]
+        if missing:
+            print(
+                f"{len(missing)} of {quantities.counted(len(closing), 'older release')} were not "
+                f"compared with {newest}, so nothing checks the way between them: "
+                f"asv-watch releases {requirement} measure --against {newest}"
+            )
 
 
 def _measure(
