@@ -74,7 +74,7 @@ class Workload:
         Args:
             seed: of the parameters.
             device: where to put the model.
-            implementation: of the model, on every device the same: `torchspeed.models.fastest_on`
+            implementation: of the model, on every device the same: `torchspeed.models.fastest`
                 names the one to work with, which what is measured must not depend on.
 
         Raises:

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.models.test_promises import batch_for, configurations
-from torchspeed import models
+from torchspeed.measure import formulations
 from torchspeed.measure.passes import Passes
-from torchspeed.models import create_model, fastest_on, has_tuned, list_models, registry
+from torchspeed.models import create_model, fastest, has_tuned, list_models
+from torchspeed.models.fastest import fastest_on
 from torchspeed.training.cases import Training
-from torchspeed.workloads import list_workloads
+from torchspeed.workloads import get_workload, list_workloads
 
 TUNED = [name for name in list_models() if has_tuned(name)]
 OVER_SIZES = settings(
@@ -94,16 +95,50 @@ def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> No
     assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
 
 
-def test_training_runs_the_implementation_that_was_measured_to_be_faster_on_a_device() -> None:
-    assert fastest_on("cpu", "dsanet") == fastest_on("cpu", "lstnet") == "tuned"
-    assert (fastest_on("cuda", "dsanet"), fastest_on("cuda:1", "lstnet")) == ("plain", "tuned")
-    assert set(TUNED) >= registry._TUNED_ON_GPUS
+def test_training_runs_what_was_measured_to_be_faster_for_its_device_batch_and_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made_up: fastest.Thresholds = {
+        "cpu": {"dsanet": {"forward": 32, "backward": None}, "lstnet": {"forward": 1}}
+    }
+    monkeypatch.setattr(fastest, "thresholds", lambda: made_up)
+    assert [fastest_on("cpu", "dsanet", batch, "forward") for batch in (1, 31, 32, 1000)] == [
+        "plain", "plain", "tuned", "tuned",
+    ]  # fmt: skip
+    assert fastest_on("cpu", "dsanet", 1000, "backward") == "plain"
+    assert fastest_on("cpu", "lstnet", 1, "forward") == "tuned"
+    assert fastest_on("cuda:1", "lstnet", 1000, "forward") == "plain"  # not measured there
+    assert fastest_on("cpu", "resnet18", 1, "forward") == "plain"  # nobody tuned it
+
+
+def test_what_was_measured_names_every_tuned_model_and_both_passes_on_each_device() -> None:
+    measured = fastest.thresholds()
+    assert set(measured) == {"cpu", "cuda"}
+    for models_of_device in measured.values():
+        assert {name for name in TUNED if name in models_of_device} == set(models_of_device)
+        assert all(set(passes) == {"forward", "backward"} for passes in models_of_device.values())
+    assert set(measured["cpu"]) == {get_workload(name).model for name in TUNED}
+
+
+@pytest.mark.parametrize(
+    ("ratios", "smallest"),
+    [
+        ({1: 0.6, 8: 0.97, 32: 1.17, 1000: 1.2}, 32),
+        ({1: 1.4, 8: 0.9, 32: 1.0}, 32),
+        ({1: 1.4, 8: 1.3, 32: 0.995}, 1),
+        ({1: 1.4, 8: 1.3, 32: 0.9}, None),
+    ],
+)
+def test_a_threshold_is_the_smallest_batch_from_which_none_is_slower(
+    ratios: dict[int, float], smallest: int | None
+) -> None:
+    assert formulations.threshold(ratios) == smallest
 
 
 def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(models, "fastest_on", lambda *_: "plain")
+    monkeypatch.setattr(fastest, "thresholds", dict)
     tuned = type(create_model("lenet5", "tuned"))
     assert type(Passes("lenet5", "cpu", 2).model) is tuned
     assert type(Training("lenet5", "cpu")._model) is tuned

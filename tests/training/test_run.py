@@ -14,7 +14,7 @@ from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint
-from torchspeed.training.config import Precision, RunConfig
+from torchspeed.training.config import Precision, RunConfig, complete
 from torchspeed.training.context import Observer
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import StepTimes
@@ -152,7 +152,7 @@ def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: P
     with torch.no_grad():
         model.dense3.bias.fill_(math.nan)
     save_checkpoint(
-        file, replace(config, device="cpu:0"), state.shared_state(), [state.rank_state()]
+        file, complete(replace(config, device="cpu:0")), state.shared_state(), [state.rank_state()]
     )  # as a rank that has a device of its own
     saved = file.read_bytes()
     with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):

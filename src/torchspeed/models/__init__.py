@@ -15,7 +15,6 @@ from pkgutil import walk_packages
 from torchspeed.models.registry import (
     Implementation,
     create_model,
-    fastest_on,
     has_tuned,
     list_arguments,
     list_models,
@@ -28,7 +27,6 @@ for _module in walk_packages(__path__, f"{__name__}."):
 __all__ = [
     "Implementation",
     "create_model",
-    "fastest_on",
     "has_tuned",
     "list_arguments",
     "list_models",

@@ -16,9 +16,6 @@ Implementation = Literal["plain", "tuned"]
 
 _MAKERS: dict[str, Callable[..., nn.Module]] = {}
 _TUNED: dict[str, Callable[..., nn.Module]] = {}
-_TUNED_ON_GPUS = frozenset({"lstnet"})
-"""Models whose tuned implementation takes less time on a GPU, operator by operator
-(docs/notes/gpu.md); on a CPU all tuned ones do (docs/models.md)."""
 
 
 def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker]:
@@ -42,12 +39,6 @@ def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker
 def has_tuned(name: str) -> bool:
     """Tell whether a model has a tuned implementation."""
     return name in _TUNED
-
-
-def fastest_on(device: str, model: str) -> Implementation:
-    """Return the implementation of a model to run on a device, such as ``"cuda:0"``."""
-    on_gpu = device.partition(":")[0] == "cuda"
-    return "plain" if on_gpu and model not in _TUNED_ON_GPUS else "tuned"
 
 
 def list_models() -> list[str]:

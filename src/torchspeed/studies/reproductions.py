@@ -18,7 +18,7 @@ import torch
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
-from torchspeed.models import fastest_on
+from torchspeed.models.fastest import Pass, fastest_on
 from torchspeed.published.values import published_values
 from torchspeed.studies.measuring import Point, Values
 from torchspeed.training.baselines import LINEAR_NAME, RIDGE
@@ -29,7 +29,7 @@ from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import Phase
 from torchspeed.training.results import RunResult
 from torchspeed.training.train import train
-from torchspeed.workloads import list_workloads
+from torchspeed.workloads import get_workload, list_workloads
 
 Row = dict[str, Any]
 """A published line, bar or row: its ``name``, the value of the axis, the quantities that it has,
@@ -285,12 +285,16 @@ def _passes(chosen: Setting) -> list[Point]:
     device = chosen.config.device
     families = {"the papers' models": "time_series", "the same work as Flux": "flux_literal"}
 
+    def seconds(model: str, pass_name: Pass) -> float:
+        recipe = get_workload(model)
+        fastest = fastest_on(device, recipe.model, recipe.batch, pass_name)
+        passes = Passes(model, device, implementation=fastest)
+        return seconds_per_call(getattr(passes, pass_name), clock_for(device), 0.2)
+
     def measure(name: str, model: str) -> Values:
         torch.set_num_threads(1)
-        passes = Passes(model, device, implementation=fastest_on(device, model))
-        clock = clock_for(device)
-        timed = {"forward": passes.forward, "backward": passes.backward}
-        return {name: {p: seconds_per_call(run, clock, 0.2) for p, run in timed.items()}}
+        return {name: {"forward": seconds(model, "forward"),
+                       "backward": seconds(model, "backward")}}  # fmt: skip
 
     points = []
     for work, family in families.items():

@@ -76,7 +76,7 @@ class RunContext:
             items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * group.world)
             options = replace(options, items=items)
         config = replace(config, data_options=options)
-        network, data = prepare(config)
+        network, data = prepare(config, trains=trains)
         # Counted of the plain model: a compiled one would be compiled for this alone.
         model, shape = network.model.eval(), data.item_shape
         in_main_memory = model if network.device.type == "cpu" else None

@@ -20,7 +20,8 @@ from torchspeed.data.load import import_callable, load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
-from torchspeed.models import create_model, fastest_on, list_arguments
+from torchspeed.models import create_model, list_arguments
+from torchspeed.models.fastest import Pass, fastest_on
 from torchspeed.training.config import RunConfig
 from torchspeed.training.steps import Loss, Network
 from torchspeed.workloads import Workload, get_workload
@@ -36,7 +37,7 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def prepare(config: RunConfig) -> tuple[Network, Data]:
+def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
     """Open the data, and make the model for them, on the run's device; it is not compiled yet.
 
     Raises:
@@ -60,7 +61,7 @@ def prepare(config: RunConfig) -> tuple[Network, Data]:
                 f"{workload.name} is only measured: no data set here fits it; choose another model"
             )
         make = _classifier if workload.classifies else _forecaster
-        model, data = make(workload, config)
+        model, data = make(workload, config, "backward" if trains else "forward")
         loss = workload.loss
     device = torch.device(config.device)
     if device.type == "cuda" and device.index is not None:
@@ -121,7 +122,7 @@ def _imported(config: RunConfig) -> Prepared:
     return model, data, F.mse_loss if data.classes is None else F.cross_entropy
 
 
-def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:
+def _classifier(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Module, Data]:
     if kind_of(config.data) == "series":
         raise TorchspeedError(
             f"{workload.name} takes images, and {config.data} is a series; choose images "
@@ -145,7 +146,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
         )
     classes = {"num_classes": data.classes} if any_size else {}
     overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
-    implementation = fastest_on(config.device, workload.model)
+    implementation = fastest_on(config.device, workload.model, config.batch_size, run)
     model = _one_line(lambda: create_model(workload.model, implementation, **overrides))
     if config.image_size is not None:
         try:
@@ -160,7 +161,7 @@ def _classifier(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     return model, data
 
 
-def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]:
+def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Module, Data]:
     if kind_of(config.data) == "images":
         raise TorchspeedError(
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
@@ -187,7 +188,7 @@ def _forecaster(workload: Workload, config: RunConfig) -> tuple[nn.Module, Data]
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
     overrides |= parse_kwargs(config.model_kwargs)
-    implementation = fastest_on(config.device, workload.model)
+    implementation = fastest_on(config.device, workload.model, config.batch_size, run)
     return _one_line(lambda: create_model(workload.model, implementation, **overrides)), data
 
 

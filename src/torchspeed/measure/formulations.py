@@ -1,0 +1,81 @@
+"""Measures from which batch the tuned implementation of a model is no slower than the plain one.
+
+``python -m torchspeed.measure.formulations [DEVICE]`` prints a line a batch and writes the part of
+a device in ``models/fastest.json``. Both implementations are timed in turn, on one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import torch
+
+from torchspeed.files import write_whole
+from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure.passes import Passes
+from torchspeed.models import has_tuned
+from torchspeed.models.fastest import FILE, thresholds
+from torchspeed.workloads import get_workload, list_workloads
+
+BATCHES = (1, 8, 32)
+"""Beside the batch of a model's source."""
+ROUNDS = 5
+AT_LEAST_S = 0.03
+"""Seconds of calls in a row that are timed together."""
+NOISE = 0.99
+"""The tuned one counts as no slower from this ratio of plain over tuned on."""
+
+Ratios = dict[int, float]
+"""Batch to the plain one's time over the tuned one's."""
+
+
+def measure(workload: str, device: str, pass_name: str, batch: int) -> np.ndarray:
+    """Return the ratio of plain over tuned in each round."""
+    plain, tuned = (
+        getattr(Passes(workload, device, batch, implementation=implementation), pass_name)
+        for implementation in ("plain", "tuned")
+    )
+    clock = clock_for(device)
+    ratios = []
+    for _ in range(ROUNDS):
+        first, second, third, fourth = (
+            seconds_per_call(run, clock, AT_LEAST_S) for run in (plain, tuned, tuned, plain)
+        )
+        ratios.append((first + fourth) / (second + third))
+    return np.array(ratios)
+
+
+def threshold(ratios: Ratios) -> int | None:
+    """Return the smallest batch from which on no measured batch is slower; None if the last is."""
+    smallest = None
+    for batch in sorted(ratios, reverse=True):
+        if ratios[batch] < NOISE:
+            break
+        smallest = batch
+    return smallest
+
+
+def main(device: str = "cpu") -> None:
+    """Measure every tuned model on a device, and write what was found."""
+    torch.set_num_threads(1)
+    found: dict[str, dict[str, int | None]] = {}
+    for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:
+        workload = get_workload(name)
+        if not has_tuned(workload.model):
+            continue
+        for pass_name in ("forward", "backward"):
+            medians: Ratios = {}
+            for batch in sorted({*BATCHES, workload.batch}):
+                ratios = measure(name, device, pass_name, batch)
+                low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
+                print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
+                      f"({low:.2f} to {high:.2f})", flush=True)  # fmt: skip
+            found.setdefault(workload.model, {})[pass_name] = threshold(medians)
+    content = thresholds() | {device.partition(":")[0]: found}
+    write_whole(FILE, f"{json.dumps(content, indent=2)}\n".encode())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
