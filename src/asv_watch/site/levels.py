@@ -18,6 +18,8 @@ from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
 
+_MOST_TICKS = 4
+"""A phone has room for so many."""
 _LEFT, _RIGHT = 17.0, 82.0
 """Where the axis begins and ends, per cent of the width: values stand beside the outer dots."""
 
@@ -153,9 +155,10 @@ class _Axis:
         return round(_LEFT + share * (_RIGHT - _LEFT), 2)
 
     def ticks(self) -> list[Json]:
+        powers = range(ceil(self._low), floor(self._high) + 1)
         return [
             {"x": self.place(10.0**power), "text": quantities.tick(10.0**power, "seconds")}
-            for power in range(ceil(self._low), floor(self._high) + 1)
+            for power in powers[:: ceil(len(powers) / _MOST_TICKS) or 1]
         ]
 
 
