@@ -10,6 +10,7 @@ import argparse
 import datetime
 import json
 import math
+import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,6 @@ from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
-from asv_watch.records.reported_value import report_value
 from asv_watch.records.side_files import OUTCOMES, RECORDS
 from asv_watch.statistics.ratio import ESTIMATE
 from tools.gpu.prepare import ROOT, Prepared
@@ -176,7 +176,7 @@ def _add(
     for index, lines in enumerate(rounds):
         numbers = [line["numbers"][commit]["value"] for line in lines]
         if numbers:
-            values[index] = report_value(numbers).value if timed else numbers[-1]
+            values[index] = statistics.median(numbers) if timed else numbers[-1]
             samples[index] = numbers if timed else None
     started_at = min(line["at"] for lines in rounds for line in lines)
     version = _sampled_in_rounds(benchmark["version"]) if timed else benchmark["version"]
