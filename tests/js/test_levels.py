@@ -22,7 +22,7 @@ other conditions began as well."""
 def drawn(values: Sequence[float], *, compared: bool = True, base: int = -1) -> dict[str, Any]:
     line = {
         "values": values,
-        "joined": [{"at": 0, "value": 1}] if compared else [],
+        "compared": [0] if compared else [],
         "stretches": STRETCHES,
         "base": base,
     }

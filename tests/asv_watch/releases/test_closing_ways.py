@@ -1,0 +1,35 @@
+"""The list of releases names the comparisons that would check a chain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.cli.main import main
+from tests.asv_watch.planted_releases import compared_releases, store
+from tests.asv_watch.torchless import CONFIGURATION
+
+RELEASES = {"engine": ["3.0", "2.0", "1.0"]}
+
+
+def test_releases_without_a_second_way_are_counted_until_one_is_measured(
+    make_repository: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configuration = json.dumps(CONFIGURATION | {"releases": RELEASES})
+    root = make_repository({"asv.conf.json": configuration})
+    monkeypatch.chdir(root)
+    for before, after in (("1.0", "2.0"), ("2.0", "3.0")):
+        store(root / "results", compared_releases(before, after, {"a": 1.0}, requirement="engine"))
+    listed = ["releases", "engine", "list", "--machine", "ci-2core"]
+    assert main(listed) == 0
+    printed = capsys.readouterr().out
+    assert "1 of 2 older releases were not compared with 3.0" in printed
+    assert "asv-watch releases engine measure --against 3.0" in printed
+    store(root / "results", compared_releases("1.0", "3.0", {"a": 1.0}, requirement="engine"))
+    assert main(listed) == 0
+    assert "not compared" not in capsys.readouterr().out
