@@ -69,7 +69,7 @@ def test_a_rehearsal_is_stored_as_a_run_and_a_comparison(
         assert read_result_file(path).commit_hash == commit
         reports, damaged = read_outcomes(path.with_suffix(".outcomes.jsonl"))
         assert not damaged
-        assert (reports[TIMED].outcome, reports[TIMED].samples) == (Outcome.OK, 2)
+        assert (reports[TIMED].outcome, reports[TIMED].rounds) == (Outcome.OK, 2)
         assert read_records(path.with_suffix(".environment.jsonl"))[0][0].environment[
             "package torch"
         ]

@@ -196,8 +196,8 @@ def _sampled_in_rounds(version: str) -> str:
 
 
 def _outcome(case: str, outcome: str, reason: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    at, samples = int(lines[-1]["at"]), len(lines) if outcome == "ok" else 0
-    return {"case": case, "outcome": outcome, "reason": reason, "at": at, "samples": samples}
+    at, rounds = int(lines[-1]["at"]), len(lines) if outcome == "ok" else 0
+    return {"case": case, "outcome": outcome, "reason": reason, "at": at, "rounds": rounds}
 
 
 def main(arguments: Sequence[str]) -> None:
