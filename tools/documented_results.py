@@ -6,8 +6,9 @@ A page holds markers, which Markdown does not show, around what is written betwe
     −10.4 % (−11.5 to −9.3 %)
     <!-- end -->
 
-``change`` gives one change with its 99 % interval, as measured on the last day. ``changes: torch
-on ci-2core: 4 %`` gives a table of all times that changed by at least so much and on two days.
+``change`` gives one change with its 99 % interval, by all comparisons of the two releases.
+``changes: torch on ci-2core: 4 %`` gives a table of all times that changed by at least so much and
+on two days.
 ``causes: torch`` gives what ``results/notes.toml`` says of releases. ``printed: COMMAND`` gives
 what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
@@ -46,7 +47,7 @@ class ReleaseChange:
     before: str
     percent: float
     text: str
-    """The change with its interval, of the last day."""
+    """The change with its interval, by all comparisons."""
     days: int
     """On how many days it was measured."""
 
@@ -73,12 +74,14 @@ def _release_changes(requirement: str, machine: str) -> Iterator[ReleaseChange]:
         if heading := re.match(rf"{requirement} (\S+) against ", line):
             release = heading[1]
         cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
-        found = list(_CHANGE.finditer(cells[-1]))
-        days = re.match(r"measured on (\d+)", cells[1]) if len(cells) == 4 else None
-        if days and found and found[-1]["change"]:
-            percent = float(found[-1]["change"].replace("−", "-"))
+        if len(cells) != 5:
+            continue
+        found = _CHANGE.match(cells[3])
+        days = re.match(r"measured on (\d+)", cells[1])
+        if found and days and found["change"]:
+            percent = float(found["change"].replace("−", "-"))
             case = cells[0].strip("`")
-            yield ReleaseChange(release, case, cells[2], percent, found[-1][0], int(days[1]))
+            yield ReleaseChange(release, case, cells[2], percent, found[0], int(days[1]))
 
 
 def _change(rest: str) -> str:

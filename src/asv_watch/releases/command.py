@@ -278,7 +278,8 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
         (
             f"`{finding.case}`",
             finding.state,
-            quantities.quantity(finding.days[-1].before, finding.days[-1].unit),
+            quantities.quantity(finding.shown.before, finding.shown.unit),
+            quantities.measured(finding.shown.ratio, finding.shown.interval, finding.shown.kind),
             "; ".join(
                 f"{day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval, ratio.kind)}"
                 for ratio in finding.days
@@ -286,7 +287,7 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
         )
         for finding in findings
     ]
-    head = ("case", "state", "before", "change and 99 % interval of each day")
+    head = ("case", "state", "before", "change (99 % interval)", "by itself, each day")
     return (
         f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
         f"    asv-watch releases {requirement} measure {step.after} --against {step.before} "
