@@ -70,6 +70,7 @@ def compare_task(
         return situation.compared_cases(commit.hash, environment) >= situation.measurable_cases
 
     def run(situation: Situation, tally: Tally) -> str:
+        print(_titled(commit), flush=True)
         place, selection = situation.place, situation.selection
         version = environment.version or NEWEST
         sides = side(place, before, version), side(place, commit.hash, version)
