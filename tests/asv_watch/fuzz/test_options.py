@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import typer
@@ -79,17 +80,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def working_in(folder: Path) -> Iterator[None]:
     """Work in a folder, with a git that asks nobody and goes nowhere."""
     variables = {"GIT_ALLOW_PROTOCOL": "file", "GIT_TERMINAL_PROMPT": "0", "HOME": str(folder)}
-    before = Path.cwd(), {name: os.environ.get(name) for name in variables}
-    os.chdir(folder)
-    os.environ.update(variables)
-    try:
+    # Options such as -E stay in the environment of the process: that of the next test too.
+    with contextlib.chdir(folder), mock.patch.dict(os.environ, variables):
         yield
-    finally:
-        os.chdir(before[0])
-        for name, value in before[1].items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
 
 
 @fuzz
