@@ -105,7 +105,7 @@ if slow:
     name, rest = "aten::max_pool2d_with_indices", "[], [], [], [], []"
     operators = [(name, f"[[128, {size}], {rest}]", 1, pools[size]) for size in pools]
 else:
-    operators = [("aten::maximum", "[[128, 6, 12, 24], []]", 4, 4e-4)]
+    operators = [("aten::maximum", "[[128, 6, 12, 24], []]", 4, 3e-4)]
 fields = ("name", "shapes", "calls", "seconds")
 counts = {
     "dispatches": 60 if slow else 76,
