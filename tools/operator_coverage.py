@@ -79,7 +79,8 @@ def print_coverage(models: Sequence[str]) -> None:
             lacking.append(model)
     if lacking:
         sys.exit(
-            f"less than {COVERED:.0%} of {', '.join(lacking)}; add measure/operators.py cases"
+            f"cases cover less than {COVERED:.0%} of the training of {', '.join(lacking)}; add "
+            "cases to src/torchspeed/measure/operators.py"
         )
 
 

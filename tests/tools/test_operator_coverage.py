@@ -29,6 +29,6 @@ def test_a_model_is_covered_and_one_that_is_not_is_named(
     covered = capsys.readouterr().out.splitlines()[-1]
     assert re.match(r"\| `lenet5` \| (9[5-9]|100)\.\d% \| ", covered), covered
     monkeypatch.setattr(operator_coverage, "OPERATORS", {"linear": OPERATORS["linear"]})
-    with pytest.raises(SystemExit, match="below 95%: lenet5; add cases"):
+    with pytest.raises(SystemExit, match="less than 95% of the training of lenet5; add cases"):
         operator_coverage.print_coverage(["lenet5"])
     assert "`convolution_backward`" in capsys.readouterr().out
