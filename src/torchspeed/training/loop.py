@@ -81,8 +81,8 @@ def run_loop(
     losses: list[Tensor] = []
     right: list[Tensor] = []
     done = 0
-    began, process_began = time.perf_counter(), time.process_time()
-    ended = clock.host()
+    process_began = time.process_time()
+    began = ended = time.perf_counter()
     while limit is None or done < limit:
         clock.start()
         batch = next(batches, None)
@@ -103,15 +103,17 @@ def run_loop(
             result.measured_items += items
         on_step(items, times)
         done += 1
-        now = clock.host()
-        times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
-        ended = now
         if done <= warmup:
             clock.finish()
-            result.warmup_s = time.perf_counter() - began
+        now = time.perf_counter()  # of phases and wall time alike: they add up at any load
+        if clock.timed:
+            times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
+        ended = now
+        if done <= warmup:
+            result.warmup_s = now - began
         else:  # here, so that what follows the last step is not counted
-            result.wall_s = time.perf_counter() - began - result.warmup_s
-    if result.steps:
+            result.wall_s = now - began - result.warmup_s
+    if result.steps and not clock.timed:  # a timed step has waited already
         waited = time.perf_counter()
         clock.finish()
         result.wall_s += time.perf_counter() - waited

@@ -54,13 +54,13 @@ class PhaseClock:
 
     def __init__(self, device: torch.device, *, timed: bool = True) -> None:
         self._stream = torch.cuda.current_stream(device) if device.type == "cuda" else None
-        self._timed = timed
+        self.timed = timed
         self._marks: list[tuple[Phase, Any]] = []
 
     def start(self) -> None:
         """Begin a step."""
         self._marks = []
-        self._began = self.host()
+        self._began = self._host()
         self._origin = self._mark()
 
     def end_of(self, phase: Phase) -> None:
@@ -70,7 +70,7 @@ class PhaseClock:
     def stop(self) -> StepTimes:
         """End the step: wait for the device, return seconds a phase, absent ones as 0."""
         self.settle()
-        span = self.host() - self._began
+        span = self._host() - self._began
         times = {phase.value: 0.0 for phase in Phase}
         earlier = self._origin
         for phase, mark in self._marks:
@@ -80,13 +80,13 @@ class PhaseClock:
         times[last] += max(0.0, span - sum(times.values()))
         return times
 
-    def host(self) -> float:
+    def _host(self) -> float:
         """Return the host's clock, in seconds."""
-        return time.perf_counter() if self._timed else 0.0
+        return time.perf_counter() if self.timed else 0.0
 
     def settle(self) -> None:
         """Wait for the device, once a step."""
-        if self._timed:
+        if self.timed:
             self.finish()
 
     def finish(self) -> None:
@@ -96,15 +96,15 @@ class PhaseClock:
 
     def _mark(self) -> Any:
         """Return a point that is passed once all work given so far is done."""
-        if self._stream is None or not self._timed:
-            return self.host()
+        if self._stream is None or not self.timed:
+            return self._host()
         event = torch.cuda.Event(enable_timing=True)
         event.record(self._stream)
         return event
 
     def _seconds(self, earlier: Any, later: Any) -> float:
         """Return the time between two marks that are passed; CUDA counts it in milliseconds."""
-        if self._stream is None or not self._timed:
+        if self._stream is None or not self.timed:
             return float(later - earlier)
         return float(earlier.elapsed_time(later)) / 1e3
 
