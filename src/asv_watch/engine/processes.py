@@ -209,6 +209,10 @@ class Server(contextlib.AbstractContextManager["Server"]):
             while "status" not in self._read():
                 pass
 
+    def kill(self) -> None:
+        """End the process at once, and with it the case that it measures."""
+        self._stop(kill=True)
+
     def _launch(self, case: MeasurableCase) -> None:
         side, self._shared_by = self.side, case.process
         preload = side.environment.declared.preload if case.is_timed else ()
@@ -379,6 +383,10 @@ def measure_round(
         ):
             for index in (*there, *reversed(there)):
                 samples[index].append(servers[index].sample())
+    except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
+        for server in servers:
+            server.kill()
+        raise
     finally:
         for server in servers:
             server.end()

@@ -31,6 +31,7 @@ from asv_watch.engine.processes import (
 )
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
+from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.machine.memory import MEMORY_LIMIT
 
 SUITE = '''
@@ -346,12 +347,30 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     started = time.monotonic()
     with pytest.raises(error, match=output):
         _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(place, timeout))
-    while any(
-        str(suites) in (process.info["cmdline"] or ())
-        for process in psutil.process_iter(["cmdline"])
-    ):
+    while _is_measured(suites):
         assert time.monotonic() - started < 40
         time.sleep(0.05)
+
+
+def _is_measured(suites: Path) -> bool:
+    """Tell whether a process of a side runs."""
+    return any(
+        str(suites) in (process.info["cmdline"] or ())
+        for process in psutil.process_iter(["cmdline"])
+    )
+
+
+def test_an_interrupt_ends_a_case_that_would_take_minutes_more(
+    suites: Path, tmp_path: Path
+) -> None:
+    (suites / "slow.py").write_text("import time\ndef track_it():\n    time.sleep(300)\n")
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    for case in _case(3, timeout=300.0), MeasurableCase("x", "slow.track_it", 300.0, "value"):
+        started = time.monotonic()
+        with pytest.raises(BudgetSpentError), Budget(5.0, time.monotonic).enforced():
+            _measure(sides, case)
+        assert time.monotonic() - started < 20
+        assert not _is_measured(suites)
 
 
 def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:

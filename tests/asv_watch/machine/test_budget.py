@@ -44,7 +44,7 @@ def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     output, errors = night.communicate()
     assert 15 < time.monotonic() - started < 60
     assert night.returncode == 0, output + errors
-    assert "track_step('quick')  ok" in output
+    assert "track_step('quick')  1.50" in output
     assert "the time budget is spent; the next night continues here" in output
     assert "1 commits and releases: 0 still to be measured, 1 that lack cases" in output
     assert (project / "html/index.html").is_file()
