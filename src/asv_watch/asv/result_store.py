@@ -98,6 +98,8 @@ class ResultStore:
         outcomes = self.path.with_suffix(OUTCOMES)
         if outcomes.exists():
             self.reports, _ = read_outcomes(outcomes)
+        elif self.path.with_suffix(RECORDS).exists():  # a kill came before the first outcome
+            self.reports = {}
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if not self.path.exists():
