@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,14 @@ from tests.asv_watch.interruptible import run_driver
 from tests.conftest import ROOT, commit, git
 
 COMMITS = 5
+
+
+def _give_to_part(repository: Path, remainder: int, subject: str) -> None:
+    """Reword the newest commit until its hash puts it into one of two parts."""
+    attempts = itertools.count(1)
+    while zlib.crc32(git(repository, "rev-parse", "HEAD").encode()) % 2 != remainder:
+        message = f"{subject}\n\nAttempt {next(attempts)}"
+        git(repository, "commit", "--quiet", "--amend", "--message", message)
 
 
 @pytest.fixture
@@ -34,6 +44,7 @@ def clones(
     for number in range(1, COMMITS):
         slow = {"slow": 0.0012} if number >= COMMITS // 2 else {}
         commit(first, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
+        _give_to_part(first, number % 2, f"Commit {number}")
     oldest = git(first, "rev-list", "--max-parents=0", "HEAD")
     conf = json.dumps(settings | {"reference": oldest})
     commit(first, {"asv.conf.json": conf}, "Name the reference")
