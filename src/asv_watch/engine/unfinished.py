@@ -16,6 +16,7 @@ import msgspec
 
 from asv_watch.engine.processes import Round
 from asv_watch.engine.sides import Side
+from asv_watch.files import write_whole
 from asv_watch.records.json_lines import append_lines, read_stored
 
 _FOLDER = Path(".asv/unfinished")
@@ -66,8 +67,18 @@ class Unfinished:
         return path if self._stored_in and path.exists() else None
 
     def store_in(self, path: Path) -> None:
-        """Name the file of the measurement."""
+        """Name the file of the measurement, for the rounds of earlier starts too.
+
+        An interrupt may finish a case, and so make the file, before this start keeps a round.
+        """
         self._stored_in = str(path)
+        kept = [
+            _KeptRound(self._stored_in, case, numbers)
+            for case, rounds in self.rounds.items()
+            for numbers in rounds
+        ]
+        if kept:
+            write_whole(self._path, msgspec.json.Encoder().encode_lines(kept))
 
     def keep(self, case: str, numbers: Round) -> None:
         """Store a round, and wait until it is on the disk."""
