@@ -4,7 +4,7 @@
 a plain implementation, on one thread of the CPU. Everything about a model is measured in one
 process, in turn, so what slows the machine for a while slows all of it. What was measured is kept
 in docs/models/implementations.json as it comes, with the table of it, which the site shows (key
-``tables`` of asv.conf.json); docs/models.md gets the same table.
+``tables`` of asv.conf.json); docs/notes/formulations.md gets the same table.
 
 The floor is that of the pass as a whole (docs/metrics.md): the lower of the two implementations'.
 """
@@ -37,7 +37,7 @@ from torchspeed.models import has_tuned
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "models" / "implementations.json"
-PAGE = ROOT / "docs" / "models.md"
+PAGE = ROOT / "docs" / "notes" / "formulations.md"
 BEGIN = "<!-- begin: written by tools.implementation_table -->\n"
 END = "<!-- end: written by tools.implementation_table -->\n"
 MODELS = PlainModels.params[0]

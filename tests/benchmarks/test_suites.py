@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import os
 import pickle
@@ -137,12 +138,22 @@ def test_every_case_that_the_page_sets_beside_fluxbenchs_exists(
     root: Path, benchmarks: dict[str, Any]
 ) -> None:
     page = (root / "docs/models/fluxbench.md").read_text(encoding="utf-8")
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")][1:]
-    assert [int(row[0].removeprefix("| ")) for row in rows] == [*range(1, 66)]
-    named = [row[3].strip("`") for row in rows if row[3] != "none"]
-    cases = {case_name(b, params) for b in benchmarks.values() for params in cases_of(b)}
+    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| ")][1:]
+    assert sum(int(row[2]) for row in rows) == 65
+    named: list[str] = []
+    for _, _, number, suite, passes, *axes, _ in ([cell.strip() for cell in row] for row in rows):
+        if suite == "none":
+            continue
+        models, devices, batches = ([v.strip("` ") for v in axis.split(",")] for axis in axes)
+        values = itertools.product(map(repr, models), map(repr, devices), batches)
+        parameters = [", ".join(filter(None, value)) for value in values]
+        names = [name.strip("` ") for name in passes.split(",")]
+        cases = [f"{suite.strip('`')}.{name}({p})" for name in names for p in parameters]
+        assert len(cases) == int(number)
+        named += cases
+    cases_here = {case_name(b, params) for b in benchmarks.values() for params in cases_of(b)}
     assert len(named) == len(set(named)) == 60
-    assert set(named) <= cases
+    assert set(named) <= cases_here
 
 
 class _ThreeCases(_CachedSuite):

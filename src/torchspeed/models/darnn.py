@@ -14,22 +14,22 @@ class DARNN(nn.Module):
     """Dual-stage attention-based recurrent neural network.
 
     Y. Qin et al., "A Dual-Stage Attention-Based Recurrent Neural Network for Time
-    Series Prediction", IJCAI 2017, arXiv:1704.02971. The encoder, an LSTM (eq. 3-7),
-    weighs the driving series at every step (eq. 8-11); the decoder, a second LSTM
-    (eq. 16, its gates 17-21), weighs the encoder's states (eq. 12-14) and reads the target's
-    own past (eq. 15). Equation 22 is two linear maps with nothing between, so it is
-    one here. The target is one of the input's series and known over the whole
+    Series Prediction", IJCAI 2017, arXiv:1704.02971. The encoder, an LSTM, weighs the
+    driving series at every step (eq. 8-10); the decoder, a second LSTM (eq. 16), weighs the
+    encoder's states (eq. 12-14) and reads the target's own past (eq. 15). Equation 22 is two
+    linear maps with nothing between, so it is one here. The numbers are those that
+    Seanny123/da-rnn cites. The target is one of the input's series and known over the whole
     window, so the decoder takes one step for each of the window's.
 
     The paper's indices let the decoder's step t read the context of step t - 1;
     here, as in Seanny123/da-rnn and in Flux, it reads that of its own step, which
     needs no context before the first.
 
-    825 parameters: ``torch.nn.LSTMCell`` has a second bias a gate, 40 numbers, that the
-    paper has not. FluxArchitectures' version has 785, but at every time step it
+    825 parameters, 40 of them because ``torch.nn.LSTMCell`` has a second bias a gate, which
+    the paper does not have. FluxArchitectures' version has 785, but at every time step it
     runs both LSTMs along the *samples*, handing the state from one to the next without
     a reset, and a reshape mixes the attention scores of different samples.
-    Seanny123/da-rnn has one linear map where equation 8 has two and a tanh.
+    Seanny123/da-rnn (625 parameters) has one linear map where equation 8 has two and a tanh.
 
     Maps (batch, window, features) to (batch, 1), the target's next value.
 
@@ -105,7 +105,7 @@ class DARNN(nn.Module):
             query = self.W_e(torch.cat((h, s), 1)).unsqueeze(1)  # (batch, 1, window)
             e_t = self.v_e(torch.tanh(query + self.U_e(series))).squeeze(2)  # eq. 8
             alpha = e_t.softmax(1)  # eq. 9: (batch, features)
-            h, s = self.encoder_lstm(alpha * x_t, (h, s))  # eq. 10 and 11
+            h, s = self.encoder_lstm(alpha * x_t, (h, s))  # eq. 10
             hidden.append(h)
             alphas.append(alpha)
         return torch.stack(hidden, 1), alphas

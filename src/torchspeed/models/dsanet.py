@@ -80,7 +80,7 @@ class DSANet(TwoTowers):
     S. Huang et al., "DSANet: Dual Self-Attention Network for Multivariate Time Series
     Forecasting", CIKM 2019, doi:10.1145/3357384.3358132: a global and a local
     temporal convolution, each followed by layers of self-attention between the
-    series (as in Vaswani et al., arXiv:1706.03762, eq. 1 and 2), summed with an
+    series (encoder layers of Vaswani et al., arXiv:1706.03762), summed with an
     autoregression that all series share. A last linear map from all series to the
     predicted ones is Flux's; the paper and its code (bighuang624/DSANet, 779
     parameters at this configuration) predict every series and end before it.

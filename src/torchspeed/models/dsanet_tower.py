@@ -14,7 +14,8 @@ from torch.nn.functional import adaptive_max_pool2d, dropout, scaled_dot_product
 class Layer(nn.Module):
     """Self-attention between the series, then the same small network for each.
 
-    Both with residual and layer norm, as in Vaswani et al., arXiv:1706.03762, section 3.1.
+    Both have a residual connection and a layer norm: an encoder layer of Vaswani et al.,
+    arXiv:1706.03762, whose equation 1 is the attention.
     """
 
     def __init__(self, d_model: int, d_hidden: int, heads: int, dropout: float) -> None:
@@ -35,7 +36,7 @@ class Layer(nn.Module):
         mixed = scaled_dot_product_attention(query, key, value, dropout_p=p)  # eq. 1
         mixed = self.output(mixed.transpose(1, 2).flatten(2))  # (batch, series, d_model)
         x = self.attention_norm(x + dropout(mixed, self.dropout, self.training))
-        inner = self.outer(torch.relu(self.inner(x)))  # eq. 2
+        inner = self.outer(torch.relu(self.inner(x)))
         x = x + dropout(inner, self.dropout, self.training)
         return self.feed_forward_norm(x)  # type: ignore[no-any-return]
 

@@ -42,10 +42,10 @@ class GCN(nn.Module):
     """Graph convolutional network.
 
     T. Kipf and M. Welling, "Semi-Supervised Classification with Graph Convolutional Networks",
-    ICLR 2017, arXiv:1609.02907, equation 9 without its softmax, as in FluxBench:
-    A relu(A X W_0) W_1, where A is the graph with loops, normalised by degrees (eq. 2), with a
+    ICLR 2017, arXiv:1609.02907, the two-layer model for classification without its softmax, as in
+    FluxBench: A relu(A X W_0) W_1, where A is the graph with loops, normalised by degrees, with a
     bias a layer and dropout between them. The graph is random, of Cora's size: its values cost
-    what Cora's cost but for the order of memory accesses. Weights come before A, which is
+    as much as Cora's, but for the order of memory accesses. Weights come before A, which is
     cheaper than the order of GeometricFlux.
 
     23,063 parameters with 16 hidden features (1,433 x 16 + 16 + 16 x 7 + 7), 46,119 with 32.

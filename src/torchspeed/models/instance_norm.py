@@ -13,9 +13,9 @@ class ReversibleInstanceNorm(nn.Module):
     """Normalises each series of a window, and gives a forecast its level and size back.
 
     T. Kim et al., "Reversible Instance Normalization for Accurate Time-Series Forecasting
-    against Distribution Shift", ICLR 2022, equations 1 to 3. The authors' code takes mean and
-    deviation as constants in a backward pass; here the gradient reaches the input through
-    them too, and that of the parameters is the same.
+    against Distribution Shift", ICLR 2022. The authors' code treats mean and deviation as
+    constants in a backward pass; here the gradient reaches the input through them too. The
+    gradient of the parameters is the same.
 
     Args:
         features: series in the input.
@@ -32,9 +32,9 @@ class ReversibleInstanceNorm(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Statistics]:
         """Return the normalised window, (batch, window, features), and what to undo it with."""
-        mean = x.mean(1, keepdim=True)  # eq. 1
+        mean = x.mean(1, keepdim=True)
         deviation = torch.sqrt(x.var(1, keepdim=True, unbiased=False) + self.eps)
-        x = (x - mean) / deviation  # eq. 2
+        x = (x - mean) / deviation
         if self.gamma is not None and self.beta is not None:
             x = x * self.gamma + self.beta
         return x, (mean, deviation)
@@ -44,4 +44,4 @@ class ReversibleInstanceNorm(nn.Module):
         mean, deviation = statistics
         if self.gamma is not None and self.beta is not None:
             forecast = (forecast - self.beta) / self.gamma
-        return forecast * deviation + mean  # eq. 3
+        return forecast * deviation + mean

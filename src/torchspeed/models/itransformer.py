@@ -38,9 +38,9 @@ class ITransformer(nn.Module):
     """Inverted transformer encoder.
 
     Y. Liu et al., "iTransformer: Inverted Transformers Are Effective for Time Series
-    Forecasting", ICLR 2024, arXiv:2310.06625, equation 1: the whole window of a series is
+    Forecasting", ICLR 2024, arXiv:2310.06625, section 3: the whole window of a series is
     embedded as one token, blocks of attention between the series and of a network for each
-    (section 3.2) change the tokens, and a linear map of each gives its forecast. A series is
+    change the tokens, and a linear map of each gives its forecast. A series is
     normalised over its window before and given its level back after, without parameters, and
     a layer norm follows the last block, as in the authors' code.
 
@@ -102,7 +102,7 @@ class ITransformer(nn.Module):
         weight = self.projection.weight
         check_input(x, "batch, window, features", (self.window, self.features), weight)
         x, statistics = self.norm(x)
-        h = self.embedding(x.transpose(1, 2))  # eq. 1, first line: (batch, series, width)
-        h = self.layers(dropout(h, self.dropout, self.training))  # second line
-        forecast = self.projection(h)  # third line: (batch, series, horizon)
+        h = self.embedding(x.transpose(1, 2))  # (batch, series, width)
+        h = self.layers(dropout(h, self.dropout, self.training))
+        forecast = self.projection(h)  # (batch, series, horizon)
         return self.norm.reverse(forecast.transpose(1, 2), statistics)

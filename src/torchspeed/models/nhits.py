@@ -30,10 +30,9 @@ class Block(nn.Module):
 
     def forward(self, y: Tensor) -> tuple[Tensor, Tensor]:
         """Map series, (batch, window), to a backcast of them and (batch, horizon)."""
-        sampled = max_pool1d(y.unsqueeze(1), self.pool, ceil_mode=True).squeeze(1)  # eq. 1
-        h = self.mlp(sampled)  # eq. 2: (batch, hidden)
+        sampled = max_pool1d(y.unsqueeze(1), self.pool, ceil_mode=True).squeeze(1)
+        h = self.mlp(sampled)  # (batch, hidden)
         theta_b, theta_f = self.backcast(h), self.forecast(h)  # (batch, window), (batch, knots)
-        # Equation 3, with g of equation 4.
         forecast = interpolate(theta_f.unsqueeze(1), self.horizon, mode="linear")
         return theta_b, forecast.squeeze(1)
 
@@ -43,11 +42,11 @@ class NHITS(nn.Module):
     """Neural hierarchical interpolation for time series.
 
     C. Challu et al., "N-HiTS: Neural Hierarchical Interpolation for Time Series Forecasting",
-    AAAI 2023, arXiv:2201.12886. A block takes maxima of its input (eq. 1), maps them by a
-    network with relu (eq. 2), and interpolates its few coefficients linearly over time (eq. 3
-    and 4); what its backcast explains is subtracted from the next block's input, and the
-    forecasts add up. Stacks go from coarse to fine. Every series is a sample of
-    its own.
+    AAAI 2023, arXiv:2201.12886. A block takes maxima of its input (the paper's multi-rate
+    signal sampling), maps them by a network with relu (non-linear regression), and interpolates
+    its few coefficients linearly over time (hierarchical interpolation); what its backcast
+    explains is subtracted from the next block's input, and the forecasts add up. Stacks go from
+    coarse to fine. Every series is a sample of its own.
 
     As in the authors' code, a stack has one block; its backcast has a coefficient for each
     step of the window, with nothing to interpolate, and torch's ``interpolate`` lays the knots

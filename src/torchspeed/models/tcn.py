@@ -13,10 +13,9 @@ from torchspeed.models.registry import register_model
 class CausalConvolution(nn.Module):
     """A dilated convolution that sees no later step, with weight norm.
 
-    T. Salimans and D. Kingma, "Weight Normalization", NeurIPS 2016, arXiv:1602.07868,
-    equation 2: w = g v / |v|, with a norm for each filter. ``torch._weight_norm`` is the
-    operator that both of torch's wrappers call; one of them is deprecated, and torch 2.0 has
-    not the other.
+    T. Salimans and D. Kingma, "Weight Normalization", NeurIPS 2016, arXiv:1602.07868:
+    w = g v / |v|, with a norm for each filter. ``torch._weight_norm`` is the operator that both
+    of torch's wrappers call; one of them is deprecated, and torch 2.0 lacks the other.
     """
 
     def __init__(self, inputs: int, outputs: int, kernel: int, dilation: int) -> None:

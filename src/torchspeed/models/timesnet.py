@@ -39,17 +39,17 @@ class TimesBlock(nn.Module):
         """Map (batch, steps, width) to the same shape."""
         steps = x.shape[1]
         amplitudes = torch.fft.rfft(x, dim=1).abs().mean(2)  # A: (batch, frequencies)
-        frequencies = amplitudes.mean(0)[1:].topk(self.periods).indices + 1  # eq. 1
+        frequencies = amplitudes.mean(0)[1:].topk(self.periods).indices + 1
         unfolded = []
         for frequency in frequencies.tolist():
             period = -(-steps // frequency)  # p_i = T / f_i, rounded up
             padded = pad(x, (0, 0, 0, period * frequency - steps))
-            image = padded.unflatten(1, (frequency, period)).permute(0, 3, 2, 1)  # eq. 3
-            image = self.second(gelu(self.first(image)))  # eq. 5: (batch, width, p_i, f_i)
+            image = padded.unflatten(1, (frequency, period)).permute(0, 3, 2, 1)
+            image = self.second(gelu(self.first(image)))  # (batch, width, p_i, f_i)
             unfolded.append(image.permute(0, 3, 2, 1).flatten(1, 2)[:, :steps])
-        weights = amplitudes[:, frequencies].softmax(1)  # eq. 6: (batch, periods)
+        weights = amplitudes[:, frequencies].softmax(1)  # (batch, periods)
         mixed = torch.stack(unfolded, -1) * weights[:, None, None]
-        return x + mixed.sum(-1)  # type: ignore[no-any-return]  # eq. 4
+        return x + mixed.sum(-1)  # type: ignore[no-any-return]
 
 
 @register_model("timesnet")
@@ -57,11 +57,11 @@ class TimesNet(nn.Module):
     """Temporal variations within and between periods, as images.
 
     H. Wu et al., "TimesNet: Temporal 2D-Variation Modeling for General Time Series Analysis",
-    ICLR 2023, arXiv:2210.02186: the frequencies with the largest amplitudes (eq. 1 and 2) fold
-    the embedded series into images of period x frequency (eq. 3); an inception block
-    convolves them, and the amplitudes weigh what is unfolded again (eq. 5 and 6), in residual
-    layers (eq. 4). For a forecast, a linear map first makes the window as long as window and
-    horizon together, and each series is normalised over its window, without parameters.
+    ICLR 2023, arXiv:2210.02186, sections 3.1 and 3.2: the frequencies with the largest
+    amplitudes fold the embedded series into images of period x frequency; an inception block
+    convolves them, and the amplitudes weigh what is unfolded again, in residual layers. For a
+    forecast, a linear map first makes the window as long as window and horizon together, and
+    each series is normalised over its window, without parameters.
 
     As in the authors' code, amplitudes are averaged over the batch to choose frequencies: all
     samples of a batch share their periods, so one's forecast depends on the others, and the

@@ -21,10 +21,10 @@ class ForecastAccuracy:
     """Measures of (items, columns) forecasts, on the scale that the values were measured in."""
 
     rse: float | None
-    """Root of the squared errors over the squared deviations from the mean, all columns together:
-    LSTNet's equation 15. None where all values are equal, because there is no deviation."""
+    """Root of the squared errors over the squared deviations from the mean, all columns together,
+    as in LSTNet's paper. None where all values are equal, because there is no deviation."""
     corr: float | None
-    """Mean over columns of the correlation of forecasts and values, LSTNet's equation 16; None
+    """Mean over columns of the correlation of forecasts and values, as in LSTNet's paper. None
     where every column is constant."""
     rmse: float
     mae: float

@@ -56,7 +56,7 @@ class TunedDARNN(darnn.DARNN):
             energy = torch.sigmoid(driving + query.unsqueeze(1))
             alpha = score(energy).softmax(0)  # eq. 8 and 9
             gates = torch.addmm(gates, weight_ih, alpha * x_t)  # eq. 10
-            h_t, cell = _lstm_state(gates, cell)  # eq. 11
+            h_t, cell = _lstm_state(gates, cell)
             state = torch.cat((h_t, cell))
             hidden.append(h_t)
         return torch.stack(hidden, 1)
