@@ -16,7 +16,7 @@ SMALLER = {
     "--device": "cpu",
     "--optimiser": "adam",
     "--rate": "0.01",
-    "--target-accuracy": "1",
+    "--target-accuracy": "2",
     "--search": "1",
 }
 """Option to the value that makes a documented command small; a sweep has one point."""

@@ -23,7 +23,7 @@ from torchspeed.cli.progress import RunProgress
 from torchspeed.cli.show import show_run
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.config import RunConfig, complete, unused_option
 from torchspeed.training.context import ALONE
 from torchspeed.training.cores import shared_threads
 from torchspeed.training.group import Group, launch, launched_group, work_as_rank
@@ -45,7 +45,10 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
         run: does it, given a configuration, an observer and a group.
         options: the command's parameters and their values.
     """
-    config, outputs = complete(configure(options)), read(Outputs, options)
+    asked = configure(options)
+    if unused := unused_option(asked):
+        raise TorchspeedError(unused)
+    config, outputs = complete(asked), read(Outputs, options)
     group = launched_group()
     devices = 1 if group is not None else count_devices(outputs.devices, config.device)
     if config.strategy == "dp" and (group is not None or devices > 1):

@@ -12,7 +12,7 @@ from torchspeed.cli.options import configure, read_values, takes
 from torchspeed.cli.outputs import standard_output
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.config import RunConfig, complete, unused_option
 
 if TYPE_CHECKING:
     from torchspeed.studies.point import Outcome
@@ -96,8 +96,12 @@ def _begin(storage: str, name: str, options: dict[str, Any]) -> Sweep:
     from torchspeed.studies.sweep import Sweep, configured, grid
 
     config = configure({name: value for name, value in options.items() if name not in SETTINGS})
-    for point in grid(_axes(options)):  # a wrong name is refused before anything is stored
-        complete(configured(config, point))
+    asked = [configured(config, point) for point in grid(_axes(options))]
+    for config_of_point in asked:  # a wrong name is refused before anything is stored
+        complete(config_of_point)
+    unused = [unused_option(config_of_point) for config_of_point in asked]
+    if unused[0] and all(unused):
+        raise TorchspeedError(unused[0])
     progress = Console(stderr=True)
 
     def report(point: Point, outcome: Outcome) -> None:

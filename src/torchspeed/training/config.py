@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple
 
-from torchspeed.data.catalogue import DATA, DATA_PANEL, IMPORT_MARK, USUAL_WINDOW, DataOptions
+from torchspeed.data.catalogue import (
+    DATA,
+    DATA_PANEL,
+    IMPORT_MARK,
+    USUAL_WINDOW,
+    DataOptions,
+    kind_of,
+)
 from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 from torchspeed.workloads import get_workload, list_workloads
@@ -52,7 +60,9 @@ class RunConfig:
         None, "A name of torch.optim, such as sgd, adam or adamw.", "--optimizer", panel=LEARNING
     )
     rate: float = option(None, "Learning rate.", "--lr", panel=LEARNING, min=0)
-    momentum: float = option(0.9, "Momentum of SGD.", panel=LEARNING, min=0, max=1)
+    momentum: float = option(
+        0.9, "Momentum of SGD; other optimisers take none.", panel=LEARNING, min=0, max=1
+    )
     weight_decay: float = option(0.0, "Weight decay of the optimiser.", panel=LEARNING, min=0)
     schedule: Schedule = option(
         "constant",
@@ -77,7 +87,11 @@ class RunConfig:
         max=1,
     )
     target_accuracy: float | None = option(
-        None, "Test accuracy in %, at which training ends.", panel=LEARNING, min=0, max=100
+        None,
+        "Test accuracy in %, such as 90, at which training ends.",
+        panel=LEARNING,
+        min=0,
+        max=100,
     )
 
     data: str = option(
@@ -226,13 +240,48 @@ def complete(config: RunConfig) -> RunConfig:
     )
 
 
+def unused_option(config: RunConfig) -> str | None:
+    """Name an option that a person gave and that would decide nothing, with what it needs.
+
+    Args:
+        config: before `complete`, so that it holds what was asked for alone.
+    """
+    recipe, options, usual = _recipe_of(config.model), config.data_options, DataOptions()
+    optimiser, data = config.optimiser or recipe.optimiser, config.data or recipe.data
+    kind = kind_of(data)
+    if config.momentum != RunConfig().momentum and optimiser.lower() != "sgd":
+        return f"--momentum is for --optimiser sgd, and this run takes {optimiser}; leave it out"
+    if config.schedule_epochs is not None and config.schedule == "constant":
+        return "--schedule-epochs is for --schedule cosine or step; give one of them too"
+    if config.image_size is not None and kind == "series":
+        return f"--image-size is for images, and {data} is a series; leave it out"
+    for name in ("items", "features"):
+        if getattr(options, name) is not None and kind not in ("dummy", "imported"):
+            return f"--{name} is for --data dummy, and this run takes {data}; leave it out"
+    for name in ("window", "horizon", "target"):
+        if getattr(options, name) != getattr(usual, name) and kind == "images":
+            return f"--{name} is for a series, and {data} holds images; leave it out"
+    return None
+
+
 def _check_values(config: RunConfig) -> None:
     """Refuse values in range that would train nothing, or end training at once."""
-    if config.target_accuracy is not None and config.target_accuracy < 1:
+    for declared in fields(config):
+        value = getattr(config, declared.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            name = declared.name.replace("_", "-")
+            raise TorchspeedError(
+                f"--{name} {value:g} is no number to work with; give a finite one"
+            )
+    if config.target_accuracy is not None and config.target_accuracy <= 1:
         raise TorchspeedError(
-            f"--target-accuracy {config.target_accuracy:g} would be less than 1 %; give a "
-            "percentage from 1 to 100, such as 90"
+            f"--target-accuracy {config.target_accuracy:g} means {config.target_accuracy:g} %, "
+            "which ends training at once; give a percentage above 1, such as 90"
         )
+    if config.rate == 0:
+        raise TorchspeedError("--rate 0 would train nothing; give a larger rate, or leave it out")
+    if config.momentum == 1:
+        raise TorchspeedError("--momentum 1 would never forget a gradient; give less, such as 0.9")
     if config.clip_norm == 0:
         raise TorchspeedError(
             "--clip-norm 0 would set every gradient to zero; give a larger norm, or leave it out"

@@ -126,6 +126,11 @@ class RunContext:
                 f"{count} would be warm-up; give a smaller --batch-size or --warmup, or more "
                 "batches"
             )
+        if self.config.warmup > steps:
+            raise TorchspeedError(
+                f"--warmup {self.config.warmup} is longer than the first epoch, whose steps alone "
+                f"may be left out; give --warmup {steps} or less"
+            )
         return steps
 
     def loop(
