@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psutil
 import pytest
@@ -239,6 +240,37 @@ def test_four_workers_share_a_postgresql_and_one_dies_in_a_point(
     assert main(["sweep", alone, *SHARED, *axes, "--threads", "1"]) == 0
     assert shared == losses(alone)
     assert len(shared) == 4
+
+
+EIGHT_CORES = """
+from torchspeed.training import cores
+cores.cores = lambda: 8
+cores._NAME = {name!r}
+"""
+"""Python runs it first in each process: a machine of eight cores, and runs of this test alone."""
+
+
+@pytest.mark.timeout(1800)
+def test_workers_that_start_together_share_the_cores_from_their_first_point_on(
+    tmp_path: Path,
+) -> None:
+    name = f"torchspeed-test-{uuid4()}"
+    (tmp_path / "sitecustomize.py").write_text(EIGHT_CORES.format(name=name))
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT / 'src'}"}
+    environment.pop("OMP_NUM_THREADS", None)
+    journal = str(tmp_path / "x.journal")
+    command = [sys.executable, "-m", "torchspeed.cli", "sweep", journal, *SHARED, "-b", "4,8"]
+    started = []
+    for number in (1, 2):
+        started.append(
+            subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        )
+        while Path("/proc/net/unix").read_text().count(f"@{name}") < number:
+            assert started[-1].poll() is None
+            time.sleep(0.01)
+    finish(started)
+    outcomes = Sweep(journal, "shared", None).outcomes()
+    assert [(outcome.result or {})["threads"] for _, outcome in outcomes] == [4, 4]
 
 
 @pytest.mark.timeout(1800)

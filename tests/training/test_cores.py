@@ -13,9 +13,14 @@ import torch
 
 from torchspeed.cli.main import main
 from torchspeed.training import cores
-from torchspeed.training.cores import load_warning, runs_here, shared_threads
+from torchspeed.training.cores import announce_run, load_warning, runs_here, shared_threads
 
-RUN = "from torchspeed.training.cores import runs_here; runs_here(); print(flush=True); input()"
+RUN = """
+from torchspeed.training.cores import announce_run
+announce_run()
+print(flush=True)
+input()
+"""
 
 
 def start_run() -> subprocess.Popen[str]:
@@ -31,6 +36,7 @@ def test_runs_beside_each_other_share_the_cores_until_they_end_or_are_killed(
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(cores, "cores", lambda: 24)
+    announce_run()
     alone = runs_here()  # tests that run at the same time may train too
     with start_run() as ends, start_run() as killed:
         assert runs_here() == alone + 2

@@ -14,6 +14,7 @@ from torchspeed.cli.outputs import check_writable, standard_output
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
+from torchspeed.training.cores import announce_run, shared_threads
 
 if TYPE_CHECKING:
     from torchspeed.studies.measuring import Measurements, Point, Summary
@@ -74,10 +75,10 @@ def reproduce(
         raise TorchspeedError(f"{name} is of one device; leave out --devices")
     file = figure or Path(f"{name}.svg")
     check_writable(file)
+    announce_run()
     from torchspeed.cli.session import count_devices
     from torchspeed.studies.measuring import Measurements
     from torchspeed.studies.reproductions import REPRODUCTIONS, Setting
-    from torchspeed.training.cores import shared_threads
 
     count = count_devices(devices, config.device)
     config = replace(config, threads=config.threads or shared_threads(count))

@@ -13,6 +13,7 @@ from torchspeed.cli.outputs import standard_output
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, complete, unused_option
+from torchspeed.training.cores import announce_run
 
 if TYPE_CHECKING:
     from torchspeed.studies.point import Outcome
@@ -65,6 +66,8 @@ def sweep(
     """
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
+    if not report:
+        announce_run()
     from torchspeed.studies.sweep import Sweep, grid
 
     if report:

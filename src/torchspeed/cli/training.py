@@ -16,6 +16,7 @@ from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import LEARNING, RunConfig
+from torchspeed.training.cores import announce_run
 
 TRAIN_EXAMPLES = """
 Examples:\n
@@ -56,6 +57,7 @@ def train(
     **options: Any,
 ) -> None:
     """Train a model, with the time of each phase and the time to accuracy."""
+    announce_run()
     from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.train import train as run
 
@@ -77,6 +79,7 @@ def inference(
     **options: Any,
 ) -> None:
     """Pass over the test items once, with the time of each phase."""
+    announce_run()
     from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.infer import infer
 
@@ -90,6 +93,7 @@ def smooth_inference(
     **options: Any,
 ) -> None:
     """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
+    announce_run()
     from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.infer import infer_smoothly
 

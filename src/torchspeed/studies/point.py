@@ -8,13 +8,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.processes import die_with, keep_memory
 from torchspeed.training.config import RunConfig
+from torchspeed.training.cores import shared_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,10 @@ class Outcome:
 
 
 def run_point(config: RunConfig, wait_s: float, waiting: Callable[[], None]) -> Outcome:
-    """Train, and call ``waiting`` every ``wait_s`` seconds meanwhile."""
+    """Train, and call ``waiting`` every ``wait_s`` seconds meanwhile.
+
+    Without ``config.threads`` the point takes what this machine's workers leave when it begins.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run_point, args=(config, theirs, os.getpid()))
@@ -54,6 +58,8 @@ def _run_point(config: RunConfig, connection: Connection, parent: int) -> None:
     keep_memory()
     from torchspeed.training.train import train  # noqa: PLC0415 - the sweep itself needs no torch
 
+    # Counted here and not by the worker: while torch was imported, others have started.
+    config = replace(config, threads=config.threads or shared_threads())
     try:
         values = train(config).as_dict()
         for rank in values["ranks"]:

@@ -26,7 +26,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.studies.point import Outcome, run_point
 from torchspeed.studies.storage import open_study
 from torchspeed.training.config import RunConfig
-from torchspeed.training.cores import runs_here, shared_threads
+from torchspeed.training.cores import announce_run
 
 Point = dict[str, int | float | str]
 """Setting by field of `RunConfig` or `DataOptions`."""
@@ -85,7 +85,7 @@ class Sweep:
         if config is None:
             return
         self._config = config
-        runs_here()  # from now on, the points of other workers here leave cores to this one
+        announce_run()  # from now on, the points of other workers here leave cores to this one
         known = self.study.user_attrs.get(_CONFIG)
         if known is None:
             self.study.set_user_attr(_CONFIG, config.as_dict())
@@ -205,9 +205,8 @@ class Sweep:
         beats = itertools.count(1)
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            config = configured(self._config, point)
             outcome = run_point(
-                replace(config, threads=config.threads or shared_threads()),
+                configured(self._config, point),
                 BEAT_S,
                 lambda: trial.set_user_attr(_BEAT, next(beats)),
             )

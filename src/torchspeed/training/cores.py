@@ -2,7 +2,9 @@
 
 Threads of one operator wait for each other, so two runs with a thread for every core are far
 slower than two with half as many. Every run binds a Unix socket in Linux's abstract namespace: it
-is no file, the kernel lists it, and it is gone when the process ends, however it ends.
+is no file, the kernel lists it, and it is gone when the process ends, however it ends. A command
+announces itself before it imports torch, which takes seconds, and counts the others after that, so
+that commands which start together see each other.
 """
 
 from __future__ import annotations
@@ -35,19 +37,20 @@ def shared_threads(ranks: int = 1) -> int | None:
 
 
 def runs_here() -> int:
-    """Count the runs on this machine; from its first call on, this process is one of them.
+    """Count the runs on this machine that announced themselves; at least this one.
 
     Elsewhere than on Linux, and across network namespaces, a run sees itself alone.
     """
     if sys.platform != "linux":
         return 1
-    _announce()
     return max(1, Path("/proc/net/unix").read_text(encoding="utf-8").count(f"@{_NAME}"))
 
 
 @cache
-def _announce() -> socket.socket:
-    """Bind the socket that other runs count, and keep it until this process ends."""
+def announce_run() -> socket.socket | None:
+    """Have others count this process as a run until it ends; asked again, it changes nothing."""
+    if sys.platform != "linux":
+        return None
     announced = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     announced.bind(f"\0{_NAME}{uuid4()}")
     return announced
