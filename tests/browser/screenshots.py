@@ -70,7 +70,7 @@ VIEWS = {
             "label:has-text('Compare')",
             "label:has-text('From')",
             "p:has-text('geometric mean')",
-            "p:has-text('interleaved')",
+            ".bar-cell",
         ),
     ),
     "releases": View(

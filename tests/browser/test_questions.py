@@ -48,6 +48,9 @@ def reader(browser: Browser, ours: Site) -> Iterator[Visitor]:
     check(reader)
 
 
+SECTION = "main > section:not([hidden])"
+
+
 def click(reader: Visitor, name: str) -> None:
     reader.page.get_by_role("link", name=name, exact=True).click()
     reader.settled()
@@ -66,6 +69,16 @@ def test_which_release_made_training_slower_and_which_operator(reader: Visitor) 
     why = reader.text(".news p")
     assert re.search(r"^torch [\d.]+ \+[\d.]+ % \(\w[\w ]+\)", why), why
     assert reader.page.locator(".news").bounding_box()["y"] < 300  # type: ignore[index]
+
+
+def test_how_much_tuning_gains(reader: Visitor) -> None:
+    click(reader, "Compare")
+    reader.choose("by", "implementation")
+    assert re.search(
+        r"^Time, tuned against plain: geometric mean", reader.text(f"{SECTION} .lead")
+    )
+    rows = {row[0]: row for row in reader.rows(f"{SECTION} table.list")}
+    assert "times as long" in rows["darnn · cpu · forward"][3]
 
 
 def test_what_the_newest_release_changed_in_memory(ours: Site, reader: Visitor) -> None:

@@ -210,8 +210,52 @@ def test_two_commits_compared_case_by_case(site: Site, visitor: Visitor) -> None
     visitor.go("#/compare")
     lead = visitor.text("main > section:not([hidden]) .lead")
     assert re.search(r"geometric mean .* of \d+ cases", lead)
-    bars = visitor.page.locator("main > section:not([hidden]) svg .mark").count()
-    assert bars == len(visitor.rows("main > section:not([hidden]) table.list"))
+    rows = visitor.page.locator("main > section:not([hidden]) table.list tbody tr")
+    assert rows.count() == rows.locator("svg.mark").count() > 0, "a bar in each row"
+
+
+def test_neighbouring_pairs_are_one_key_away(
+    site: Site, visitor: Visitor, released: Site, visit: Callable[..., Visitor]
+) -> None:
+    commits = [commit[0][:8] for commit in site.index["commits"]]
+    page = visitor.go(f"#/compare?by=commit&a={commits[20]}&b={commits[21]}")
+    page.get_by_role("link", name=re.compile("^←")).click()
+    visitor.settled()
+    first = re.findall("[0-9a-f]{8}", visitor.text(LEAD))
+    for key in ("ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        visitor.settled()
+        later = re.findall("[0-9a-f]{8}", visitor.text(LEAD))
+        assert (later == first) == (key == "ArrowLeft")
+        if key == "ArrowRight":
+            assert later[1] == first[0], "the pair that begins where the other one ends"
+    page.locator("section:not([hidden]) [name=q]").press("ArrowRight")
+    assert re.findall("[0-9a-f]{8}", visitor.text(LEAD)) == first, "a field keeps its arrows"
+    newest = visit(released.url)
+    newest.go("#/compare?by=release")
+    assert newest.page.locator("a[rel=next]:visible").count() == 0
+
+
+def test_a_comparison_is_copied(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/compare")
+    page.get_by_role("button", name="Copy as Markdown").locator("visible=true").click()
+    page.wait_for_function("() => /copied/.test(document.getElementById('announcer').textContent)")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert "| Change | 99 % interval |" in lines[2]
+    rows = page.locator("main > section:not([hidden]) table.list tbody tr").count()
+    assert len(lines) == rows + 4
+
+
+def test_an_empty_comparison_says_what_to_choose(site: Site, visitor: Visitor) -> None:
+    empty = "main > section:not([hidden]) .notice"
+    commit = site.index["commits"][3][0][:8]
+    visitor.go("#/compare?q=nothing+is+called+this")
+    assert "choose another suite, or clear the words" in visitor.text(empty)
+    visitor.turn_to(f"#/compare?by=commit&a={commit}&b={commit}")
+    assert f"Choose two different sides: both are {commit}" in visitor.text(empty)
+    visitor.turn_to("#/compare?by=device&a=cpu&b=tpu")
+    assert "No case has a time both for cpu and for tpu on" in visitor.text(empty)
+    assert "Choose other sides, another machine" in visitor.text(empty)
 
 
 def test_eager_against_compiled(modes: Site, visit: Callable[..., Visitor]) -> None:

@@ -57,6 +57,16 @@ def test_changes_are_written_as_in_the_data(ratios: list[float]) -> None:
         assert _near(text, quantities.change(ratio)), ratio
 
 
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=20))
+def test_intervals_are_written_as_in_the_data(intervals: list[tuple[float, float]]) -> None:
+    shown = evaluate("text/format.js", "argument.map(module.formatInterval)", intervals)
+    for interval, text in zip(intervals, shown, strict=True):
+        ends, wanted = text.removesuffix(" %"), quantities.interval(interval).removesuffix(" %")
+        for end, expected in zip(ends.split(" to "), wanted.split(" to "), strict=True):
+            assert _near(end, expected), interval
+
+
 def _near(text: str, expected: str) -> bool:
     """Tell whether two texts agree but for the rounding of a half, which languages differ in."""
     if text == expected:

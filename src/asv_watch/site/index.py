@@ -152,6 +152,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "name": benchmark.name,
                 "slug": names.slug(benchmark.name),
                 "metric": metric_of.get(benchmark.name),
+                "parameters": benchmark.param_names,
             }
             for benchmark in benchmarks
         ],

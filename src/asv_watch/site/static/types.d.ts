@@ -59,6 +59,8 @@ interface Benchmark {
   slug: string;
   /** A place in `Index.metrics`. */
   metric: number;
+  /** Names of its parameters. */
+  parameters: string[];
 }
 
 /** What a row stands for, with its settings. */

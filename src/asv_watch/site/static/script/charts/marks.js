@@ -23,16 +23,6 @@ const SHAPES = [
 export const markPath = (shape, x, y) =>
   SHAPES[shape % SHAPES.length]?.(Number(x.toFixed(1)), Number(y.toFixed(1))) ?? "";
 
-/**
- * Cut in the middle, as labels mostly differ at their ends.
- * @param {string} label
- * @param {number} most letters
- */
-export function shortened(label, most) {
-  const start = Math.floor((most - 1) / 2);
-  return label.length > most ? `${label.slice(0, start)}…${label.slice(start + 1 - most)}` : label;
-}
-
 /** A pixel as text. @param {number} pixel */
 export const fix = (pixel) => pixel.toFixed(1);
 

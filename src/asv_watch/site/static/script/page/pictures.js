@@ -21,7 +21,7 @@ const PROPERTIES = [
 export const visibleCharts = () =>
   /** @type {SVGSVGElement[]} */ ([
     ...document.querySelectorAll(
-      "main > section:not([hidden]) :is(svg.chart, svg.levels):not(.swatch)",
+      "main > section:not([hidden]) :is(svg.chart, svg.levels, svg.bar-cell):not(.swatch)",
     ),
   ]).filter((chart) => chart.checkVisibility());
 
@@ -43,8 +43,15 @@ export function drawPicture() {
   const charts = visibleCharts();
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
   const texts = charts.flatMap((chart) => {
-    const caption = chart.closest("tr, figure, li")?.querySelector("th, figcaption, .title");
-    return caption ? [{ caption, box: caption.getBoundingClientRect() }] : [];
+    const row = chart.closest("tr, figure, li");
+    // Before a change stands a word for people who listen.
+    return [...(row?.querySelectorAll("th, .number, .change, figcaption, .title") ?? [])].map(
+      (node) => {
+        const isChange = node.matches(".change");
+        const text = (isChange ? node.lastChild : node)?.textContent ?? "";
+        return { text, box: node.getBoundingClientRect() };
+      },
+    );
   });
   const all = [...boxes, ...texts.map(({ box }) => box)];
   const left = Math.min(...all.map((box) => box.left)) - 12;
@@ -62,11 +69,11 @@ export function drawPicture() {
       "font-family": "system-ui, sans-serif",
     },
     svg("rect", { width, height, fill: style.backgroundColor }),
-    texts.map(({ caption, box }) =>
+    texts.map(({ text, box }) =>
       svg(
         "text",
         { x: box.left - left, y: box.bottom - top - 5, fill: style.color, "font-size": 14 },
-        (caption.textContent ?? "").replace(/\s+/g, " "),
+        text.replace(/\s+/g, " "),
       ),
     ),
   );

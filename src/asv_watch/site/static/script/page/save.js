@@ -62,16 +62,30 @@ async function copyText(text, what) {
   return true;
 }
 
-/** A command with a button that copies it. @param {string} command */
-export function commandBlock(command) {
-  const button = el("button", { type: "button", class: "button" }, "Copy");
+/**
+ * A button that copies a text, which is made when it is wanted.
+ * @param {string} label
+ * @param {string} what how the text is called in the message
+ * @param {() => string} textOf
+ */
+export function copyButton(label, what, textOf) {
+  const button = el("button", { type: "button", class: "button" }, label);
   button.addEventListener("click", async () => {
-    if (!(await copyText(command, "Command"))) return;
+    if (!(await copyText(textOf(), what))) return;
     button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 1500);
+    setTimeout(() => (button.textContent = label), 1500);
   });
-  return el("div", { class: "command" }, el("pre", {}, command), button);
+  return button;
 }
+
+/** A command with a button that copies it. @param {string} command */
+export const commandBlock = (command) =>
+  el(
+    "div",
+    { class: "command" },
+    el("pre", {}, command),
+    copyButton("Copy", "Command", () => command),
+  );
 
 /** Makes the menu. @returns {{ node: HTMLElement, offer: (saved: Saved | null) => void }} */
 export function saveMenu() {

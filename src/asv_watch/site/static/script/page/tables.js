@@ -12,6 +12,7 @@ import { announce, el } from "./elements.js";
  * @property {string} text
  * @property {(row: T) => Cell} value what is sorted by and saved
  * @property {(row: T) => Child} [draw] what is shown, if that is more than the value
+ * @property {Child} [axis] shown below its heading
  * @property {boolean} [hidden] whether it is only saved
  * @property {boolean} [number]
  * @property {boolean} [wrap]
@@ -120,9 +121,9 @@ export const sheetOf = (columns, rows) => ({
  * @param {string} order
  * @param {boolean} sortable
  */
-function heading({ id, text, number }, order, sortable) {
+function heading({ id, text, number, axis }, order, sortable) {
   const attributes = { scope: "col", class: number ? "number" : null };
-  if (!sortable) return el("th", attributes, text);
+  if (!sortable) return el("th", attributes, text, axis);
   const active = order.replace(/^-/, "") === id;
   const next = active === order.startsWith("-") ? id : `-${id}`;
   const sort = active ? (order.startsWith("-") ? "descending" : "ascending") : null;
@@ -141,7 +142,7 @@ function heading({ id, text, number }, order, sortable) {
     },
     text,
   );
-  return el("th", { ...attributes, "aria-sort": sort }, button);
+  return el("th", { ...attributes, "aria-sort": sort }, button, axis);
 }
 
 /**

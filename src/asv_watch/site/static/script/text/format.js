@@ -66,6 +66,10 @@ export function formatChange(ratio, kind = "time") {
   return `${digits(ratio, 2)} times as ${kind === "time" ? "long" : "much"}`;
 }
 
+/** The ends of a ratio's interval, always per cent. @param {[number, number]} ends */
+export const formatInterval = (ends) =>
+  `${ends.map((end) => percent(end, 1).replace(" %", "")).join(" to ")} %`;
+
 /** A ratio at an axis: −10 %, 0 %, 2×. @param {number} ratio */
 export function formatRatioTick(ratio) {
   if (Math.abs(ratio - 1) < 1e-9) return "0 %";

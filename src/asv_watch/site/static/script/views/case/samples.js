@@ -1,6 +1,5 @@
 // The samples of the newest run of a case and of the one before it, or before a change.
 
-import { fittingChart } from "../../charts/bars.js";
 import { fix } from "../../charts/marks.js";
 import { linearScale } from "../../charts/scales.js";
 import { getModel } from "../../data/model.js";
@@ -81,6 +80,24 @@ function drawSamples(root, runs, width, metric) {
 }
 
 /**
+ * A chart that is drawn again when its width changes.
+ * @param {(root: SVGSVGElement, width: number) => void} draw
+ */
+function fittingChart(draw) {
+  const label = "Samples of two runs";
+  const root = svg("svg", { class: "chart still", role: "group", "aria-label": label });
+  const frame = el("div", {}, root);
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.round(frame.clientWidth);
+    if (!width || Math.abs(width - drawn) < 3) return;
+    drawn = width;
+    draw(root, Math.max(260, width));
+  }).observe(frame);
+  return frame;
+}
+
+/**
  * The panel; empty if no run of the series has samples.
  * @param {Series} series
  */
@@ -93,9 +110,7 @@ export async function samplesPanel(series) {
   const previous = change && runs.has(change.p) ? change.p : (commits.at(-2) ?? newest);
   const drawn = [...new Set([previous, newest])].flatMap((at) => runs.get(at) ?? []);
   const { metric } = series;
-  const chart = fittingChart("Samples of two runs", (root, width) =>
-    drawSamples(root, drawn, width, metric),
-  );
+  const chart = fittingChart((root, width) => drawSamples(root, drawn, width, metric));
   return [
     chart,
     el(

@@ -1,9 +1,9 @@
 // The table of changes: a line for each, with its bar; and the commits that one may come from.
 
-import { barShapes } from "../../charts/bars.js";
+import { drawBar } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/save.js";
-import { el, fold, svg } from "../../page/elements.js";
+import { el, fold } from "../../page/elements.js";
 import {
   caseName,
   casePage,
@@ -18,37 +18,15 @@ import { columnOf } from "../../page/tables.js";
 
 /** @import { Column } from "../../page/tables.js" */
 
-/** Changes by this factor and more fill half of a bar's width. */
-const LARGEST = 4;
-const [WIDTH, MARGIN] = [120, 3];
+/** @type {Verdict} */
+const SAME = "same";
 
-/**
- * The place of a ratio along a bar. It grows with the root of the logarithm, so that 2 % can be
- * seen beside 60 %.
- * @param {number} ratio
- */
-function rootScale(ratio) {
-  const size = Math.min(1, Math.sqrt(Math.abs(Math.log(ratio)) / Math.log(LARGEST)));
-  return WIDTH / 2 + Math.sign(ratio - 1) * size * (WIDTH / 2 - MARGIN);
-}
-
-/**
- * A bar from 0 % to the change, with its interval.
- * @param {{ ratio: number | null, interval: [number, number] | null, verdict: Verdict }} change
- */
-export function inlineBar({ ratio, interval, verdict }) {
-  if (ratio === null) return null;
-  const zero = WIDTH / 2;
-  return svg(
-    "svg",
-    {
-      class: `bar-cell mark ${verdict}`,
-      viewBox: `0 0 ${WIDTH} 14`,
-      "aria-hidden": "true",
-    },
-    svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: 14 }),
-    barShapes({ ratio, interval }, rootScale, 7),
-  );
+/** A suspected change has a grey bar without an interval. @param {Change} change */
+function barOf({ state, ratio, about, interval, verdict }) {
+  const isMeasured = state === "measured";
+  const size = isMeasured ? ratio : about;
+  const how = isMeasured ? { interval, verdict } : { interval: null, verdict: SAME };
+  return size === null ? null : drawBar({ ratio: size, ...how });
 }
 
 /** How a change was found. @param {Change} change */
@@ -82,9 +60,7 @@ export function changeColumns(changes) {
         el(
           "div",
           { class: "bar-line" },
-          change.state === "measured"
-            ? inlineBar(change)
-            : inlineBar({ ratio: change.about, interval: null, verdict: "same" }),
+          barOf(change),
           changeSign(change),
           change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
         ),

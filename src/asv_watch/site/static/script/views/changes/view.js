@@ -60,6 +60,7 @@ function commitBar(state) {
     return el("a", { href: rev && addressOf("changes", { ...state.params, rev }) }, words);
   }
   const ranges = model.index.ranges.filter((range) => range.p < at && at <= range.c);
+  const before = Math.min(at - 1, ...ranges.map(({ p }) => p));
   return [
     el(
       "div",
@@ -81,7 +82,13 @@ function commitBar(state) {
       ),
       el(
         "a",
-        { href: linkTo("compare", { by: "commit", b: model.shortOf(at) }) },
+        {
+          href: linkTo("compare", {
+            by: "commit",
+            a: model.shortOf(before),
+            b: model.shortOf(at),
+          }),
+        },
         "all its values",
       ),
       el("a", { href: addressOf("changes", { ...state.params, rev: null }) }, "all commits"),

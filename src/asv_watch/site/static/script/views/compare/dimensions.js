@@ -19,33 +19,53 @@ const plain = (values) => values.map((value) => [value, value]);
 /** @param {Choice[]} choices @returns {[string, string]} */
 const firstTwo = ([a, b]) => [a?.[0] ?? "", b?.[0] ?? ""];
 
-/** The newest commit of a place, and what it is compared with. @param {Place} place @returns {[string, string]} */
+/**
+ * The newest commits that a comparison found to differ here; without any the newest commit and
+ * the one before it.
+ * @param {Place} place
+ * @returns {[string, string]}
+ */
 function initialCommits(place) {
-  const { shortOf, commitsAt } = getModel();
+  const { shortOf, commitsAt, index, series } = getModel();
+  const compared = index.changes.find(({ s, state }) => {
+    const { m, e } = series[s] ?? {};
+    return state === "measured" && m === place.m && e === place.e;
+  });
   const { c = 0, base = null } = commitsAt(place) ?? {};
-  return [shortOf(base ?? 0), shortOf(c)];
+  return compared
+    ? [shortOf(compared.p), shortOf(compared.c)]
+    : [base === null ? "" : shortOf(base), shortOf(c)];
 }
 
-/** Parameters of cases that have several values, in the order in which suites list them. @returns {Dimension[]} */
-function labelDimensions() {
-  /** @type {Map<string, Set<string>>} */
-  const values = new Map();
-  for (const { labels, measured } of getModel().cases)
-    for (const [name, value] of measured ? Object.entries(labels) : [])
-      values.set(name, (values.get(name) ?? new Set()).add(value));
-  values.delete(getModel().subject);
-  return [...values].flatMap(([name, of]) => {
+/**
+ * Parameters and other labels that have several values in the cases of a metric, in the order in
+ * which suites list them. The first choice are the two values with the most cases.
+ * @param {Metric} metric
+ * @returns {Dimension[]}
+ */
+function labelDimensions(metric) {
+  /** @type {Map<string, Map<string, number>>} */
+  const counts = new Map();
+  for (const { labels, measured, metric: own } of getModel().cases)
+    for (const [name, value] of measured && own === metric ? Object.entries(labels) : []) {
+      const of = counts.get(name) ?? new Map();
+      counts.set(name, of.set(value, (of.get(value) ?? 0) + 1));
+    }
+  counts.delete(getModel().subject);
+  return [...counts].flatMap(([name, of]) => {
     if (of.size < 2) return [];
     const order = getModel().index.parameters[name] ?? [];
-    const choices = plain([...of].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
-    return { id: name, name, choices, initial: () => firstTwo(choices) };
+    const values = [...of.keys()].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+    const most = [...values].sort((a, b) => (of.get(b) ?? 0) - (of.get(a) ?? 0)).slice(0, 2);
+    const first = plain(values.filter((value) => most.includes(value)));
+    return { id: name, name, choices: plain(values), initial: () => firstTwo(first) };
   });
 }
 
-/** All that can be compared on this site. @returns {Dimension[]} */
-export function dimensions() {
+/** All that can be compared here. @param {Place} place @returns {Dimension[]} */
+export function dimensions({ m, metric }) {
   const { index } = getModel();
-  const used = new Set(index.newest_runs.map((run) => run.e));
+  const used = new Set(index.newest_runs.flatMap((run) => (run.m === m ? [run.e] : [])));
   /** @type {Choice[]} */
   const environments = index.environments
     .filter((_, at) => used.has(at))
@@ -70,14 +90,14 @@ export function dimensions() {
       id: "machine",
       name: "machine",
       choices: machines,
-      initial: ({ m }) => {
+      initial: () => {
         const here = index.machines[m]?.name ?? "";
         const longestFirst = [...index.newest_runs].sort((a, b) => b.commits - a.commits);
         const other = longestFirst.find((run) => run.m !== m);
         return [index.machines[other?.m ?? m]?.name ?? "", here];
       },
     },
-    ...labelDimensions(),
+    ...labelDimensions(metric),
   ];
   const possible = all.filter(({ id, choices }) =>
     id === "commit" ? index.commits.length > 1 : choices.length > 1,
@@ -100,7 +120,7 @@ export function dimensions() {
 export function readSides(state) {
   const model = getModel();
   const place = model.place(state);
-  const all = dimensions();
+  const all = dimensions(place);
   const alone = model.commitsAt(place)?.base === null && model.index.machines.length > 1;
   const releases = model.index.releases.length > 1 && !state.params.base;
   const initial = releases ? "release" : alone ? "machine" : "commit";
@@ -109,6 +129,23 @@ export function readSides(state) {
   const [first, b] = by?.initial(place) ?? ["", ""];
   const a = by?.id === "commit" ? firstParam(state, "base", first) : first;
   return { place, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
+}
+
+/**
+ * The pairs of neighbours before and after two sides.
+ * @param {string[]} order
+ * @param {string} a
+ * @param {string} b
+ * @returns {{ prev: [string, string] | null, next: [string, string] | null }}
+ */
+export function neighbours(order, a, b) {
+  const [from, to] = [order.indexOf(a), order.indexOf(b)];
+  const [before = "", first = ""] = order.slice(Math.max(0, from - 1), from + 1);
+  const [last = "", after = ""] = order.slice(to);
+  return {
+    prev: from > 0 ? [before, first] : null,
+    next: to >= 0 && after ? [last, after] : null,
+  };
 }
 
 /** What a side is called. @param {Dimension} by @param {string} side */

@@ -4,35 +4,26 @@ import { getModel, isComparable } from "../../data/model.js";
 import { loadReleasePairs, loadReleases } from "../../data/registry.js";
 import { findPair, readPair, runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
-import { formatChange } from "../../text/format.js";
 import { sidesOf } from "./sides.js";
 
 /** @import { Dimension } from "./dimensions.js" */
 
 /**
- * @typedef {{
- *   ratio: number | null, interval: [number, number] | null, verdict: Verdict, text: string
- * }} InTurn
- *
  * @typedef {object} Pair
  * @property {Series} series of the second side, or of the first where the second is not measured
  * @property {string} label
  * @property {Measured} a
  * @property {Measured} b
  * @property {number} ratio b / a
- * @property {InTurn | null} change the interleaved comparison of these two versions
+ * @property {MeasuredPair | null} compared the interleaved comparison of these two versions
  * @property {string} note where a published value comes from
  *
- * @typedef {{ pairs: Pair[], notes: string[] }} Pairs
+ * @typedef {object} Pairs
+ * @property {Pair[]} pairs
+ * @property {string[]} notes
+ * @property {string[]} [order] of all that a side can be, oldest first; by default, the choices
+ * @property {[string, string]} [sides] those shown, where they are not those asked for
  */
-
-/** A measured pair as Compare shows it. @param {MeasuredPair} pair @param {Metric} metric @returns {InTurn} */
-const inTurn = ({ ratio, interval, verdict }, metric) => ({
-  ratio,
-  interval,
-  verdict,
-  text: formatChange(ratio, metric.kind),
-});
 
 /**
  * The values of both sides of a pair, in its own rounds.
@@ -64,13 +55,13 @@ function labelOf({ line, field, labels }, dimension) {
  * @param {Series} series
  * @param {Measured | null | undefined} a
  * @param {Measured | null | undefined} b
- * @param {{ change?: InTurn | null, note?: string, dimension?: string }} [how]
+ * @param {{ compared?: MeasuredPair | null, note?: string, dimension?: string }} [how]
  * @returns {Pair[]}
  */
-function pairOf(series, a, b, { change = null, note = "", dimension = "" } = {}) {
+function pairOf(series, a, b, { compared = null, note = "", dimension = "" } = {}) {
   if (!a?.value || !b?.value) return [];
-  const ratio = change?.ratio ?? b.value / a.value;
-  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, change, note }];
+  const ratio = compared?.ratio ?? b.value / a.value;
+  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, compared, note }];
 }
 
 /**
@@ -101,7 +92,7 @@ async function commitPairs(place, a, b) {
     const near = measured.findLast((at) => at <= asked) ?? measured[0] ?? asked;
     if (near !== asked)
       notes.push(
-        `${model.shortOf(asked)} was not measured here: ${model.shortOf(near)} is shown.`,
+        `${model.shortOf(asked)} was not measured here; ${model.shortOf(near)} was and is shown.`,
       );
     return near;
   };
@@ -111,7 +102,7 @@ async function commitPairs(place, a, b) {
   let others = 0;
   const pairs = all.flatMap((series) => {
     const pair = findPair(pairsOf.get(series) ?? [], from, to);
-    if (pair) return pairOf(series, ...valuesOf(pair), { change: inTurn(pair, series.metric) });
+    if (pair) return pairOf(series, ...valuesOf(pair), { compared: pair });
     const [first, second] = [read(series, from), read(series, to)];
     if (isComparable(series, to, from)) return pairOf(series, first, second);
     if (first && second) others += 1;
@@ -119,7 +110,8 @@ async function commitPairs(place, a, b) {
   });
   if (others)
     notes.push(`${others} cases had another recipe or other conditions and are not compared.`);
-  return { pairs, notes };
+  const sides = /** @type {[string, string]} */ ([from, to].map(model.shortOf));
+  return { pairs: from === to ? [] : pairs, notes, order: measured.map(model.shortOf), sides };
 }
 
 /**
@@ -163,9 +155,9 @@ async function releasePairs(place, a, b) {
     const series = measuredSeries(what, place);
     const pair = findPair(all.map(readPair), from, to);
     if (!series || !pair) return [];
-    return pairOf(series, ...valuesOf(pair), { change: inTurn(pair, what.metric) });
+    return pairOf(series, ...valuesOf(pair), { compared: pair });
   });
-  return { pairs, notes: [`Measured on ${history.machine}.`] };
+  return { pairs, notes: [`Measured on ${history.machine}.`], order: history.versions };
 }
 
 /** @param {Place} place @returns {Pairs} */
@@ -211,7 +203,6 @@ export async function collectPairs({ place, by, a, b }) {
     }),
   );
   const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
-  if (apart)
-    notes.push(`${apart} cases have no commit that both sides measured: their newest values.`);
-  return { pairs, notes: ["The newest commit that both sides measured.", ...notes] };
+  if (apart) notes.push(`${apart} cases have none, so their newest values are shown.`);
+  return { pairs, notes: ["Values of the newest commit that both sides measured.", ...notes] };
 }

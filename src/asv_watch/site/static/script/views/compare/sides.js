@@ -16,7 +16,7 @@ function keyOf(what, dimension, differs) {
     ([name]) => name !== dimension && !differs(what, name),
   );
   // What is no parameter is told by the suite or by the name of the function.
-  const suite = dimension in getModel().index.parameters ? benchmark.name : "";
+  const suite = benchmark.parameters.includes(dimension) ? benchmark.name : "";
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }
 

@@ -1,10 +1,9 @@
 // Compare: any two commits, environments, machines or values of a label, case by case.
 
-import { changeParams, firstParam } from "../../address.js";
-import { barChart } from "../../charts/bars.js";
+import { addressOf, changeParams, firstParam, visitAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
-import { commandBlock } from "../../page/save.js";
+import { commandBlock, copyButton, markdownText } from "../../page/save.js";
 import {
   commitField,
   groupField,
@@ -13,57 +12,16 @@ import {
   searchField,
   selectField,
 } from "../../page/fields.js";
-import { casePage, changeSign, signsHelp } from "../../page/signs.js";
-import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
-import { capital, formatChange, formatValue, geometricMean, plural } from "../../text/format.js";
-import { dimensions, readSides, sideName } from "./dimensions.js";
+import { signsHelp } from "../../page/signs.js";
+import { drawTable, sheetOf } from "../../page/tables.js";
+import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
+import { dimensions, neighbours, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
+import { columnsOf } from "./table.js";
 
+/** @import { Dimension } from "./dimensions.js" */
 /** @import { Pair } from "./pairs.js" */
-/** @import { BarRow } from "../../charts/bars.js" */
-/** @import { Column } from "../../page/tables.js" */
-
-/** @typedef {{ a: string, b: string, metric: Metric, published: boolean }} Names */
-
-/** @param {Pair} pair @param {Names} names @returns {BarRow} */
-function ratioRow(pair, names) {
-  const { series, label, ratio, change } = pair;
-  const values = [pair.a, pair.b].map(({ value }) => formatValue(value, names.metric)).join(" → ");
-  const text = change?.text ?? formatChange(ratio, names.metric.kind);
-  return {
-    label,
-    href: casePage(series),
-    ratio: change?.ratio ?? ratio,
-    interval: change?.interval ?? null,
-    verdict: change?.verdict ?? "same",
-    text,
-    tip: [label, `${names.a} → ${names.b}: ${text}`, values].join("\n"),
-  };
-}
-
-/** @param {Names} names @returns {Column<Pair>[]} */
-function columnsOf({ a, b, metric, published }) {
-  const source = columnOf("Source", (/** @type {Pair} */ { note }) => note, { wrap: true });
-  return [
-    columnOf("Case", ({ label }) => label, {
-      draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
-    }),
-    columnOf(a, (pair) => pair.a.value, {
-      number: true,
-      draw: (pair) => formatValue(pair.a.value, metric),
-    }),
-    columnOf(b, (pair) => pair.b.value, {
-      number: true,
-      draw: (pair) => formatValue(pair.b.value, metric),
-    }),
-    columnOf("Change", ({ ratio }) => ratio, {
-      number: true,
-      draw: ({ ratio, change }) =>
-        change ? changeSign(change) : formatChange(ratio, metric.kind),
-    }),
-    ...(published ? [source] : []),
-  ];
-}
+/** @import { Names } from "./table.js" */
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -80,6 +38,71 @@ function chosen(pairs, state) {
     .sort((x, y) => size(y) - size(x));
 }
 
+/**
+ * What to choose where no pair is shown.
+ * @param {{ by: Dimension, place: Place, a: string, b: string }} asked
+ * @param {Names} names
+ * @param {number} found pairs that the filters leave out
+ */
+function nothingShown({ by, place, a, b }, names, found) {
+  if (found) return `${plural(found, "case")} left out: choose another suite, or clear the words.`;
+  if (!a || !b || a === b) return `Choose two different sides: both are ${names.b || "empty"}.`;
+  const machine = getModel().index.machines[place.m]?.name;
+  const where = ["machine", "release"].includes(by.id) ? "" : ` on ${machine}`;
+  const other = by.id === "published" ? "another machine" : "other sides, another machine";
+  return (
+    `No case has a ${names.metric.label} both for ${names.a} and for ${names.b}${where}. ` +
+    `Choose ${other} or something else that was measured.`
+  );
+}
+
+/**
+ * The mean of what was compared interleaved, or of everything where nothing was.
+ * @param {Pair[]} pairs
+ * @param {Names} names
+ */
+function summary(pairs, { a, b, metric }) {
+  const compared = pairs.filter((pair) => pair.compared);
+  const meant = compared.length ? compared : pairs;
+  const mean = formatChange(geometricMean(meant.map(({ ratio }) => ratio)), metric.kind);
+  const apart = pairs.length - meant.length;
+  return (
+    `${capital(metric.label)}, ${b} against ${a}: geometric mean ${mean} of ` +
+    `${plural(meant.length, "case")}. ${capital(metric.better)} is better.` +
+    `${apart ? ` ${plural(apart, "other case")} in grey: not compared interleaved.` : ""}`
+  );
+}
+
+/** Links to the pairs before and after the one in view; arrow keys follow them. @param {HTMLElement} app */
+function pairLinks(app) {
+  const links = { prev: el("a", { rel: "prev" }), next: el("a", { rel: "next" }) };
+  /** @type {Record<string, "prev" | "next">} */
+  const keys = { ArrowLeft: "prev", ArrowRight: "next" };
+  document.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const link = keys[key] ? links[keys[key]] : null;
+    const href = link?.getAttribute("href");
+    const busy = target instanceof Element && target.closest("input, select, textarea, .scroll");
+    if (!href || busy || !app.checkVisibility()) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    visitAddress(href);
+  });
+  /** @param {State} state @param {ReturnType<typeof neighbours>} pairs @param {(side: string) => string} nameOf */
+  function show(state, pairs, nameOf) {
+    for (const [rel, link] of Object.entries(links)) {
+      const pair = pairs[/** @type {"prev" | "next"} */ (rel)];
+      link.hidden = !pair;
+      link.removeAttribute("href");
+      if (!pair) continue;
+      const text = `${nameOf(pair[1])} against ${nameOf(pair[0])}`;
+      link.textContent = rel === "prev" ? `← ${text}` : `${text} →`;
+      link.href = addressOf("compare", { ...state.params, a: pair[0], b: pair[1] });
+    }
+  }
+  return { ...links, show };
+}
+
 /** @type {View} */
 export const compareView = {
   title: "Compare",
@@ -89,7 +112,8 @@ export const compareView = {
     /** @param {State} state @param {"a" | "b"} key */
     const side = (state, key) => readSides(state)[key];
     const by = selectField("by", "Compare", {
-      options: () => dimensions().map(({ id, name }) => [id, capital(name)]),
+      options: (state) =>
+        dimensions(readSides(state).place).map(({ id, name }) => [id, capital(name)]),
       initial: (state) => readSides(state).by?.id ?? "",
       change: (patch) => changeParams({ ...patch, a: null, b: null }),
     });
@@ -105,6 +129,7 @@ export const compareView = {
     const group = groupField();
     const words = searchField("q", "Words", "part of a name");
     const lead = el("p", { class: "lead" });
+    const links = pairLinks(app);
     const out = el("div", {});
     app.replaceChildren(
       el(
@@ -115,6 +140,7 @@ export const compareView = {
         group.node,
         words.node,
       ),
+      el("nav", { class: "pair-links", "aria-label": "Pairs" }, links.prev, links.next),
       lead,
       out,
     );
@@ -123,7 +149,7 @@ export const compareView = {
       const mine = (ticket = {});
       const asked = readSides(state);
       if (!asked.by) {
-        out.replaceChildren(notice("There is nothing to compare yet."));
+        out.replaceChildren(notice("There is nothing to compare yet: measure a second commit."));
         return null;
       }
       for (const field of [by, group, words]) field.show(state);
@@ -133,56 +159,54 @@ export const compareView = {
         commit.node.hidden = !typed;
         if (typed) select.node.hidden = true;
       }
-      const found = await collectPairs({ ...asked, by: asked.by });
+      const here = { ...asked, by: asked.by };
+      const found = await collectPairs(here);
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
       const published = asked.by.id === "published";
-      /** @type {Names} */
+      const [a, b] = found.sides ?? [asked.a, asked.b];
+      /** @param {string} value */
+      const nameOf = (value) => sideName(here.by, value);
       const names = {
-        a: published ? "published" : sideName(asked.by, asked.a),
-        b: published ? "ours" : sideName(asked.by, asked.b),
+        a: published ? "published" : nameOf(a),
+        b: published ? "ours" : nameOf(b),
         metric: asked.place.metric,
         published,
       };
+      const order = found.order ?? asked.by.choices.map(([value]) => value);
+      links.show(state, neighbours(order, a, b), nameOf);
       const pairs = chosen(found.pairs, state);
-      const compared = pairs.filter(({ change }) => change);
-      const meant = compared.length ? compared : pairs;
-      const mean = geometricMean(meant.map(({ ratio }) => ratio));
-      const apart = pairs.length - meant.length;
-      const { label, better } = names.metric;
-      lead.textContent = pairs.length
-        ? `${capital(label)}, ${names.b} against ${names.a}: geometric mean ` +
-          `${formatChange(mean, names.metric.kind)} of ${plural(meant.length, "case")}` +
-          `${apart ? `, without ${apart} that were not compared interleaved` : ""}. ` +
-          `${capital(better)} is better.`
-        : "";
-      const columns = columnsOf(names);
-      const rows = pairs.slice(0, 60).map((pair) => ratioRow(pair, names));
-      const colour = compared.length
-        ? "Coloured, and with an interval: compared interleaved."
+      const columns = columnsOf(names, pairs);
+      const title = `${names.b} against ${names.a}`;
+      const sheet = () => sheetOf(columns, pairs);
+      lead.textContent = pairs.length ? summary(pairs, names) : "";
+      const grey = pairs.some(({ compared }) => compared)
+        ? ""
         : "Grey: not compared interleaved, so noise may explain a difference.";
-      const [from, to] = [findCommit(asked.a), findCommit(asked.b)];
+      const known = [asked.a, asked.b].every((text) => findCommit(text) >= 0);
       out.replaceChildren(
         ...nodesOf([
           pairs.length
-            ? barChart(lead.textContent, rows)
-            : notice(`No case has a ${label} on both sides.`),
-          el("p", { class: "note" }, [colour, ...found.notes].join(" ")),
-          signsHelp("change"),
-          typed && from >= 0 && to >= 0
+            ? drawTable(title, columns, pairs, { state, className: "list cards compared" })
+            : notice(nothingShown(here, names, found.pairs.length)),
+          el("p", { class: "note" }, [grey, ...found.notes].join(" ").trim()),
+          pairs.length
+            ? el(
+                "div",
+                { class: "actions" },
+                copyButton("Copy as Markdown", "Markdown", () => markdownText(title, sheet())),
+                signsHelp("change"),
+              )
+            : null,
+          typed && known && a !== b
             ? fold(
                 "Compare the two interleaved",
                 commandBlock(`asv-watch compare --before ${asked.a} --after ${asked.b}`),
               )
             : null,
-          pairs.length ? drawTable("All values", columns, pairs, { state }) : null,
         ]),
       );
       announce(lead.textContent);
-      return {
-        name: "comparison",
-        title: `${names.b} against ${names.a}`,
-        sheet: () => sheetOf(columns, pairs),
-      };
+      return { name: "comparison", title, sheet };
     };
   },
 };

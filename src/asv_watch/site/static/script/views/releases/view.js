@@ -1,12 +1,12 @@
 // Releases: how fast every case is with each of them, what each changed, and how that was found.
 
+import { drawBar } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
 import { el, fold, listOf, nodesOf, notice } from "../../page/elements.js";
 import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
-import { inlineBar } from "../changes/table.js";
 import { releaseCharts } from "./charts.js";
 
 /** @import { Column } from "../../page/tables.js" */
@@ -44,7 +44,7 @@ const differenceColumns = (history) => [
       el(
         "div",
         { class: "bar-line" },
-        inlineBar(found),
+        drawBar(found),
         changeSign({ text: found.text, verdict: found.verdict }),
         el("span", { class: "muted" }, found.interval_text),
       ),

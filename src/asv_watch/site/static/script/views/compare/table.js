@@ -1,0 +1,57 @@
+// The table of a comparison: a row for each case, with both values and the bar of their ratio.
+
+import { barAxis, drawBar, sharedScale } from "../../charts/bars.js";
+import { el } from "../../page/elements.js";
+import { casePage, changeSign } from "../../page/signs.js";
+import { columnOf } from "../../page/tables.js";
+import { formatChange, formatInterval, formatValue } from "../../text/format.js";
+
+/** @import { Bar } from "../../charts/bars.js" */
+/** @import { Column } from "../../page/tables.js" */
+/** @import { Pair } from "./pairs.js" */
+
+/** @typedef {{ a: string, b: string, metric: Metric, published: boolean }} Names */
+
+/** @param {Pair} pair @returns {Bar} */
+const barOf = ({ ratio, compared }) => ({
+  ratio,
+  interval: compared?.interval ?? null,
+  verdict: compared?.verdict ?? "same",
+});
+
+/**
+ * @param {Names} names
+ * @param {Pair[]} pairs all that share the scale of the bars
+ * @returns {Column<Pair>[]}
+ */
+export function columnsOf({ a, b, metric, published }, pairs) {
+  const scale = sharedScale(pairs.map(barOf));
+  /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
+  const valueColumn = (text, side) =>
+    columnOf(text, (pair) => pair[side].value, {
+      number: true,
+      draw: (pair) => formatValue(pair[side].value, metric),
+    });
+  /** @param {Pair} pair */
+  const intervalOf = ({ compared }) => (compared ? formatInterval(compared.interval) : "");
+  return [
+    columnOf("Case", ({ label }) => label, {
+      draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
+    }),
+    valueColumn(a, "a"),
+    valueColumn(b, "b"),
+    columnOf("Change", ({ ratio }) => ratio, {
+      axis: barAxis(scale),
+      draw: (pair) =>
+        el(
+          "div",
+          { class: "bar-line" },
+          drawBar(barOf(pair), scale),
+          changeSign({ ...barOf(pair), text: formatChange(pair.ratio, metric.kind) }),
+          el("span", { class: "muted" }, intervalOf(pair)),
+        ),
+    }),
+    columnOf("99 % interval", intervalOf, { hidden: true }),
+    columnOf("Source", ({ note }) => note, { wrap: true, hidden: !published }),
+  ];
+}
