@@ -67,15 +67,16 @@ class Workload:
         self,
         seed: int = 0,
         device: str = "cpu",
-        implementation: Implementation = "tuned",
+        implementation: Implementation | None = None,
     ) -> nn.Module:
         """Build the model on a device, with the same parameters for the same seed.
 
         Args:
             seed: of the parameters.
             device: where to put the model.
-            implementation: of the model, on every device the same: `torchspeed.models.fastest`
-                names the one to work with, which what is measured must not depend on.
+            implementation: of the model; None for the faster one in a forward pass of the
+                workload's batch on this device. Measurements name theirs, so that a new
+                threshold starts no new series.
 
         Raises:
             ValueError: ``device`` is not here, or there is no such implementation.
@@ -87,7 +88,8 @@ class Workload:
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = models.create_model(self.model, implementation, **self.overrides)
+            made = implementation or models.Fastest(device, self.batch)
+            model = models.create_model(self.model, made, **self.overrides)
         return model.to(require_device(device))
 
     def example_inputs(

@@ -12,8 +12,10 @@ from tests.models.test_promises import batch_for, configurations
 from torchspeed.measure import formulations
 from torchspeed.measure.passes import Passes
 from torchspeed.models import create_model, fastest, has_tuned, list_models
-from torchspeed.models.fastest import fastest_on
-from torchspeed.training.cases import Training
+from torchspeed.models.fastest import Fastest
+from torchspeed.training.cases import AdamSteps, Training
+from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
 
 TUNED = [name for name in list_models() if has_tuned(name)]
@@ -95,20 +97,29 @@ def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> No
     assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
 
 
-def test_training_runs_what_was_measured_to_be_faster_for_its_device_batch_and_pass(
+def test_models_are_what_was_measured_to_be_faster_for_their_device_batch_and_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made_up: fastest.Thresholds = {
-        "cpu": {"dsanet": {"forward": 32, "backward": None}, "lstnet": {"forward": 1}}
+        "cpu": {"dsanet": {"forward": 32, "backward": None}, "lenet5": {"forward": None}}
     }
     monkeypatch.setattr(fastest, "thresholds", lambda: made_up)
-    assert [fastest_on("cpu", "dsanet", batch, "forward") for batch in (1, 31, 32, 1000)] == [
-        "plain", "plain", "tuned", "tuned",
-    ]  # fmt: skip
-    assert fastest_on("cpu", "dsanet", 1000, "backward") == "plain"
-    assert fastest_on("cpu", "lstnet", 1, "forward") == "tuned"
-    assert fastest_on("cuda:1", "lstnet", 1000, "forward") == "plain"  # not measured there
-    assert fastest_on("cpu", "resnet18", 1, "forward") == "plain"  # nobody tuned it
+    plain, tuned = (type(create_model("dsanet", name)) for name in ("plain", "tuned"))
+    for batch, expected in ((1, plain), (31, plain), (32, tuned), (1000, tuned), (None, tuned)):
+        assert type(create_model("dsanet", Fastest(batch=batch))) is expected
+        assert type(create_model("dsanet", Fastest("cpu", batch, "backward"))) is plain
+    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is plain  # not measured there
+    assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
+    assert type(create_model("lenet5")) is type(create_model("lenet5", "plain"))
+    assert Fastest().implementation_of("resnet18") == "plain"  # nobody tuned it
+
+    def trained(workload: str, batch: int, *, trains: bool) -> type[nn.Module]:
+        config = complete(RunConfig(model=workload, batch_size=batch))
+        return type(prepare(config, trains=trains)[0].model)
+
+    assert trained("dsanet", 31, trains=False) is plain
+    assert trained("dsanet", 32, trains=False) is tuned
+    assert trained("dsanet", 32, trains=True) is plain
 
 
 def test_what_was_measured_names_every_tuned_model_and_both_passes_on_each_device() -> None:
@@ -142,3 +153,4 @@ def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster
     tuned = type(create_model("lenet5", "tuned"))
     assert type(Passes("lenet5", "cpu", 2).model) is tuned
     assert type(Training("lenet5", "cpu")._model) is tuned
+    assert type(AdamSteps("dsanet", "cpu")._model) is type(create_model("dsanet", "tuned"))

@@ -12,8 +12,8 @@ dictionary of what ``forward`` weighed with. ``forward`` itself pays nothing for
 from importlib import import_module
 from pkgutil import walk_packages
 
+from torchspeed.models.fastest import Fastest, Implementation
 from torchspeed.models.registry import (
-    Implementation,
     create_model,
     has_tuned,
     list_arguments,
@@ -25,6 +25,7 @@ for _module in walk_packages(__path__, f"{__name__}."):
     import_module(_module.name)  # enters its models in the table
 
 __all__ = [
+    "Fastest",
     "Implementation",
     "create_model",
     "has_tuned",

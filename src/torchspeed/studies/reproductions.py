@@ -18,7 +18,7 @@ import torch
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
-from torchspeed.models.fastest import Pass, fastest_on
+from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
 from torchspeed.studies.measuring import Point, Values
 from torchspeed.training.baselines import LINEAR_NAME, RIDGE
@@ -287,7 +287,7 @@ def _passes(chosen: Setting) -> list[Point]:
 
     def seconds(model: str, pass_name: Pass) -> float:
         recipe = get_workload(model)
-        fastest = fastest_on(device, recipe.model, recipe.batch, pass_name)
+        fastest = Fastest(device, recipe.batch, pass_name).implementation_of(recipe.model)
         passes = Passes(model, device, implementation=fastest)
         return seconds_per_call(getattr(passes, pass_name), clock_for(device), 0.2)
 

@@ -42,7 +42,7 @@ class Training:
              recipe.example_targets(device=device, seed=2 * n + 1))
             for n in range(batches)
         ]  # fmt: skip
-        self._model = recipe.create_model(device=device)
+        self._model = recipe.create_model(device=device, implementation="tuned")
         self._optimiser = torch.optim.SGD(self._model.parameters(), lr=0.01, momentum=0.9)
 
     def step(self, batch: int = 0) -> None:
@@ -78,7 +78,7 @@ class AdamSteps:
         self._loss = recipe.loss
         self._inputs = recipe.example_inputs(device=device)
         self._targets = recipe.example_targets(device=device)
-        self._model = recipe.create_model(device=device)
+        self._model = recipe.create_model(device=device, implementation="tuned")
         # DSANet as Flux has it owns parameters that nothing reads.
         self._parameters = [p for p in self._model.parameters() if p.requires_grad]
         self._beginning = [p.detach().clone() for p in self._parameters]

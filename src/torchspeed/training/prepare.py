@@ -20,8 +20,8 @@ from torchspeed.data.load import import_callable, load_data
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
-from torchspeed.models import create_model, list_arguments
-from torchspeed.models.fastest import Pass, fastest_on
+from torchspeed.models import Fastest, create_model, list_arguments
+from torchspeed.models.fastest import Pass
 from torchspeed.training.config import RunConfig
 from torchspeed.training.steps import Loss, Network
 from torchspeed.workloads import Workload, get_workload
@@ -146,8 +146,8 @@ def _classifier(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
         )
     classes = {"num_classes": data.classes} if any_size else {}
     overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
-    implementation = fastest_on(config.device, workload.model, config.batch_size, run)
-    model = _one_line(lambda: create_model(workload.model, implementation, **overrides))
+    fastest = Fastest(config.device, config.batch_size, run)
+    model = _one_line(lambda: create_model(workload.model, fastest, **overrides))
     if config.image_size is not None:
         try:
             with torch.inference_mode():
@@ -188,8 +188,8 @@ def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
     overrides |= parse_kwargs(config.model_kwargs)
-    implementation = fastest_on(config.device, workload.model, config.batch_size, run)
-    return _one_line(lambda: create_model(workload.model, implementation, **overrides)), data
+    fastest = Fastest(config.device, config.batch_size, run)
+    return _one_line(lambda: create_model(workload.model, fastest, **overrides)), data
 
 
 def _one_line(make: Callable[[], Made]) -> Made:
