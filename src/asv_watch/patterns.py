@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,16 +78,14 @@ def case_pattern(text: str, origin: str = "cases") -> Pattern:
 
 @contextmanager
 def _cpu_limit(limit_s: float) -> Iterator[None]:
-    """Interrupt the body, which ``re`` allows, after CPU seconds; only in the main thread.
+    """Interrupt the body, which ``re`` allows, after CPU seconds.
 
     This timer is not the one that a run's own time limit uses (`asv_watch.machine.budget`).
 
     Raises:
         TimeoutError: The time is over.
+        ValueError: This is not the main thread, the only one that ``re`` can be interrupted in.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGVTALRM, _stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, max(limit_s, 0.001))
     try:

@@ -37,6 +37,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
+from asv_watch.records.measurements import Finite
 from asv_watch.signals import exit_in_words
 from asv_watch.statistics.ratio import faster_half
 
@@ -70,7 +71,7 @@ _Process = Literal["fork", "shared", "own"]
 class Number:
     """What one side gave in a round."""
 
-    value: float
+    value: Finite
     """Seconds of a call by the case's own clock, as the mean of the faster half of its samples; or
     the only value of a case that times nothing."""
     wall: float | None = None

@@ -15,6 +15,7 @@ from typing import Any
 
 from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
+from asv_watch.asv.packages import make_environment
 from asv_watch.asv.result_store import CaseRun, ResultStore, store_machine
 from asv_watch.asv.selection import Selection, cannot_run, case_name, cases_of, select
 from asv_watch.asv.settings import EnvironmentSpec
@@ -158,6 +159,7 @@ def _list(place: Workplace, version: Side, commit: str) -> Benchmarks:
     """
     results = place.configuration.results
     stored = read_machine_list(results, place.machine)
+    make_environment(place.root, place.configuration.repository, version.environment)
     try:
         benchmarks = list_benchmarks(place, [version])
     except WatchError:

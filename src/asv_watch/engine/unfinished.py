@@ -55,7 +55,8 @@ class Unfinished:
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
                 self._stored_in = kept.stored_in
-                if len(kept.numbers) == len(sides):
+                # A side that gave no number is measured again, and so are all with it.
+                if len(kept.numbers) == len(sides) and all(kept.numbers):
                     self.rounds.setdefault(kept.case, []).append(kept.numbers)
         else:
             self.forget()

@@ -19,33 +19,34 @@ from asv_watch.files import read_regular, write_whole
 from asv_watch.statistics import noise, partition
 from asv_watch.statistics.partition import BlockPartition
 
-
-class _Kept(msgspec.Struct):
-    code: str
-    """Digest of the code and the numpy that found the partitions."""
-    partitions: dict[str, BlockPartition]
+_DIGEST_BYTES = 16
 
 
 @contextmanager
 def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
     """Give the partitions that were found before, and keep those that are there at the end.
 
-    Without the folder, nothing is kept; a file that is damaged or cannot be written is as good as
-    none.
+    Without the folder, nothing is kept. A file that is damaged, cannot be written or was written
+    by other code is as good as none.
     """
     path = folder / "partitions.msgpack"
-    code = _code()
-    kept = _Kept(code, {})
-    with suppress(OSError, msgspec.MsgspecError):
-        kept = msgspec.msgpack.decode(read_regular(path), type=_Kept)
-    partitions = kept.partitions if kept.code == code else {}
+    partitions: dict[str, BlockPartition] = {}
+    with suppress(OSError):
+        content = read_regular(path)
+        packed = content[_DIGEST_BYTES:]
+        if _digest(packed) == content[:_DIGEST_BYTES]:
+            partitions = msgspec.msgpack.decode(packed, type=dict[str, BlockPartition])
     before = set(partitions)
     yield partitions
     if folder.is_dir() and partitions.keys() != before:
+        packed = msgspec.msgpack.encode(partitions)
         with suppress(OSError):
-            write_whole(path, msgspec.msgpack.encode(_Kept(code, partitions)))
+            write_whole(path, _digest(packed) + packed)
 
 
-def _code() -> str:
+def _digest(packed: bytes) -> bytes:
+    """Return what begins the file: it depends on its content, on the code and on numpy."""
     sources = np.__version__, inspect.getsource(noise), inspect.getsource(partition)
-    return hashlib.blake2b("\n".join(sources).encode(), digest_size=16).hexdigest()
+    digest = hashlib.blake2b("\n".join(sources).encode(), digest_size=_DIGEST_BYTES)
+    digest.update(packed)
+    return digest.digest()

@@ -61,6 +61,7 @@ _FIRST_CALLS_S = 1.0
 """No further one of these starts when those after the very first have taken so long."""
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
+_TOO_LARGE = 1e300  # for what is stored of a comparison: the quotient of two may have no value
 _SKIPPED = "skipped by its suite"
 """The reason of a suite that gives none."""
 
@@ -271,8 +272,8 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
         value = _own_peak_memory(value)
     if math.isnan(value):  # as asv has it
         return {"skipped": "its value is NaN"}
-    if not math.isfinite(value):
-        raise ValueError(f"its value is {value}, which is no finite number")
+    if not abs(value) < _TOO_LARGE:
+        raise ValueError(f"its value is {value}, which is too large or not finite")
     return {"value": value}
 
 

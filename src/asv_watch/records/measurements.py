@@ -38,8 +38,9 @@ from asv_watch.records.records import Problem, Time
 from asv_watch.statistics.ratio import estimate_ratio
 
 FOLDER = "comparisons"
-_Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
-Rounds = tuple[tuple[_Finite | None, ...], ...]
+Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
+"""What can be stored: quotients of two such numbers may still have none."""
+Rounds = tuple[tuple[Finite | None, ...], ...]
 """For each round a number of each version; ``None`` of a version that gave none."""
 
 

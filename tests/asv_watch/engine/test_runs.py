@@ -29,7 +29,7 @@ SUITE = """
 import os, subprocess, sys, time
 
 class Values:
-    params = ["fine", "huge", "boolean", "text", "crash", "leave", "other"]
+    params = ["fine", "huge", "large", "boolean", "text", "crash", "leave", "other"]
     param_names = ["kind"]
 
     def track_it(self, kind):
@@ -37,7 +37,7 @@ class Values:
             os.abort()
         if kind == "leave":
             os._exit(0)
-        return {"huge": 10**400, "boolean": True, "text": "1.5"}.get(kind, 1.5)
+        return {"huge": 10**400, "large": 1e300, "boolean": True, "text": "1.5"}.get(kind, 1.5)
 
 class Slow:
     timeout = 2
@@ -118,6 +118,7 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     assert {name.partition(".")[2]: line["outcome"] for name, line in outcomes.items()} == {
         "Values.track_it('fine')": "ok",
         "Values.track_it('huge')": "failed",
+        "Values.track_it('large')": "failed",
         "Values.track_it('boolean')": "failed",
         "Values.track_it('text')": "failed",
         "Values.track_it('crash')": "failed",

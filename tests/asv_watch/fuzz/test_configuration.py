@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
+import base64
 import json
 import shutil
+import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.selection import SHORT, matching
+from asv_watch.asv.settings import Configuration, read_configuration, select_environments
+from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
-from asv_watch.gate.comment import comment
-from asv_watch.gate.result import ExactValues, GateCase, read_result
+from asv_watch.gate.comment import Stored, comment, read_stored
+from asv_watch.gate.result import ExactValues, GateCase, GateResult, read_result
+from asv_watch.night.queue import since
+from asv_watch.records.records import Benchmark
+from asv_watch.site.layout import with_columns
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.gate.results import change, result
 from tests.conftest import git
 
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 CONFIGURATION: dict[str, Any] = {
     "version": 1,
     "project": "p",
@@ -28,11 +36,17 @@ CONFIGURATION: dict[str, Any] = {
     "branches": ["main"],
     "environment_type": "virtualenv",
     "benchmark_dir": "benchmarks",
+    "pythons": [PYTHON],
     "matrix": {"req": {"numpy": ["2.4.0"]}, "env_nobuild": {"OMP_NUM_THREADS": ["1"]}},
-    "include": [{"req": {"numpy": "2.3.0"}}],
+    "include": [{"python": PYTHON, "req": {"numpy": "2.3.0"}}],
+    "exclude": [{"req": {"numpy": "2.2.0"}}],
+    "build_command": ["python -m build"],
+    "install_command": ["python -m pip install {wheel_file}"],
     "package_dir": "src",
     "measured_paths": ["src"],
-    "suites": {"suite": {"position": 1, "short": {"size": [1]}, "may_fork": True}},
+    "suites": {
+        "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"}
+    },
     "preload": ["json"],
     "fork_safe_from": {"numpy": "2.0"},
     "gpu_cases": "'cuda",
@@ -42,7 +56,18 @@ CONFIGURATION: dict[str, Any] = {
     "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16"}]},
     "release_cases": "time_",
     "machines": ["desk"],
-    "layout": {"rows": "size", "columns": ["pass"], "words": {"pass": ["cold"]}},
+    "layout": {
+        "rows": "size",
+        "columns": ["pass"],
+        "words": {"pass": ["cold"]},
+        "labels": {"kind": {"suite": "small"}},
+        "spelling": {"cold": "COLD"},
+        "levels": {"slow": "time_cold"},
+    },
+    "facts_script": "facts.py",
+    "profiler": "profiler.py",
+    "published_values": "published.json",
+    "tables": ["table.json"],
     "about": ["A sentence."],
     "site_url": "https://example.org",
 }
@@ -51,8 +76,14 @@ SUITE = (
 )
 
 
+SOUND = json.dumps(CONFIGURATION, indent=1).encode()
+WITH_COMMENTS = SOUND.replace(b"\n", b" // why\n", 3)
+
+
 @fuzz
-@given(content=damaged(json.dumps(CONFIGURATION).encode()))
+@given(content=damaged(SOUND) | damaged(WITH_COMMENTS))
+@example(content=SOUND)
+@example(content=WITH_COMMENTS)
 @pytest.mark.fault(
     "random damage",
     tried="asv.conf.json, a few bytes or values of it",
@@ -65,10 +96,26 @@ def test_the_configuration(tmp_path_factory: pytest.TempPathFactory, content: by
         (root / "benchmarks/suite.py").write_text(SUITE)
         git(root, "init", "--quiet", "--initial-branch=main")
         (root / "asv.conf.json").write_bytes(content)
-        with no_hang(), contextlib.suppress(WatchError):
-            read_configuration(root)
+        with no_hang():
+            try:
+                _use(root, read_configuration(root))
+            except WatchError as error:
+                assert content not in {SOUND, WITH_COMMENTS}, error  # noqa: PT017
     finally:
         shutil.rmtree(root)
+
+
+def _use(root: Path, configuration: Configuration) -> None:
+    """Do what commands do with settings before they measure."""
+    declared = configuration.declared
+    benchmark = {"name": "suite.S.time_cold", "param_names": ["size"], "params": [["1"]]}
+    described = declared.describe(benchmark | {"type": "time", "unit": "seconds"})
+    choose_cases([described], SHORT, declared, needed=False)
+    declared.forks_well({"numpy": "2.4.0"})
+    since(declared.oldest_commit or "v1", (), configuration.repository)
+    select_environments(configuration.environments, "2.4.0")
+    matching(declared.release_cases, otherwise=SHORT)
+    with_columns(declared.layout, [msgspec.convert(described, Benchmark)])
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +146,24 @@ def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) 
         assert "\n" not in str(error)  # noqa: PT017 - whatever it is
     finally:
         shutil.rmtree(path.parent)
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault(
+    "random damage",
+    tried="what a gate keeps in its comment, a few bytes of it or values of its content",
+    holds="it is read, or refused in one line",
+)
+def test_what_a_comment_keeps(gate_file: bytes, data: Any) -> None:
+    stored = Stored(msgspec.json.decode(gate_file, type=GateResult), "because")
+    content = data.draw(damaged(msgspec.json.encode(stored)))
+    state = b"<!-- asv-watch-gate " + base64.b64encode(zlib.compress(content)) + b" -->"
+    text = data.draw(st.just(state) | damaged(state)).decode("utf-8", "replace")
+    try:
+        with no_hang():
+            kept = read_stored(f"Table\n\n{text}\n")
+            if kept is not None:
+                comment(kept.result, 0.03, kept.accepted)
+    except WatchError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - whatever it is

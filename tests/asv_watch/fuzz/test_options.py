@@ -1,6 +1,7 @@
 """Every option of every command, given what nobody expects: a status, a line, no traceback.
 
-Commands run in a project whose Python is not on this machine, so none measures anything.
+Commands run in a project with stored results, where no environment can be made: each of them
+reads its options and results, and none measures anything.
 """
 
 from __future__ import annotations
@@ -9,95 +10,154 @@ import contextlib
 import io
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import msgspec
 import pytest
 import typer
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
 from asv_watch.terminal import printable
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
+from tests.asv_watch.gate.results import result
+from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
 from tests.asv_watch.torchless import suite_files
-from tests.conftest import commit, git
+from tests.conftest import commit
 
 ODD_TEXTS = (
     *("", " ", "-", "--", "0", "-1", "１", "٣%", "1e400", "nan", "inf", "9" * 400, "4h\n", "3%"),
     *("\x1b[2J", "\ud800", "\u202e", "=1+1", "'", '"', "$(id)", "`id`", ";", "%s", "{}", "\\"),
     *("/", "..", "../..", "/dev/null", "/proc/self/mem", "~", "x" * 5000, "a/" * 2000),
-    *(
-        "^HEAD",
-        "HEAD~99",
-        "@",
-        "@{u}",
-        "HEAD@9.9",
-        "main..main",
-        ":/",
-        "--all",
-        "-h",
-        "HEAD^{tree}",
-    ),
-    *("[", "(" * 3000, "a{99999999999}", "(a+)+$", "(?P<x>", "\\1", "*", "(?i)", "."),
+    *("^HEAD", "HEAD~99", "@", "@{u}", "HEAD@9.9", "main..main", ":/", "--all", "-h"),
+    *("HEAD^{tree}", "HEAD@newest", "HEAD@all", ".", "./python", "/bin/false", "3.99"),
+    *("[", "(" * 3000, "a{99999999999}", "(a+)+$", "(?P<x>", "\\1", "*", "(?i)"),
     *("http://[::1", "https://", "file:///", "http://x\n/", "2/5", "0/0", "1/9999999", "newest"),
+    *("9999-99-99", "0001-01-01", "9999-12-31", "2026-11-26T25:00", "1/2", "conda:3.99"),
+    *(
+        "virtualenv:same",
+        "virtualenv-py3.99",
+        "other/asv.conf.jsonc",
+        "gate.json",
+        "asv.conf.json",
+    ),
 )
-texts = st.sampled_from(ODD_TEXTS) | st.text(max_size=20).filter(lambda text: "\0" not in text)
+SOUND_TEXTS = ("HEAD", "HEAD~1", "v0.0.0", "desk", "desk:HEAD~2", "20", "2026-11-26", "results")
+texts = (
+    st.sampled_from(ODD_TEXTS)
+    | st.sampled_from(SOUND_TEXTS)
+    | st.text(max_size=20).filter(lambda text: "\0" not in text)
+)
+FIRST_ARGUMENTS = {"results": ("check", "merge", "export"), "gate-comment": ("gate.json",)}
 
 
-def _parameters() -> list[tuple[str, str]]:
+def _options() -> list[tuple[str, str]]:
     """Every command with each of its options that takes a value, and once without any."""
     listed = []
     for name, command in typer.main.get_group(app).commands.items():
         listed.append((name, ""))
-        with command.make_context(name, [], resilient_parsing=True) as context:
-            listed += [
-                (name, parameter.opts[0])
-                for parameter in context.command.params
-                if parameter.param_type_name == "option" and not getattr(parameter, "is_flag", 0)
-            ]
+        listed += [(name, option) for option, is_flag in _named(name, command) if not is_flag]
     return listed
 
 
-PARAMETERS = _parameters()
+def _named(name: str, command: Any) -> Iterator[tuple[str, bool]]:
+    """Yield the options of a command, and whether each is a flag."""
+    with command.make_context(name, [], resilient_parsing=True) as context:
+        for parameter in context.command.params:
+            if parameter.param_type_name == "option":
+                yield parameter.opts[0], bool(parameter.is_flag)
+
+
+OPTIONS = _options()
+FLAGS = {
+    name: [option for option, is_flag in _named(name, command) if is_flag]
+    for name, command in typer.main.get_group(app).commands.items()
+}
+
+
+@st.composite
+def command_lines(draw: st.DrawFn) -> list[str]:
+    """A command with one option, some flags and some arguments."""
+    name, option = draw(st.sampled_from(OPTIONS))
+    first = [draw(st.sampled_from(words)) for words in [FIRST_ARGUMENTS.get(name)] if words]
+    value = [f"{option}={draw(texts)}"] if option else []
+    flags = draw(st.lists(st.sampled_from(FLAGS[name]), max_size=2)) if FLAGS[name] else []
+    arguments = draw(
+        st.lists(texts, max_size=2 if first or name in {"compare", "releases"} else 1)
+    )
+    return [name, *first, *value, *flags, *arguments]
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that cannot be measured here."""
-    folder = tmp_path_factory.mktemp("options") / "project"
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    suite = "def time_it():\n    pass\n"
-    commit(folder, suite_files(suite, pythons=["3.99"], package_dir="src"), "Begin")
-    return folder
+    """A project with results, in which no environment can be made."""
+    suite = Suite("suite.S", TIME_AND_MEMORY[:2], {"size": (1, 2)})
+    plan = Plan(
+        commits=8,
+        suites=(suite,),
+        machines=("desk",),
+        machines_with_cuda=(),
+        torch_pairs=(("2.15.0", "0.29.2"),),
+        unmeasured_commits=0.0,
+        tag_every=4,
+    )
+    made: Generated = generate(tmp_path_factory.mktemp("options"), plan)
+    body = "    def time_forward(self, size): ...\n    def time_backward(self, size): ...\n"
+    files = suite_files(
+        f"class S:\n    params = [1, 2]\n    param_names = ['size']\n{body}",
+        pythons=[f"{sys.version_info.major}.{sys.version_info.minor}"],
+        package_dir="src",
+        measured_paths=["benchmarks", "src"],
+        environment_gib=0.01,
+        reference="HEAD~1",
+        releases={"numpy": ["2.4.0", "2.3.0"]},
+    )
+    files["other/asv.conf.jsonc"] = files["asv.conf.json"]
+    files["src/package.py"] = ""
+    files[".gitignore"] = "results/\nhtml/\n.asv/\ngate.json\n"
+    commit(made.repository, files, "Add suites")
+    made.results.rename(made.repository / "results")
+    (made.repository / "gate.json").write_bytes(msgspec.json.encode(result()))
+    return made.repository
 
 
 @contextlib.contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Work in a folder, with a git that asks nobody and goes nowhere."""
-    variables = {"GIT_ALLOW_PROTOCOL": "file", "GIT_TERMINAL_PROMPT": "0", "HOME": str(folder)}
+    """Work in a folder, with a git that asks nobody and goes nowhere, and no virtualenv."""
+    variables = {
+        "GIT_ALLOW_PROTOCOL": "file",
+        "GIT_TERMINAL_PROMPT": "0",
+        "HOME": str(folder),
+        "VIRTUALENV_CREATOR": "none",
+        "GITHUB_API_URL": "http://127.0.0.1:9",
+        "GITHUB_REPOSITORY": "owner/name",
+        "GITHUB_TOKEN": "token",
+    }
     # Options such as -E stay in the environment of the process: that of the next test too.
     with contextlib.chdir(folder), mock.patch.dict(os.environ, variables):
         yield
 
 
 @fuzz
-@given(data=st.data())
+@given(arguments=command_lines())
+@example(["bench"])
+@example(["nightly"])
 @pytest.mark.fault(
     "wrong request",
     tried="every option of every command with odd texts, and arguments that are none",
     holds="no traceback, no hang; a status that the commands document, and one line for an error",
 )
-def test_options(project: Path, tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    name, option = data.draw(st.sampled_from(PARAMETERS))
-    arguments = [name, *([f"{option}={data.draw(texts)}"] if option else [])]
-    arguments += data.draw(st.lists(texts, max_size=2))
+def test_options(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]
+) -> None:
     folder = tmp_path_factory.mktemp("run") / "project"
-    shutil.copytree(project, folder)
+    shutil.copytree(project, folder, symlinks=True)
     printed, errors = io.StringIO(), io.StringIO()
     try:
         with (

@@ -14,16 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.answers import Answer, Difference
+from asv_watch.asv.selection import SHORT
+from asv_watch.asv.settings import read_configuration
+from asv_watch.compare.files import compare_files
+from asv_watch.compare.stored import compare_stored
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
 from asv_watch.exchange.table import write_table
 from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
+from asv_watch.night.queue import Situation, next_task
+from asv_watch.night.tasks import SOURCES
 from asv_watch.records.comparisons import CaseRatio, Header, Unmeasured, Version
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
@@ -34,8 +42,10 @@ from asv_watch.records.records import Outcome
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
+from asv_watch.workplace import Workplace
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
+from tests.asv_watch.torchless import CONFIGURATION
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +91,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     sides = {"before": versions[2], "after": versions[3]}
     line = {"case": case, "at": 1_760_300_000, **sides, "explanation": explained}
     append_lines(made.results / "desk/explanations.jsonl", [line])
-    attempts = {"task": "a", "at": 1, "suites": "s", "failed": "why"}
+    task = f"{made.hashes[0]} virtualenv-py3.11-torch2.15.0-torchvision0.29.2-OMP_NUM_THREADS1"
+    attempts = {"task": task, "at": 1, "suites": "s", "failed": "why"}
     append_lines(made.results / "desk/attempts.jsonl", [attempts])
     shutil.copy(made.results / "benchmarks.json", made.results / "desk/benchmarks.json")
     (made.results / "notes.toml").write_text(
@@ -140,6 +151,12 @@ class Loaded:
         return len(self.history.problems) + sum(left.count for left in self.history.left_out)
 
 
+@pytest.fixture(scope="module")
+def before(sound: Generated, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    """The results before any damage."""
+    return Loaded.of(sound.results, sound, tmp_path_factory.mktemp("site"))
+
+
 @fuzz
 @given(data=st.data())
 @pytest.mark.fault(
@@ -147,7 +164,9 @@ class Loaded:
     tried="any file of the results, a few bytes or values of it",
     holds="no traceback, no hang, no loss without a message",
 )
-def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+def test_results(
+    sound: Generated, before: Loaded, tmp_path_factory: pytest.TempPathFactory, data: Any
+) -> None:
     files = sorted(path for path in sound.results.rglob("*") if path.is_file())
     kinds: dict[str, Path] = {}
     for path in files:  # the last of each kind
@@ -162,7 +181,7 @@ def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, dat
     try:
         with no_hang():
             shutil.copytree(sound.results, results)
-            before = Loaded.of(results, sound, folder / "site")
+            (folder / "asv.conf.json").write_text(json.dumps(_configuration(sound)))
             (results / path.relative_to(sound.results)).write_bytes(content)
             try:
                 after = Loaded.of(results, sound, folder / "site")
@@ -177,6 +196,7 @@ def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, dat
         assert not lost or after.complaints > before.complaints, (damage, lost)
         with no_hang():
             _use(results, sound, folder)
+            _plan_a_night(results, sound, folder)
             with contextlib.suppress(WatchError):
                 merge_results(results, folder / "merged")
                 merge_results(sound.results, folder / "merged")
@@ -187,7 +207,79 @@ def test_results(sound: Generated, tmp_path_factory: pytest.TempPathFactory, dat
 
 
 def _use(results: Path, made: Generated, folder: Path) -> None:
-    """Let every command that changes or exports results do so."""
+    """Let every command that reads or exports stored results do so."""
     commits = read_commits(made.repository)
     with contextlib.suppress(WatchError):
         write_table(load_history(results, commits), folder / "table.csv")
+    before, after = (f"desk:{made.hashes[index]}@2.15.0" for index in (2, 3))
+    with contextlib.suppress(WatchError):
+        compare_stored(folder, before=before, after=after, cases="")
+
+
+def _configuration(made: Generated) -> dict[str, Any]:
+    """Settings by which the results are those of the project."""
+    pins = {"torch": "2.15.0", "torchvision": "0.29.2"}
+    [python] = CONFIGURATION["pythons"]
+    include = [{"python": python, "req": pins, "env_nobuild": {"OMP_NUM_THREADS": "1"}}]
+    other = {"repo": str(made.repository), "matrix": {}, "include": include}
+    exclude = [{"req": {"torch": None}}]
+    return CONFIGURATION | other | {"exclude": exclude, "measured_paths": []}
+
+
+def _plan_a_night(results: Path, made: Generated, folder: Path) -> None:
+    """List every task of a night."""
+    configuration = read_configuration(folder)
+    place = Workplace(folder, configuration, configuration.environments, "desk")
+    commits = read_commits(made.repository)
+    history = None
+    with contextlib.suppress(WatchError):
+        history = place.load_history(commits)
+    attempts = Attempts(results / "desk", "s", lambda: 1.0)
+    try:
+        situation = Situation(place, SHORT, attempts, commits, history)
+        tried: set[str] = set()
+        while task := next_task(situation, SOURCES, tried, set()):
+            tried.add(task.name)
+        assert tried
+    except WatchError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - whatever it is
+
+
+@pytest.fixture(scope="module")
+def files_to_compare(sound: Generated) -> dict[str, bytes]:
+    """A result file, and other JSON files that somebody may name instead."""
+    [first, *_] = sorted(sound.results.glob("desk/*-*.json"))
+    answer = Answer("compare", "a", "b", [Difference(case="s.time_a", verdict="slower")])
+    return {
+        "result": first.read_bytes(),
+        "list": (sound.results / "benchmarks.json").read_bytes(),
+        "machine": (sound.results / "desk/machine.json").read_bytes(),
+        "answer": msgspec.json.encode(answer),
+    }
+
+
+@fuzz
+@given(data=st.data())
+@pytest.mark.fault(
+    "random damage",
+    tried="a result file that `compare` is given, a few bytes or values of it, or another file",
+    holds="it is compared, or refused in one line",
+)
+def test_files_to_compare(
+    files_to_compare: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory, data: Any
+) -> None:
+    folder = tmp_path_factory.mktemp("compared")
+    sound, damage = folder / "1-a.json", folder / "2-a.json"
+    sound.write_bytes(files_to_compare["result"])
+    (folder / "benchmarks.json").write_bytes(data.draw(damaged(files_to_compare["list"])))
+    damage.write_bytes(
+        data.draw(st.sampled_from(list(files_to_compare.values())).flatmap(damaged))
+    )
+    order = data.draw(st.permutations([sound, damage, damage]))
+    try:
+        with no_hang():
+            compare_files(order, sort="name", only_changed=True)
+    except WatchError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - whatever it is
+    finally:
+        shutil.rmtree(folder)

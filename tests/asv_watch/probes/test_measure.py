@@ -108,7 +108,7 @@ def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
     [
         ("silent", "AssertionError: assert size < 1 in allocate of suites/suite.py, line {line}"),
         ("loud", "RuntimeError: no kernel"),
-        ("endless", "ValueError: its value is inf, which is no finite number"),
+        ("endless", "ValueError: its value is inf, which is too large or not finite"),
     ],
 )
 def test_a_case_without_a_value_says_why_or_where_that_was_raised(
