@@ -226,7 +226,7 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     parts.append(
         f"One call takes {_time(old)} in its operators before and {_time(new)} after, "
         f"under the profiler; the operators that differ clearly take {_signed(difference)} of it. "
-        f"{in_words(explanation)}."
+        f"Cause: {in_words(explanation)}."
     )
     return "\n\n".join(parts)
 

@@ -52,6 +52,15 @@ def quantity(value: float, unit: str) -> str:
     return f"{digits(value / factor)} {name}".strip()
 
 
+def moved(before: float, after: float, unit: str) -> str:
+    """Write two values of one unit: ``12.1 → 14.0 ms``, ``980 µs → 1.20 ms``, ``0 → 5.48 ms``."""
+    number, _, name = quantity(before, unit).partition(" ")
+    written = quantity(after, unit)
+    if not before or (after and written.partition(" ")[2] == name):
+        return f"{number} → {written}"
+    return f"{number} {name} → {written if after else 0}"
+
+
 def change(ratio: float | None, kind: str = "time") -> str:
     """Return a ratio after / before as a change: ``+2.8 %``, or ``2.1 times as long``.
 

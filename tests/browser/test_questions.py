@@ -81,6 +81,23 @@ def test_how_much_tuning_gains(reader: Visitor) -> None:
     assert "times as long" in rows["darnn · cpu · forward"][3]
 
 
+def test_no_interval_of_a_release_leaves_its_chart(reader: Visitor) -> None:
+    click(reader, "Releases")
+    charts = reader.page.locator(".multiples svg.chart").evaluate_all(
+        """charts => charts.map(chart => ({
+          edges: [...chart.querySelectorAll(".axis, .gridline")].map(line => line.getBBox().y),
+          ends: [...chart.querySelectorAll(".whisker")].flatMap(path =>
+            [...path.getAttribute("d").matchAll(/M\\S+ (\\S+)V([\\d.-]+)/g)]
+              .flatMap(found => [Number(found[1]), Number(found[2])])),
+        }))"""
+    )
+    assert len(charts) >= 6
+    for chart in charts:
+        ends, axis = chart["ends"], max(chart["edges"])
+        assert ends
+        assert 8 < min(ends) < max(ends) < axis, "an end at an edge is a cut one"
+
+
 def test_what_the_newest_release_changed_in_memory(ours: Site, reader: Visitor) -> None:
     newest = ours.index["releases"][-1]
     click(reader, "Releases")

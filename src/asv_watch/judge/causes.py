@@ -7,7 +7,7 @@ between the two commits of the change, with the release and the case of its seri
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from asv_watch import quantities
@@ -33,6 +33,9 @@ the smallest difference that counts."""
 _WHOLE = 1.1
 """Share of the case's difference up to which an operator accounts for all of it: profiles have
 noise too."""
+_ALL = 0.95
+"""Share from which on an operator accounts for all of it."""
+_SUCCESSION = " → "
 _MOST_APART = 3.0
 """Factor by which the difference of the operators and that of the case may differ at most: timing
 each operator makes calls of many small operators slower, twice as slow and more."""
@@ -110,47 +113,54 @@ def _is_unknown(explanation: Explanation, total: float, own: float, ratio: float
     return ratio is not None and explanation.seconds[0] > 0 and not _agree(total, own)
 
 
-def in_words(explanation: Explanation, ratio: float | None = None) -> str:
-    """Return one sentence: the operator that accounts for most of the difference.
+def in_words(
+    explanation: Explanation,
+    ratio: float | None = None,
+    naming: Callable[[str], str] = str,
+) -> str:
+    """Return one line: the operator that accounts for most of the difference.
 
-    Such as "aten::conv2d accounts for 83 % of the difference (12.1 ms → 14.0 ms, kernel
-    brg_conv:avx512_core → ref:any)"; or that none does. Only operators whose times do not overlap
-    count, all shapes of an operator together, and one that took the place of another together
-    with that. The share is that of the case's own difference: an operator that changed more than
-    the case is named without one. An operator that differs by too small a part of the whole call
-    is no cause. Nor is any operator a cause where all of them together differ in the other
-    direction than the case, or less than a third or more than three times as much.
+    Such as "83 % of it: aten::conv2d, 12.1 → 14.0 ms, kernel brg_conv:avx512_core → ref:any"; or
+    that no cause was found. Only operators whose times do not overlap count, all shapes of an
+    operator together, and one that took the place of another together with that. The share is that
+    of the case's own difference. An operator that differs by too small a part of the whole call is
+    no cause. Nor is any operator a cause where all of them together differ in the other direction
+    than the case, or less than a third or more than three times as much.
 
     Args:
         explanation: of the difference.
         ratio: time of the case after over before, as it was measured without a profiler; if it is
             not known, that of all operators in the profile.
+        naming: what people call an operator; by default its own name.
     """
     times = _clear_times(explanation)
     if not times:
-        return "No operator differs clearly from its own noise"
+        return "no cause found: no operator differs clearly from its noise"
     total = math.fsum(after - before for before, after in times.values())
     own = _own_difference(explanation, ratio)
     if ratio is not None and _is_unknown(explanation, total, own, ratio):
-        explained = quantities.change(1 + total / explanation.seconds[0])
-        return f"Cause unknown: operators explain {explained} of {quantities.change(ratio)}"
+        explained = quantities.change(1 + total / explanation.seconds[0]).removesuffix(" %")
+        return f"no cause found: operators explain {explained} of {quantities.change(ratio)}"
     leading = leading_operator(explanation, ratio)
     if leading is None:
-        return "No operator accounts for the difference"
-    details = " → ".join(quantities.quantity(seconds, "seconds") for seconds in leading.seconds)
+        return "no cause found: no operator accounts for the difference"
+    names = list(dict.fromkeys(map(naming, leading.name.split(_SUCCESSION))))
+    parts = [_SUCCESSION.join(names), quantities.moved(*leading.seconds, "seconds")]
     kernels = explanation.kernels
     kernel = next((change for change in kernels if _calls(leading.name, change)), None)
     if kernel is not None:
         old_kernel, new_kernel = (
             ", ".join(names) or "none" for names in (kernel.before, kernel.after)
         )
-        details += f", kernel {old_kernel} → {new_kernel}"
-    name, share = leading.name, leading.share
+        parts.append(f"kernel {old_kernel} → {new_kernel}")
+    return f"{_share(leading.share)} of it: {', '.join(parts)}"
+
+
+def _share(share: float) -> str:
+    """Say how much of a difference an operator accounts for."""
     if share > _WHOLE:
-        return f"{name} changed more than the case ({details}); other operators offset a part"
-    return f"{name} accounts for {min(share, 1):.0%} of the difference ({details})".replace(
-        "%", " %"
-    )
+        return "more than all"
+    return "all" if share >= _ALL else f"{share:.0%}".replace("%", " %")
 
 
 def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:
@@ -160,7 +170,9 @@ def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str,
     for operator in operators:
         predecessor = gone.get((operator.shapes, operator.calls[1]))
         if operator.calls[0] == 0 and predecessor:
-            names[predecessor] = names[operator.name] = f"{predecessor} → {operator.name}"
+            names[predecessor] = names[operator.name] = (
+                f"{predecessor}{_SUCCESSION}{operator.name}"
+            )
     return names
 
 

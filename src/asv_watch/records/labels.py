@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -51,7 +52,11 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Labels of whole suites: to module, class or function of benchmarks and its value. The value
     of ``""`` is that of all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
-    """How a word or an operator's name is written: ``CNNs`` for ``cnns``."""
+    """How a word is written: ``CNNs`` for ``cnns``."""
+    operators: dict[str, str] = {}
+    """What people call operators: patterns of their names, as file names have them, to words."""
+    operator_prefixes: tuple[str, ...] = ()
+    """Beginnings of operators' names that say nothing, dropped in this order before that."""
     levels: dict[str, str] = {}
     """Names of levels of speed, slowest first, to patterns of the cases that belong to them."""
 
@@ -71,6 +76,15 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             labels.setdefault(label, next((word for word in words if word in known), ""))
         labels.setdefault("metric", self._metric(benchmark))
         return labels
+
+    def operator(self, name: str) -> str:
+        """Return what people call an operator: as the project says, or its name in words."""
+        for prefix in self.operator_prefixes:
+            name = name.removeprefix(prefix)
+        declared = (
+            words for pattern, words in self.operators.items() if fnmatchcase(name, pattern)
+        )
+        return next(declared, None) or name.replace("_", " ").strip()
 
     def function(self, benchmark: str) -> str:
         """Return what the name of a function says beside its kind and its labels."""

@@ -20,7 +20,7 @@ RANGE_COMMITS = 50
 
 
 _CAUSES: dict[Cause, str] = {
-    "code": "code",
+    "code": "not profiled",
     "release": "another release of a requirement",
     "environment": "environment",
     "machine": "machine: most benchmarks moved together",
@@ -90,10 +90,10 @@ def cause(change: Change, contents: Contents) -> str:
     before, after, suspects = made_between(change, contents)
     count = commits_between(contents.history, before, after)
     if len(suspects) == 1 and count > 1 and change.cause == "code":
-        parts = [f"commit {suspects[0][:8]}, which alone of {count} changes what is measured"]
+        parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
         known = [] if parts == [_CAUSES["code"]] else parts
-        parts = [*known, in_words(change.explanation, change.ratio)]
+        parts = [*known, in_words(change.explanation, change.ratio, contents.layout.operator)]
     if change.note:
         parts.append(f"{change.note.kind}: {change.note.text}")
     return ". ".join(parts)

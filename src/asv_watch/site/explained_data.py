@@ -10,7 +10,6 @@ from asv_watch.judge.causes import in_words
 from asv_watch.records.explanations import OperatorDifference, StoredExplanation
 from asv_watch.records.labels import Layout
 from asv_watch.site.contents import Contents
-from asv_watch.site.operators import operator_name
 from asv_watch.site.scripts import Json
 
 _OPERATORS = 6
@@ -44,7 +43,7 @@ def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
         "day": quantities.day(stored.at),
         "before": differ[0],
         "after": differ[1],
-        "text": in_words(stored.explanation),
+        "text": in_words(stored.explanation, naming=layout.operator),
         "operators": _operators(stored.explanation.operators, layout),
     }
 
@@ -61,9 +60,9 @@ def _operators(differences: Sequence[OperatorDifference], layout: Layout) -> lis
     longest = max((max(sides) for _, sides in shown), default=0.0) or 1.0
     return [
         {
-            "name": operator_name(name, layout),
+            "name": layout.operator(name),
             "widths": [round(100 * side / longest, 1) for side in sides],
-            "text": " → ".join(quantities.quantity(side, "seconds") for side in sides),
+            "text": quantities.moved(*sides, "seconds"),
         }
         for name, sides in shown
     ]

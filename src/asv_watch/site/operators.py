@@ -1,4 +1,4 @@
-"""Operators by the names that people use: ``max_pool2d_with_indices`` is max pooling."""
+"""The operators behind measured differences, by the names that the project gives them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,12 @@ _LEAST_SHARE = 0.5
 """Of the difference that an operator accounts for, to be named beside it."""
 
 
-def operator_name(name: str, layout: Layout) -> str:
-    """Return what people call an operator: as the project spells it, or its bare name."""
-    bare = name.rpartition("::")[2].strip("_")
-    return layout.spelling.get(bare) or bare.removeprefix("native_").replace("_", " ")
-
-
 def operator_behind(explanation: Explanation, ratio: float, layout: Layout) -> str:
     """Return the operator that accounts for most of a difference; empty where none does."""
     leading = leading_operator(explanation, ratio)
     if leading is None or leading.share < _LEAST_SHARE:
         return ""
-    return operator_name(leading.name.rpartition(" → ")[2], layout)
+    return layout.operator(leading.name.rpartition(" → ")[2])
 
 
 class ReleaseCauses:

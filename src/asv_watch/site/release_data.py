@@ -202,7 +202,9 @@ def _findings(
             "before": step.before,
             "after": step.after,
             "state": finding.state,
-            "why": in_words(stored.explanation, finding.shown.ratio) if stored else "",
+            "why": in_words(stored.explanation, finding.shown.ratio, contents.layout.operator)
+            if stored
+            else "",
         }
         | compared(finding.shown)
         for finding, step in sorted(findings, key=lambda entry: -entry[0].certainty)

@@ -20,6 +20,7 @@ from asv_watch.records.explanations import (
 )
 from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines, read_stored
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import NEVER_RUN
 from tests.asv_watch.judge.test_findings import history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash, run_of
@@ -99,24 +100,24 @@ KERNELS = (
         (
             CONVOLUTIONS,
             KERNELS,
-            "aten::mkldnn_convolution accounts for 83 % of the difference "
-            "(12.1 ms → 14.0 ms, kernel brg_conv:avx512_core → ref:any)",
+            "83 % of it: aten::mkldnn_convolution, 12.1 → 14.0 ms, "
+            "kernel brg_conv:avx512_core → ref:any",
         ),
         (
             CONVOLUTIONS[2:],
             KERNELS,
-            "aten::relu accounts for 9 % of the difference (1.00 ms → 1.20 ms)",
+            "9 % of it: aten::relu, 1.00 → 1.20 ms",
         ),
         (
             (*CONVOLUTIONS, _operator("aten::mkldnn_convolution", 0.0015, 0.0, shapes="[[3]]")),
             (),
-            "aten::mkldnn_convolution accounts for 17 % of the difference (13.6 ms → 14.0 ms)",
+            "17 % of it: aten::mkldnn_convolution, 13.6 → 14.0 ms",
         ),
-        (CONVOLUTIONS[3:], KERNELS, "No operator differs clearly from its own noise"),
+        (CONVOLUTIONS[3:], KERNELS, "no cause found: no operator differs clearly from its noise"),
         (
             (_operator("aten::relu", 0.001, 0.001),),
             KERNELS,
-            "No operator accounts for the difference",
+            "no cause found: no operator accounts for the difference",
         ),
     ],
 )
@@ -134,15 +135,13 @@ def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_caus
     ratio: float, case: str
 ) -> None:
     explanation = Explanation(seconds=(0.02, 0.0223), operators=CONVOLUTIONS)
-    assert in_words(explanation, ratio) == f"Cause unknown: operators explain +10.5 % of {case}"
+    assert in_words(explanation, ratio) == f"no cause found: operators explain +10.5 of {case}"
 
 
 def test_no_operator_accounts_for_more_than_the_case_changed() -> None:
     operators = (_operator("aten::copy_", 0.0651, 0.0), _operator("aten::linear", 0.02, 0.058))
     explanation = Explanation(seconds=(0.1, 0.0729), operators=operators)
-    assert in_words(explanation, 0.73) == (
-        "aten::copy_ changed more than the case (65.1 ms → 0 s); other operators offset a part"
-    )
+    assert in_words(explanation, 0.73) == ("more than all of it: aten::copy_, 65.1 ms → 0")
 
 
 def test_an_operator_and_its_successor_are_one_cause() -> None:
@@ -153,11 +152,34 @@ def test_an_operator_and_its_successor_are_one_cause() -> None:
     )
     explanation = Explanation(seconds=(0.2, 0.158), operators=operators)
     assert in_words(explanation, 0.79) == (
-        "aten::attend → aten::attend_cpu accounts for 100 % of the difference (127 ms → 84.0 ms)"
+        "all of it: aten::attend → aten::attend_cpu, 127 → 84.0 ms"
     )
 
 
 def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
     operators = (_operator("aten::relu", 0.0, 0.001),)
     explanation = Explanation(seconds=(0.0, 0.001), operators=operators)
-    assert in_words(explanation, 1.1).startswith("aten::relu accounts for 100 %")
+    assert in_words(explanation, 1.1).startswith("all of it: aten::relu")
+
+
+def test_operators_have_the_names_that_a_project_gives_them() -> None:
+    layout = Layout(
+        operators={"max_pool2d*": "max pooling", "attend*": "attention"},
+        operator_prefixes=("aten::", "_", "native_"),
+    )
+    names = {
+        "aten::max_pool2d_with_indices": "max pooling",
+        "aten::native_layer_norm": "layer norm",
+        "aten::_softmax": "softmax",
+        "aten::copy_": "copy",
+        "solve_all": "solve all",
+    }
+    assert {name: layout.operator(name) for name in names} == names
+    assert Layout().operator("aten::copy_") == "aten::copy", "no project's names are built in"
+    operators = (
+        OperatorDifference("aten::attend", "[[8, 2]]", (6.0, 0.0), (0.127, 0.0), clear=True),
+        OperatorDifference("aten::attend_cpu", "[[8, 2]]", (0.0, 6.0), (0.0, 0.084), clear=True),
+    )
+    explanation = Explanation(seconds=(0.2, 0.157), operators=operators)
+    sentence = in_words(explanation, naming=layout.operator)
+    assert sentence == "all of it: attention, 127 → 84.0 ms"

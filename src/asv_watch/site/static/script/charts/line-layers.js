@@ -48,6 +48,22 @@ function stepPath({ steps = [], points }, { x, y, frame }) {
   return before ? `M${fix(start)} ${top(before.value)}${parts.join("")}H${fix(right)}` : "";
 }
 
+/** @param {Line} line @param {boolean} small @param {number} inner width in pixels */
+const isCrowded = ({ points }, small, inner) => small || points.length * 9 > inner;
+
+/**
+ * The intervals that a line shows: those of comparisons, and those of runs where they have room.
+ * @param {Line} line
+ * @param {boolean} small
+ * @param {number} inner width in pixels
+ */
+export function drawnIntervals(line, small, inner) {
+  const crowded = isCrowded(line, small, inner);
+  return line.points.flatMap(({ at, interval, compared }) =>
+    interval && !line.steps && (compared || !crowded) ? [{ at, ends: interval }] : [],
+  );
+}
+
 /**
  * Measured steps with runs as faint dots; or, where nothing was compared, a line through the runs
  * with a mark at every point while they stay apart, else at some. Failures have a mark.
@@ -71,13 +87,9 @@ export function drawLine(line, plot, small) {
     return group;
   }
   group.append(...linePaths(line, plot));
-  const crowded = small || points.length * 9 > inner;
-  /** @param {number} value */
-  const clip = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-  const whiskers = points.flatMap(({ at, interval, compared }) =>
-    interval && (compared || !crowded)
-      ? [`M${fix(x(at))} ${clip(interval[0])}V${clip(interval[1])}`]
-      : [],
+  const crowded = isCrowded(line, small, inner);
+  const whiskers = drawnIntervals(line, small, inner).map(
+    ({ at, ends: [low, high] }) => `M${fix(x(at))} ${fix(y(low))}V${fix(y(high))}`,
   );
   if (whiskers.length) group.append(svg("path", { class: "whisker", d: whiskers.join("") }));
   const stride = crowded ? Math.ceil((points.length * 90) / inner) : 1;

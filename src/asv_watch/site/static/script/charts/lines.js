@@ -3,7 +3,7 @@
 
 import { el } from "../page/elements.js";
 import { eventTicks, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
-import { drawChanges, drawLine, LABEL_ROW, placeLabels } from "./line-layers.js";
+import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from "./line-layers.js";
 
 /**
  * @typedef {object} LineOptions
@@ -54,18 +54,20 @@ export function drawLines(root, lines, options) {
   const { labels, rows } = placeLabels(seen, x, frame);
   const head = frame.top;
   frame.top += rows * LABEL_ROW;
-  // Intervals do not set the range: a wild interval of one point must not flatten every line.
-  // Neither does a spike in a small chart: one separate run in thirty may leave it. What a
-  // comparison measured never does.
-  const points = seen.flatMap((line) => line.points);
+  // A spike in a small chart does not set the range: one separate run in thirty may leave it. What
+  // a comparison measured never does, nor does an interval that is drawn.
   const levels = seen.flatMap(({ steps = [] }) => steps.filter(within).map(({ value }) => value));
+  const points = seen.flatMap((line) => line.points);
   const compared = points.flatMap((point) => (point.compared ? [point.value] : []));
+  const ends = seen.flatMap((line) =>
+    drawnIntervals(line, small, inner).flatMap((one) => one.ends),
+  );
   const runs = points.flatMap((point) => (point.compared ? [] : [point.value]));
   runs.sort((a, b) => a - b);
   const spikes = small || levels.length ? Math.floor(runs.length / 30) : 0;
   const inRange = runs.slice(spikes, runs.length - spikes);
-  const low = Math.min(...inRange, ...compared, ...levels);
-  const high = Math.max(...inRange, ...compared, ...levels);
+  const low = Math.min(...inRange, ...compared, ...levels, ...ends);
+  const high = Math.max(...inRange, ...compared, ...levels, ...ends);
   const y = yScale(options.y, low, high, frame, options.metric.unit);
   const plot = { frame, x, y, inner };
 
