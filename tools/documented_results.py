@@ -7,8 +7,9 @@ A page holds markers, which Markdown does not show, around what is written betwe
     <!-- end -->
 
 ``change`` gives one change with its 99 % interval, by all comparisons of the two releases.
-``changes: torch on ci-2core: 4 %`` gives a table of all times that changed by at least so much and
+``changes: torch on ci-2core: 5 %`` gives a table of all times that changed by at least so much and
 on two days.
+``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``causes: torch`` gives what ``results/notes.toml`` says of releases. ``printed: COMMAND`` gives
 what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
@@ -105,6 +106,16 @@ def _changes(rest: str) -> str:
     return "\n" + "\n".join([*head, *rows]) + "\n"
 
 
+def _releases(rest: str) -> str:
+    requirement, machine = _parts(r"(\S+) on (\S+)", rest)
+    printed = _printed(f"asv-watch releases {requirement} findings --machine {machine}")
+    compared = re.findall(rf"^{requirement} (\S+) against (\S+):", printed, re.MULTILINE)
+    if not compared:
+        raise ValueError(f"no releases of {requirement} were compared on {machine}")
+    releases = {release for pair in compared for release in pair}
+    return f"{len(releases)} {requirement} releases, {compared[-1][1]} to {compared[0][0]}"
+
+
 def _causes(requirement: str) -> str:
     notes = [n for n in read_release_notes(ROOT / "results") if n.requirement == requirement]
     texts = [f"**{note.release}: {note.title}.** {note.text.strip()}" for note in notes]
@@ -130,6 +141,8 @@ def _content(marked: re.Match[str]) -> str:
             return _change(marked["rest"])
         case "changes":
             return _changes(marked["rest"])
+        case "releases":
+            return _releases(marked["rest"])
         case "causes":
             return _causes(marked["rest"])
         case "printed":
@@ -148,7 +161,7 @@ def written(page: str) -> str:
 
 def marked_pages() -> list[Path]:
     """Return the pages with markers."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [path for path in pages if "<!-- end -->" in path.read_text(encoding="utf-8")]
 
 

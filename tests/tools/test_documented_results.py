@@ -22,5 +22,8 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     page = written(f"It became {marker}−99.9 %<!-- end --> faster.")
     assert "−99.9 %" not in page
     assert "−10." in page
+    assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
+    with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
+        written("<!-- releases: torch on nothing --><!-- end -->")
     with pytest.raises(ValueError, match="no change of nothing"):
         written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")
