@@ -27,7 +27,9 @@ def room_for(size: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("before", ["", "one\n", "cut o"])
 @pytest.mark.fault(
-    "disk full", tried="a line is appended, and half of it fits", holds="the file is as before"
+    "disks and power",
+    tried="half of an appended line fits",
+    holds="the file is as before",
 )
 def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
     path = tmp_path / "lines.jsonl"
@@ -46,9 +48,9 @@ def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
 
 @pytest.mark.parametrize("write", [append_durably, write_whole])
 @pytest.mark.fault(
-    "loss of power",
-    tried="a line is appended or a file replaced, in an old folder and in new ones",
-    holds="its content, then its name are synchronised before it is reported as stored",
+    "disks and power",
+    tried="power lost after a line was appended or a file replaced",
+    holds="content, then name were synchronised before it counted as stored",
 )
 def test_what_is_stored_survives_a_loss_of_power(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], None]
@@ -73,7 +75,9 @@ def test_what_is_stored_survives_a_loss_of_power(
 
 
 @pytest.mark.fault(
-    "disk full", tried="a file is replaced, and half of it fits", holds="the old file stays"
+    "disks and power",
+    tried="half of a file that is replaced fits",
+    holds="the old one stays",
 )
 def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
@@ -85,7 +89,7 @@ def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
 
 @pytest.mark.fault(
     "hostile results",
-    tried="a symbolic link has the name under which a file is written first",
+    tried="a link with the name under which a file is written first",
     holds="nothing is written where it leads",
 )
 @pytest.mark.parametrize("write", [write_whole, torchspeed.files.write_whole])

@@ -18,9 +18,9 @@ from tests.asv_watch.fuzz.damage import fuzz, no_hang
     "text", ["a{99999999999}", "(" * 6000, "(?:" * 3000 + ")" * 3000, "[", "x" * 10_001]
 )
 @pytest.mark.fault(
-    "wrong request",
-    tried="a pattern of cases is no regular expression, repeats without end or nests 6,000 times",
-    holds="one line names it",
+    "wrong configurations and requests",
+    tried="no regular expression, endless repeats, 6,000 brackets",
+    holds="one line",
 )
 def test_what_is_no_pattern_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match=r"--cases .* is not a regular expression"):
@@ -28,9 +28,9 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
 
 
 @pytest.mark.fault(
-    "wrong request",
-    tried="a pattern of cases has nested quantifiers, which match for years",
-    holds="one line names it after two seconds of CPU",
+    "wrong configurations and requests",
+    tried="nested quantifiers, which match for years",
+    holds="one line after two seconds of CPU",
 )
 def test_a_pattern_that_matches_for_ever_is_refused() -> None:
     pattern = Pattern("(a+)+$", "--cases")

@@ -47,9 +47,9 @@ def ask(port: int, path: str = "/", host: str = "localhost") -> tuple[int, str]:
 
 
 @pytest.mark.fault(
-    "hostile page",
-    tried="a page elsewhere reaches the preview of the site through a name of its own",
-    holds="it gets no page: only requests that name this machine are answered",
+    "hostile texts and pages",
+    tried="a page elsewhere that asks for the preview by a name of its own",
+    holds="it gets none",
 )
 def test_a_request_that_names_another_host_is_refused(port: int) -> None:
     for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", "[::1]:80"):
@@ -74,9 +74,9 @@ def test_nothing_but_the_files_of_the_site_is_served(port: int) -> None:
 
 
 @pytest.mark.fault(
-    "hostile page",
-    tried="another machine of the network asks for the preview of the site",
-    holds="nobody listens there, unless --address says so",
+    "hostile texts and pages",
+    tried="another machine that asks for the preview",
+    holds="nobody listens, unless `--address` says so",
 )
 def test_only_the_loopback_address_is_listened_on(site: Path, tmp_path: Path) -> None:
     (tmp_path / "asv.conf.json").write_text('{"version": 1, "repo": ".", "html_dir": "html"}')

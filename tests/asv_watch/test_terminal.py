@@ -38,9 +38,9 @@ def test_a_text_is_shown_with_what_is_invisible_written_out() -> None:
 
 
 @pytest.mark.fault(
-    "hostile text",
-    tried="escape sequences in a benchmark's error, in names of files and in a configuration",
-    holds="commands print them written out, such as \\x1b",
+    "hostile texts and pages",
+    tried="escape sequences in errors, names of files and configurations",
+    holds="commands print them written out",
 )
 def test_no_command_prints_an_escape_sequence(
     checkout: Path, capsys: pytest.CaptureFixture[str]
@@ -81,9 +81,9 @@ def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(
 
 
 @pytest.mark.fault(
-    "hostile text",
-    tried="escape sequences in the parameters of results that are exported",
-    holds="a cell of an exported CSV has them written out",
+    "hostile texts and pages",
+    tried="escape sequences in parameters",
+    holds="CSV has them written out",
 )
 def test_no_cell_of_an_export_has_an_escape_sequence(checkout: Path) -> None:
     for path in (result_file(checkout), checkout / "results/benchmarks.json"):

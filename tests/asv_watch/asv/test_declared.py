@@ -68,9 +68,9 @@ def test_names_that_are_known_are_taken(root: Path) -> None:
     ],
 )
 @pytest.mark.fault(
-    "wrong configuration",
-    tried="a key, a suite, a parameter or a word in asv.conf.json is misspelt",
-    holds="one line names it and, if there is one, a similar name that is known",
+    "wrong configurations and requests",
+    tried="a misspelt key, suite, parameter or word",
+    holds="one line with a similar name, if there is one",
 )
 def test_a_misspelt_name_is_an_error(
     root: Path, entries: dict[str, Any], name: str, meant: str | None
@@ -91,8 +91,8 @@ def test_a_misspelt_name_is_an_error(
     ],
 )
 @pytest.mark.fault(
-    "wrong configuration",
-    tried="a pattern repeats or nests without end, or a size is infinite",
+    "wrong configurations and requests",
+    tried="an endless pattern or an infinite size",
     holds="one line names the key",
 )
 def test_a_value_that_cannot_be_used_is_an_error(root: Path, entries: dict[str, Any]) -> None:

@@ -72,9 +72,9 @@ def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
 
 @pytest.mark.needs("root")
 @pytest.mark.fault(
-    "two users",
-    tried="a command runs in a checkout of another user",
-    holds="one line says whose it is and what to do",
+    "two runs or users",
+    tried="a checkout of another user",
+    holds="one line says whose, and what to do",
 )
 def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     for path in (repository, repository / ".git"):
@@ -119,9 +119,9 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
 
 
 @pytest.mark.fault(
-    "disk read-only",
-    tried="a run begins",
-    holds="one line, nothing is measured",
+    "disks and power",
+    tried="a read-only disk when a run begins",
+    holds="one line, and nothing is measured",
 )
 def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
     mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"

@@ -35,9 +35,9 @@ with patch("asv_watch.asv.settings.load_settings", wait):
     ],
 )
 @pytest.mark.fault(
-    "kill",
-    tried="SIGTERM, SIGHUP or Ctrl-C during report and results check and export",
-    holds="one line names the signal; the exit status is 128 and its number",
+    "kills",
+    tried="SIGTERM, SIGHUP or Ctrl-C in report and results check and export",
+    holds="one line, and 128 plus its number as status",
 )
 def test_a_command_that_a_signal_ends_says_so(
     command: list[str], name: str, tmp_path: Path

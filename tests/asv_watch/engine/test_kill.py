@@ -38,9 +38,9 @@ class Suite:
 
 @pytest.mark.timeout(900)
 @pytest.mark.fault(
-    "kill",
-    tried="a comparison is ended six times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
-    holds="the next start goes on with its rounds, in one file; no process is left running",
+    "kills",
+    tried="six random signals to a comparison",
+    holds="it goes on with its rounds, in one file, and no process is left",
 )
 def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     make_project: Callable[..., Path], tmp_path: Path
@@ -80,9 +80,9 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("command", ["bisect", "nightly"])
 @pytest.mark.fault(
-    "kill",
-    tried="a bisection and a night are ended three times at random by SIGKILL, SIGTERM and SIGINT",
-    holds="no finished case is lost, no file is half, no process is left; the next start ends",
+    "kills",
+    tried="three random signals to a bisection and a night",
+    holds="finished cases and whole files stay, no process does, and the next start ends",
 )
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str

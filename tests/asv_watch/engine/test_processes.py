@@ -275,9 +275,9 @@ def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
 
 
 @pytest.mark.fault(
-    "memory full",
-    tried="a case of two versions that are compared takes more memory than it may, on either side",
-    holds="it is stopped and named as failed; nothing else is ended",
+    "limits of a machine",
+    tried="a side that takes more memory than it may",
+    holds="the case fails, and nothing else is ended",
 )
 @pytest.mark.parametrize("hungry", ["A", "B"])
 def test_a_case_that_takes_too_much_memory_is_stopped(
@@ -331,10 +331,9 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
     ],
 )
 @pytest.mark.fault(
-    "hostile benchmark",
-    tried="of two versions that are compared, one crashes, hangs, is killed, has no memory, or "
-    "writes half an answer",
-    holds="the case fails with the reason; no process is left",
+    "hostile benchmarks",
+    tried="one side crashes, hangs, is killed, lacks memory or writes half an answer",
+    holds="the case fails with the reason, and no process is left",
 )
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     suites: Path,
@@ -407,9 +406,9 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault(
-    "machine that suspends",
-    tried="one side is suspended for a second in a sample, on a clock that goes on",
-    holds="the ratio of the round is as without it",
+    "clocks",
+    tried="a machine that suspends for a second in a sample",
+    holds="the ratio is as without it",
 )
 def test_a_suspended_sample_makes_no_difference(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")

@@ -183,9 +183,9 @@ def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
 
 
 @pytest.mark.fault(
-    "disk full",
-    tried="the temporary disk fills up during a comparison",
-    holds="it ends with the reason; what was finished is stored, and no case counts as failed",
+    "disks and power",
+    tried="a full temporary disk in a comparison",
+    holds="finished cases are stored, and none counts as failed",
 )
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     monkeypatch: pytest.MonkeyPatch,

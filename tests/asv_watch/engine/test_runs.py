@@ -105,10 +105,10 @@ def _stored(project: Path, benchmark: str, column: str) -> Any:
 
 
 @pytest.mark.fault(
-    "hostile benchmark",
-    tried="a benchmark returns a text, a truth value or a huge number, crashes, ends its process, "
-    "hangs, prints for ever or leaves processes behind",
-    holds="it is stored as failed or timed out with the reason; the other cases are measured",
+    "hostile benchmarks",
+    tried="a text, a truth value or a huge number as value; a crash, a hang, endless output "
+    "or processes left behind",
+    holds="the case is stored with the reason, and others are measured",
 )
 def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     project: Path, tmp_path: Path
@@ -192,9 +192,9 @@ def test_every_tool_gives_the_same_number(project: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.fault(
-    "damaged results",
-    tried="a result file is damaged when a run begins",
-    holds="it is set aside, named, and measured again",
+    "damaged files",
+    tried="a damaged result file when a run begins",
+    holds="it is set aside, named and measured again",
 )
 def test_a_damaged_result_file_is_set_aside_and_measured_again(
     project: Path, tmp_path: Path
@@ -208,9 +208,9 @@ def test_a_damaged_result_file_is_set_aside_and_measured_again(
 
 
 @pytest.mark.fault(
-    "disk full",
-    tried="a run stores a case",
-    holds="it ends with the reason, and what was stored before stays",
+    "disks and power",
+    tried="no room for a case",
+    holds="the run ends with the reason, and what was stored stays",
 )
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
@@ -229,9 +229,9 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.fault(
-    "kill",
-    tried="a run is killed between the value of its first case and how that case ended",
-    holds="the next run measures the case again and stores both",
+    "kills",
+    tried="SIGKILL between a run's first value and its outcome",
+    holds="the case is measured again, and both are stored",
 )
 def test_a_first_value_without_its_outcome_is_measured_again(
     project: Path, tmp_path: Path
@@ -258,9 +258,9 @@ class Suite:
 
 @pytest.mark.timeout(1800)
 @pytest.mark.fault(
-    "kill",
-    tried="a run is ended eight times at random by SIGKILL, SIGTERM, SIGINT and SIGHUP",
-    holds="nothing that was stored is lost, measured twice or left running",
+    "kills",
+    tried="eight random signals to a run",
+    holds="nothing is lost, measured twice or left running",
 )
 def test_strikes_at_random_moments_lose_nothing(
     make_project: Callable[..., Path], tmp_path: Path

@@ -44,8 +44,8 @@ def repository(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("identity")
 @pytest.mark.fault(
     "hostile results",
-    tried="a result file that is submitted is a symbolic link to a private file",
-    holds="nothing is pushed, and the link is named",
+    tried="a link to a private file, to submit",
+    holds="it is named, and nothing is pushed",
 )
 @pytest.mark.parametrize("name", ["m/leak.jsonl", "benchmarks.json"])
 def test_no_link_is_submitted(
@@ -68,8 +68,8 @@ def test_no_link_is_submitted(
 @pytest.mark.parametrize("place", ["results", "results/m", "results/m/machine.json"])
 @pytest.mark.fault(
     "hostile results",
-    tried="a results repository has a symbolic link where results go",
-    holds="nothing is written where it leads, and the link is named",
+    tried="a link in a results repository",
+    holds="it is named, and nothing is written where it leads",
 )
 def test_nothing_is_written_through_a_link_of_a_repository(
     checkout: Path,
@@ -91,8 +91,8 @@ def test_nothing_is_written_through_a_link_of_a_repository(
 @pytest.mark.parametrize("kind", ["folder", "branch"])
 @pytest.mark.fault(
     "hostile results",
-    tried="a folder or branch to merge holds a symbolic link to a private file",
-    holds="nothing is merged, and the link is named",
+    tried="a link to a private file, to merge",
+    holds="it is named, and nothing is merged",
 )
 def test_no_link_is_merged(
     checkout: Path,
@@ -121,7 +121,7 @@ def test_no_link_is_merged(
 
 @pytest.mark.fault(
     "hostile results",
-    tried="the checkout that is merged into has a symbolic link in place of a machine",
+    tried="a link in place of a machine in the checkout",
     holds="nothing is written where it leads",
 )
 def test_nothing_is_merged_through_a_link(
@@ -136,8 +136,8 @@ def test_nothing_is_merged_through_a_link(
 
 @pytest.mark.fault(
     "hostile results",
-    tried="a folder to merge holds conftest.py and other files that are no results",
-    holds="results are merged, the others are not, and are named",
+    tried="conftest.py and other files that are no results",
+    holds="they are named and left out",
 )
 def test_only_results_are_merged(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -156,8 +156,8 @@ def test_only_results_are_merged(
 @pytest.mark.parametrize("kind", ["folder", "branch"])
 @pytest.mark.fault(
     "hostile results",
-    tried="a folder or branch to merge has too many bytes",
-    holds="it is refused before it is read",
+    tried="too many bytes",
+    holds="refused before they are read",
 )
 def test_too_much_is_not_merged(
     checkout: Path,
@@ -179,9 +179,9 @@ def test_too_much_is_not_merged(
 
 
 @pytest.mark.fault(
-    "wrong request",
-    tried="results are submitted with a password in the address, or without an identity of git",
-    holds="one line without the password; one that says how to set the identity",
+    "wrong configurations and requests",
+    tried="submitting with a password in the address, or without an identity of git",
+    holds="one line without the password; one with the remedy",
 )
 def test_a_failed_submission_shows_no_password_and_names_the_cause(
     checkout: Path,
@@ -209,9 +209,9 @@ def test_a_failed_submission_shows_no_password_and_names_the_cause(
 
 
 @pytest.mark.fault(
-    "damaged results",
-    tried="a result file is not JSON",
-    holds="`report` and `results export` name it on standard error and return 3",
+    "damaged files",
+    tried="a result file that is not JSON",
+    holds="`report` and `results export` name it and return 3",
 )
 def test_what_is_left_out_of_a_report_or_an_export_is_named(
     checkout: Path, capsys: pytest.CaptureFixture[str]
@@ -224,9 +224,9 @@ def test_what_is_left_out_of_a_report_or_an_export_is_named(
 
 
 @pytest.mark.fault(
-    "hostile text",
-    tried="a parameter or a commit's tag begins with =, +, - or @",
-    holds="a cell of an exported CSV begins with an apostrophe, so no spreadsheet runs it",
+    "hostile texts and pages",
+    tried="a parameter or tag that begins with =, +, - or @",
+    holds="an apostrophe precedes it in CSV",
 )
 def test_no_cell_of_an_export_is_a_formula(checkout: Path) -> None:
     git(checkout, "tag", "=cmd|'-x'!A1")

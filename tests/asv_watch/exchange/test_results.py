@@ -191,9 +191,9 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
 
 
 @pytest.mark.fault(
-    "damaged results",
-    tried="a folder to merge holds a damaged file",
-    holds="it is refused, and nothing is written",
+    "damaged files",
+    tried="a damaged file to merge",
+    holds="nothing is written",
 )
 def test_damaged_results_are_refused_and_nothing_is_written(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -226,9 +226,9 @@ def test_damaged_results_are_refused_and_nothing_is_written(
 )
 @pytest.mark.parametrize("machines", [[], ["m", "n"]])
 @pytest.mark.fault(
-    "damaged results",
-    tried="a file of the folder that is merged into is damaged, or a folder or missing",
-    holds="it is named, and nothing is written; one that is missing is added",
+    "damaged files",
+    tried="a damaged file in the folder merged into",
+    holds="it is named and nothing is written; a missing one is added",
 )
 def test_nothing_is_merged_into_damaged_results(
     checkout: Path,
@@ -270,9 +270,9 @@ def test_nothing_is_merged_into_damaged_results(
 
 
 @pytest.mark.fault(
-    "damaged results",
-    tried="a file of lines to merge has a line that was cut off",
-    holds="its other lines are merged, and the line is named",
+    "damaged files",
+    tried="a line to merge that was cut off",
+    holds="it is named, and the others are merged",
 )
 def test_a_line_that_was_cut_off_does_not_block_the_others(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -291,8 +291,8 @@ def test_a_line_that_was_cut_off_does_not_block_the_others(
 
 @pytest.mark.fault(
     "hostile results",
-    tried="results of a machine that is not listed, or that calls itself by another's name",
-    holds="they are refused",
+    tried="a machine that is not listed, or uses another's name",
+    holds="refused",
 )
 def test_results_of_machines_that_may_not_be_here_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -149,9 +149,9 @@ def working_in(folder: Path) -> Iterator[None]:
 @example(["bench"])
 @example(["nightly"])
 @pytest.mark.fault(
-    "wrong request",
-    tried="every option of every command with odd texts, and arguments that are none",
-    holds="no traceback, no hang; a status that the commands document, and one line for an error",
+    "wrong configurations and requests",
+    tried="odd texts for every option of every command",
+    holds="a documented status, one line for an error, no traceback, no hang",
 )
 def test_options(
     project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]

@@ -54,8 +54,8 @@ def _rounds(root: Path, sides: int) -> Unfinished:
 @given(data=st.data(), sides=st.integers(1, 3))
 @pytest.mark.fault(
     "random damage",
-    tried="the rounds that an unfinished measurement kept, a few bytes or values of them",
-    holds="sound rounds count, the others are measured again",
+    tried="rounds of an unfinished measurement",
+    holds="sound ones count, others are measured again",
 )
 def test_unfinished_rounds(data: Any, sides: int) -> None:
     with new_folder() as folder:
@@ -92,8 +92,8 @@ SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 @given(data=st.data())
 @pytest.mark.fault(
     "random damage",
-    tried="the partitions that a publish kept for the next, a few bytes of them",
-    holds="the next one finds the same steps",
+    tried="partitions kept for the next publish",
+    holds="it finds the same steps",
 )
 def test_kept_partitions(data: Any) -> None:
     with new_folder() as folder:
@@ -112,8 +112,8 @@ HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "a
 @given(content=damaged(json.dumps(HOLDER).encode()), held=st.booleans())
 @pytest.mark.fault(
     "random damage",
-    tried="the file that says who measures, a few bytes or values of it",
-    holds="a run begins, or names another one in one line",
+    tried="the lock of a checkout",
+    holds="a run begins, or names another in one line",
 )
 def test_the_lock(content: bytes, held: bool) -> None:
     with new_folder() as folder, no_hang():
@@ -139,8 +139,8 @@ TABLE = {"title": "t", "note": "n", "head": ["a", "b"], "rows": [["1", "2"]], "o
 )
 @pytest.mark.fault(
     "random damage",
-    tried="published values and tables that asv.conf.json names, a few bytes or values of them",
-    holds="they are read, or refused in one line",
+    tried="published values and tables",
+    holds="read, or refused in one line",
 )
 def test_files_that_a_project_names(published: bytes, table: bytes) -> None:
     readers = ((published, read_published), (table, lambda file: read_tables((file,))))

@@ -47,9 +47,9 @@ def test_both_names_of_a_renamed_file_are_changed(make_repository: Callable[...,
 
 
 @pytest.mark.fault(
-    "damaged repository",
-    tried="`git diff` fails, because an object is missing",
-    holds="the gate fails; it does not take the diff for an empty one",
+    "damaged files",
+    tried="a missing object of git",
+    holds="the gate fails, and takes no diff for empty",
 )
 def test_a_diff_that_fails_is_no_empty_diff(make_repository: Callable[..., Path]) -> None:
     folder = make_repository({"a": ""})

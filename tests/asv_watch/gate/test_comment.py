@@ -141,9 +141,9 @@ def test_any_text_becomes_one_piece_of_code(text: str) -> None:
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="names, units and reasons hold HTML, mentions, links and invisible characters",
-    holds="the comment shows them as code",
+    "hostile pull requests",
+    tried="HTML, mentions, links and invisible characters in names, units and reasons",
+    holds="comments show them as code",
 )
 def test_hostile_names_units_and_reasons_stay_code() -> None:
     hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
@@ -158,9 +158,9 @@ def test_hostile_names_units_and_reasons_stay_code() -> None:
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="a case is named like the hidden state of a comment",
-    holds="the gate's own state, on the last line, is read",
+    "hostile pull requests",
+    tried="a case named like a comment's hidden state",
+    holds="the gate's own state is read",
 )
 def test_no_name_of_a_case_is_taken_for_the_state() -> None:
     forged = comment(result(), 0.03, "accepted by nobody").splitlines()[-1]
@@ -198,8 +198,8 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> No
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="the artifact is larger than 1 MB",
+    "hostile pull requests",
+    tried="an artifact above 1 MB",
     holds="it is not read",
 )
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:

@@ -213,9 +213,9 @@ def test_a_label_with_a_reason_accepts_a_slowdown(measured: str, github: FakeGit
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="commits are pushed after a slowdown was accepted by a label",
-    holds="the label accepts the commit that it was set for alone",
+    "hostile pull requests",
+    tried="commits after a label accepted a slowdown",
+    holds="the label accepts its own commit alone",
 )
 def test_an_accepted_slowdown_does_not_outlive_a_push(measured: str, github: FakeGitHub) -> None:
     github.description = f"{LABEL}: longer input"
@@ -238,9 +238,9 @@ def test_an_accepted_slowdown_does_not_outlive_a_push(measured: str, github: Fak
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="two pull requests have one head commit, which has one status for both",
-    holds="the status fails and names both",
+    "hostile pull requests",
+    tried="two pull requests with one head commit",
+    holds="its status fails and names both",
 )
 def test_a_head_of_two_pull_requests_does_not_pass(measured: str, github: FakeGitHub) -> None:
     github.same_head = [12]
@@ -254,9 +254,9 @@ def test_a_head_of_two_pull_requests_does_not_pass(measured: str, github: FakeGi
 
 
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="the artifact, which the pull request's code writes, names a threshold",
-    holds="it is refused; the threshold is the workflow's",
+    "hostile pull requests",
+    tried="an artifact that names a threshold",
+    holds="it is refused; the workflow's counts",
 )
 def test_the_threshold_is_that_of_the_workflow(
     measured: str, github: FakeGitHub, capsys: pytest.CaptureFixture[str]
@@ -273,9 +273,9 @@ def test_the_threshold_is_that_of_the_workflow(
 
 @pytest.mark.timeout(20)
 @pytest.mark.fault(
-    "hostile pull request",
-    tried="the description has 65,536 line breaks",
-    holds="the reason is found without delay",
+    "hostile pull requests",
+    tried="65,536 line breaks in the description",
+    holds="the reason is found at once",
 )
 def test_a_long_description_takes_no_time() -> None:
     started = time.process_time()
@@ -284,9 +284,9 @@ def test_a_long_description_takes_no_time() -> None:
 
 
 @pytest.mark.fault(
-    "wrong request",
-    tried="the file for `gate-comment` is missing, a folder, or has a null in its name",
-    holds="one line that names it and what is wanted",
+    "wrong configurations and requests",
+    tried="a file for `gate-comment` that is missing, a folder, or has a null in its name",
+    holds="one line names it",
 )
 def test_a_wrong_file_is_one_line(
     github: FakeGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -68,8 +68,8 @@ def _within(seconds: float, holder: Holder) -> bool:
 
 
 @pytest.mark.fault(
-    "two runs at once",
-    tried="a second run begins in one checkout",
+    "two runs or users",
+    tried="a second run in one checkout",
     holds="it says who measures, and stops",
 )
 def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 @pytest.mark.fault(
-    "kill",
-    tried="a run that started processes gets SIGINT, SIGTERM, SIGHUP or SIGKILL",
-    holds="no process and no temporary file is left after five seconds",
+    "kills",
+    tried="a signal to a run that started processes",
+    holds="after five seconds no process and no temporary file is left",
 )
 def test_nothing_is_left_five_seconds_after_a_signal(tmp_path: Path, name: str) -> None:
     holder = Holder(tmp_path)

@@ -30,9 +30,9 @@ SUITE = "def time_it():\n    pass\n"
     ],
 )
 @pytest.mark.fault(
-    "two runs at once",
-    tried="each command that writes results or environments starts while another run goes on",
-    holds="it names the other run and stops, and has written nothing",
+    "two runs or users",
+    tried="each command that writes, while another run goes on",
+    holds="it stops, and has written nothing",
 )
 def test_a_writer_does_not_start_beside_another(
     make_project: Callable[..., Path],

@@ -31,9 +31,9 @@ if fault.exists():
 
 @pytest.mark.timeout(900)
 @pytest.mark.fault(
-    "disk full",
-    tried="three nights on which installing a commit fails because of it",
-    holds="the night ends with the reason; the commit is measured when the fault is corrected",
+    "disks and power",
+    tried="no room to install a commit, three nights",
+    holds="each gives the reason, and the commit is measured later",
 )
 def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
     fault = tmp_path / "fault"
@@ -58,9 +58,9 @@ def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_pat
     [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM],
 )
 @pytest.mark.fault(
-    "machine at its limit",
-    tried="a case fails because a disk, a quota, the open files or the memory are used up",
-    holds="the run ends with the reason; the case does not count as failed",
+    "limits of a machine",
+    tried="disk, quota, open files or memory used up in a case",
+    holds="the run ends with the reason, and the case does not count as failed",
 )
 def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> None:
     check_machine("MemoryError", tmp_path)
@@ -85,8 +85,8 @@ def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> No
     ],
 )
 @pytest.mark.fault(
-    "package index",
-    tried="it cannot be reached, answers slowly, with an error, or with other files",
+    "bad commits and package index",
+    tried="an index that is away or slow, fails, or has other files",
     holds="that is told from a package that it does not offer",
 )
 def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> None:
@@ -95,9 +95,9 @@ def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> No
 
 @given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
 @pytest.mark.fault(
-    "clock that jumps",
-    tried="the clock is any years ahead or behind when a task fails",
-    holds="no task is set aside before its third failure",
+    "clocks",
+    tried="tasks that fail years ahead or behind",
+    holds="none is set aside before its third failure",
 )
 def test_a_jump_of_the_clock_sets_nothing_aside(
     tmp_path_factory: pytest.TempPathFactory, times: list[int]

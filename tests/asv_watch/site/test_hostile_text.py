@@ -15,9 +15,9 @@ from tests.asv_watch.site.conftest import Project, parsed_xml, registered, tree
 
 
 @pytest.mark.fault(
-    "hostile text",
+    "hostile texts and pages",
     tried="texts that would end a script",
-    holds="the page's data files hold them as text",
+    holds="data files of the page hold them as text",
 )
 def test_no_data_file_can_leave_its_script(hostile: Project) -> None:
     files = sorted((hostile.html / "data").rglob("*.js"))
@@ -40,9 +40,9 @@ def test_feed_and_badge_are_xml_and_hold_the_text_as_text(hostile: Project) -> N
 
 
 @pytest.mark.fault(
-    "hostile text",
+    "hostile texts and pages",
     tried="names that lead out of a folder",
-    holds="the site's files have plain names",
+    holds="files of the site have plain names",
 )
 def test_file_names_are_tame(hostile: Project) -> None:
     for name in tree(hostile.html):

@@ -98,9 +98,9 @@ def test_commits_that_change_nothing_measured_are_no_suspects(history: History) 
 
 
 @pytest.mark.fault(
-    "hostile text",
-    tried="a commit's subject holds a mention, an image, HTML and code",
-    holds="a report in Markdown shows it as code",
+    "hostile texts and pages",
+    tried="a mention, an image, HTML or code in a commit's subject",
+    holds="reports in Markdown show code",
 )
 def test_a_subject_is_code_in_a_report(history: History) -> None:
     subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"

@@ -48,8 +48,8 @@ def test_everything_is_replaced_and_the_folder_stays_the_same(site: Path) -> Non
 
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.fault(
-    "disk full",
-    tried="any step of replacing the site fails",
+    "disks and power",
+    tried="no room at any step of replacing the site",
     holds="the old site is back",
 )
 def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
@@ -74,8 +74,8 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
 
 @pytest.mark.parametrize("at", range(1, 9))
 @pytest.mark.fault(
-    "kill",
-    tried="publishing is killed at any step of replacing the site",
+    "kills",
+    tried="SIGKILL at any step of replacing the site",
     holds="the next publish succeeds",
 )
 def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, at: int) -> None:
