@@ -18,12 +18,12 @@ SUSPECTED = ", suspected"
 
 
 class Apart(NamedTuple):
-    """What is known of a case from two such values."""
+    """The difference of a case according to two such values."""
 
     change: str
-    """In words, such as ``about +3 %``; empty where there is no ratio."""
+    """In words, such as ``about +3 %``; empty if there is no ratio."""
     ends: str
-    """The interval in words; empty where there is none."""
+    """The interval in words; empty if there is none."""
     word: str
     """Such as ``slower, suspected``."""
     ratio: float | None = None

@@ -1,6 +1,7 @@
 """Compares a commit with itself several times: how noisy this machine is.
 
-With ``--planted`` one side is slowed down on purpose, which shows what comparisons here can find.
+With ``--planted`` one side is slowed down on purpose, which shows how large a slowdown comparisons
+can find here.
 """
 
 from __future__ import annotations
@@ -73,5 +74,5 @@ def calibrate(
         )
         print(
             f"Smallest change that a comparison shows on {place.machine}: "
-            f"{detectable_change(ratios, graphs)}. `pyperf system show` names what spoils timings."
+            f"{detectable_change(ratios, graphs)}. `pyperf system show` names what disturbs timings."
         )

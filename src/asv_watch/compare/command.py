@@ -59,7 +59,7 @@ def compare(
         bool,
         typer.Option(
             "--values",
-            help="Compare peak memory and tracked values too, as always where no case is timed.",
+            help="Compare peak memory and tracked values too; always done if no case is timed.",
         ),
     ] = False,
     fail_if_slower: Annotated[

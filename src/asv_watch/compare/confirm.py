@@ -1,8 +1,8 @@
-"""Compares the two commits of a change that only separate runs, or a single comparison, show.
+"""Compares the commits of changes that only separate runs or one comparison show.
 
-Separate runs may have met interference. A single comparison of some thirty cases a night shows a
-change that is none once in a while, at a confidence of 99 %; one that both of two comparisons show
-is real. The comparison is stored with kind ``confirm``, and all comparisons of two commits count
+Separate runs may have been disturbed. A single comparison of thirty cases a night now and then
+shows a change that is none, at a confidence of 99 %. A change that two comparisons show is real.
+The comparison is stored with kind ``confirm``, and all comparisons of two commits count
 (`asv_watch.judge.graph`).
 """
 
@@ -31,19 +31,19 @@ from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
 MOST_COMPARISONS = 2
-"""Comparisons of its two commits after which a change is not compared again."""
+"""A change is not compared again after so many comparisons of its two commits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """Changes between two commits that are to be compared, for the first or the second time."""
+    """Changes between two commits that are still to be compared once or twice."""
 
     before: str
     """Hash of the last commit measured before them."""
     after: str
     """Hash of the first commit measured after them."""
     release: str
-    """Such as ``numpy 2.4.0``; empty where no requirement is pinned."""
+    """Such as ``numpy 2.4.0``; empty if no requirement is pinned."""
     cases: frozenset[str]
 
 
@@ -109,8 +109,8 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
 
     These are changes whose two commits were compared once, ratios of one sitting that are near a
     change, and suspicions that were not compared, or once without an answer. A change that is not
-    the code's is none of them (`Change.may_be_code`). They come in the order of ``changes``, those
-    of the same two commits and release together.
+    the code's is left out (`Change.may_be_code`). They come in the order of ``changes``, those of
+    the same two commits and release together.
     """
     compared = Counter(
         (header.before.commit, header.after.commit, header.before.release, ratio.case)

@@ -1,4 +1,4 @@
-"""Compares result files from anywhere, without a project: as asv and other tools write them."""
+"""Compares result files of asv or other tools, without a project."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from asv_watch.statistics.rule import Verdict
 
 Sort = Literal["change", "name"]
 _UNITS = (("time", "seconds"), ("peakmem", "bytes"), ("mem", "bytes"))
-"""First part of a function's name to the unit of what it measures, where no list says it."""
+"""Maps the first part of a function's name to its unit, if no list of benchmarks says it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What one result file holds."""
+    """The contents of one result file."""
 
     label: str
     points: Mapping[str, Point]
-    """Case to its value."""
+    """Maps a case to its value."""
     facts: Mapping[str, str]
     """Machine and environment."""
     units: Mapping[str, str] = field(default_factory=dict)
-    """Benchmark to its unit, where asv's list of benchmarks lies beside the file."""
+    """Maps a benchmark to its unit, if asv's list of benchmarks is beside the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilesCompared:
-    """Result files beside each other."""
+    """A comparison of result files."""
 
     text: str
     """The report: Markdown, aligned for the terminal."""
@@ -91,7 +91,7 @@ def compare_files(
     ]
     if not rows:
         raise WatchError(
-            "the files have no case in common that is asked for; `asv show` lists those of a file"
+            "no case that matches is in all files; `asv show` lists the cases of a file"
         )
     rows.sort(key=lambda row: row[0] if sort == "name" else (-(row[1][-1].ratio or 0.0), row[0]))
     shown = [row for row in rows if not only_changed or any(map(_differs, row[1]))]
@@ -105,7 +105,7 @@ def compare_files(
 
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
-    """Return commits, where the files are of different ones, or names with so many folders."""
+    """Return the files' commits if these differ, or else their names with enough folders."""
     commits = [path.name.partition("-")[0] for path in paths]
     if len(set(commits)) == len(commits):
         return commits
@@ -185,7 +185,7 @@ def _report(
 
 
 def _only_there(files: Sequence[_File]) -> Iterator[str]:
-    """Say how many cases a file has that another lacks."""
+    """Say how many cases one file has and the other lacks."""
     common = set.intersection(*(set(file.points) for file in files))
     for file in files:
         if alone := sorted(set(file.points) - common):

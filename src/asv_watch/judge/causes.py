@@ -1,7 +1,7 @@
 """What is known about the cause of a change: the operator that accounts for it.
 
-An explanation compares the operators of two versions. It is *about* a change when its versions lie
-between the two commits of the change, with the release and the case of its series.
+An explanation compares the operators of two versions. It belongs to a change if it has the case
+and the release of the change's series, and its versions lie between the two commits of the change.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _OPERATORS_OF_PRIMITIVES = {
     "batch_normalization": ("batch_norm",),
     "layer_normalization": ("layer_norm",),
 }
-"""oneDNN primitive to parts of the names of the operators that call it. A primitive that is not
-listed here is looked for by its own name."""
+"""Maps a oneDNN primitive to parts of the names of the operators that call it. Any other primitive
+is looked for by its own name."""
 _SMALLEST_PART = MINIMUM_EFFECT / 5
-"""Part of the time of all operators by which one must differ in order to be a cause: a fifth of
-the smallest difference that counts."""
+"""An operator is a cause only if it differs by at least this share of the time of all operators: a
+fifth of the smallest difference that counts."""
 _WHOLE = 1.1
-"""Share of the case's difference up to which an operator accounts for all of it: profiles have
-noise too."""
+"""An operator with up to this share of the case's difference accounts for all of it, because
+profiles have noise too."""
 _ALL = 0.95
 """Share from which on an operator accounts for all of it."""
 _SUCCESSION = " → "
 _MOST_APART = 3.0
-"""Factor by which the difference of the operators and that of the case may differ at most: timing
-each operator makes calls of many small operators slower, twice as slow and more."""
+"""Largest factor between the difference of the operators and that of the case. Timing each
+operator slows calls of many small operators down, to twice their time and more."""
 
 
 def explained_between(
@@ -64,19 +64,19 @@ class Leading(NamedTuple):
     """The operator that accounts for most of a difference."""
 
     name: str
-    """Of one that took the place of another: both, with an arrow."""
+    """If it replaced another operator, both names with an arrow."""
     seconds: tuple[float, float]
     """Before and after."""
     share: float
-    """Of the case's own difference; above 1 where other operators offset a part."""
+    """Share of the case's own difference; above 1 if other operators offset a part."""
 
 
 def leading_operator(explanation: Explanation, ratio: float | None = None) -> Leading | None:
-    """Return the operator that accounts for most of a difference; ``None`` where none does.
+    """Return the operator that accounts for most of a difference; ``None`` if none does.
 
     Args:
-        explanation: of the difference.
-        ratio: as `in_words` takes it.
+        explanation: Explains the difference.
+        ratio: As `in_words` takes it.
     """
     times = _clear_times(explanation)
     own = _own_difference(explanation, ratio)
@@ -121,17 +121,17 @@ def in_words(
     """Return one line: the operator that accounts for most of the difference.
 
     Such as "83 % of it: aten::conv2d, 12.1 → 14.0 ms, kernel brg_conv:avx512_core → ref:any"; or
-    that no cause was found. Only operators whose times do not overlap count, all shapes of an
-    operator together, and one that took the place of another together with that. The share is that
+    that no cause was found. Only operators whose times do not overlap count. All shapes of an
+    operator are added up, and a replaced operator counts with its replacement. The share is that
     of the case's own difference. An operator that differs by too small a part of the whole call is
-    no cause. Nor is any operator a cause where all of them together differ in the other direction
-    than the case, or less than a third or more than three times as much.
+    no cause. No operator is a cause if all of them together differ in the other direction than the
+    case, or by less than a third or more than three times as much.
 
     Args:
-        explanation: of the difference.
-        ratio: time of the case after over before, as it was measured without a profiler; if it is
-            not known, that of all operators in the profile.
-        naming: what people call an operator; by default its own name.
+        explanation: Explains the difference.
+        ratio: Time of the case after over before, as measured without a profiler; if it is not
+            known, the ratio of all operators in the profile.
+        naming: Returns the name of an operator for people; by default its own name.
     """
     times = _clear_times(explanation)
     if not times:
@@ -164,7 +164,7 @@ def _share(share: float) -> str:
 
 
 def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:
-    """Give one name to an operator and the one called in its place as often, with equal inputs."""
+    """Give one name to an operator and its replacement: called as often, with equal inputs."""
     gone = {(o.shapes, o.calls[0]): o.name for o in operators if o.calls[1] == 0}
     names: dict[str, str] = {}
     for operator in operators:

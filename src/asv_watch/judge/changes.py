@@ -1,10 +1,10 @@
 """Changes of a series: measured by a comparison, or suspected from separate runs.
 
-- A change is **measured** where interleaved comparisons show that its two commits differ
+- A change is **measured** if interleaved comparisons show that its two commits differ
   (`asv_watch.judge.measured_pairs`). Its size is their ratio, with its interval.
-- It is **suspected** where only separate runs show it (`asv_watch.judge.suspicions`): nothing is
-  said of its size but "about". A suspicion is *refuted*, and no change any more, where a
-  comparison across its commits shows no difference and its interval excludes the suspected size.
+- It is **suspected** if only separate runs show it (`asv_watch.judge.suspicions`); its size is
+  written with "about". A suspicion is *refuted*, and no change any more, if a comparison across
+  its commits shows no difference and its interval excludes the suspected size.
 - Exact values, such as counts, need no comparison: they differ from one measured commit to the
   next, or they do not.
 """
@@ -29,13 +29,13 @@ from asv_watch.records.records import Benchmark
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 State = Literal["measured", "suspected"]
-"""What a change rests on."""
+"""Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
 Cause = Literal["code", "release", "machine", "environment", "alternation"]
 """``machine``: most series of the machine changed at the same commit, in separate runs;
-``environment``: installed software changed there; ``release``: another release of a requirement
-was installed there, of an exact count; ``alternation``: the series goes back and forth between two
+``environment``: installed software changed there; ``release``: of an exact count, another release
+of a requirement was installed there; ``alternation``: the series goes back and forth between two
 levels; ``code``: none of these."""
 
 
@@ -46,26 +46,26 @@ class Change:
     series: int
     """Index of the series in the history."""
     previous: int
-    """Index in the history's commits of the one before: compared, or the last with the old level.
+    """Index of the commit before: it was compared, or is the last one with the old level.
     The cause is one of the commits after this one, up to and including the next."""
     commit: int
-    """Index of the one after: compared, or the first with the new level."""
+    """Index of the commit after: it was compared, or is the first one with the new level."""
     state: State
     kind: Kind
     verdict: Direction
     ratio: float | None
-    """After over before; of a suspicion about that; ``None`` for a count from or to zero."""
+    """After over before, approximate for a suspicion; ``None`` for a count from or to zero."""
     values: tuple[float, float]
     """Before and after, in the unit of the series: as compared, or the levels of the runs."""
     interval: tuple[float, float] | None = None
     """Confidence interval of a measured ratio (99 %)."""
     through: Literal["", "other commits"] = ""
-    """``other commits`` where the two were not compared with each other, but each with others."""
+    """``other commits`` if the two were not compared with each other, but each with others."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
     explanation: Explanation | None = None
-    """Which operators account for it, where that was examined."""
+    """Which operators account for it, if that was examined."""
 
     @property
     def is_measured(self) -> bool:
@@ -79,7 +79,7 @@ class Change:
 
 
 def kind_of(benchmark: Benchmark) -> Kind | None:
-    """Return what changes of a benchmark are changes of; ``None`` for what nothing can measure.
+    """Return the metric in which a benchmark can change, or ``None``.
 
     A rate or a share of a peak follows from times, and changes with them.
     """
@@ -151,9 +151,9 @@ def changes_of(
 def near_changes(
     history: History, index: int, kind: Kind, commits: MeasuredCommits
 ) -> Iterator[Change]:
-    """Yield what was compared in one sitting and would be a change if its interval were narrower.
+    """Yield ratios of one sitting that would be a change if their interval were narrower.
 
-    It is no claim: nights measure it again, in another sitting.
+    They claim nothing: nights measure them again, in another sitting.
     """
     series, hashes, order = history.series[index], history.hashes, history.order
     pairs = commits.pairs
@@ -185,7 +185,7 @@ def _is_answered(
     measured: Sequence[MeasuredPair],
     suspicion: Suspicion,
 ) -> bool:
-    """Tell whether comparisons have answered a suspicion, by what they show or exclude."""
+    """Tell whether comparisons have confirmed or refuted a suspicion."""
     first, last = (
         history.positions[history.commits[index].hash]
         for index in (suspicion.previous, suspicion.commit)

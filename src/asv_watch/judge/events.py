@@ -33,7 +33,7 @@ class Event:
 
 
 class FactChange(NamedTuple, Generic[Key]):
-    """A fact that a run recorded with another value than the last run that recorded it."""
+    """A fact whose value differs from the last run that recorded it."""
 
     run: Key
     fact: str
@@ -46,10 +46,10 @@ _OF_ENVIRONMENT = ("python", "requirement ", _VARIABLE)
 
 
 def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[FactChange[Key]]:
-    """Compare the facts of runs in their order; one that a run does not record is unknown.
+    """Compare the facts of runs in their order; a fact that a run does not record is unknown.
 
     Args:
-        runs: What stands for each run, such as its commit, and the facts that it recorded.
+        runs: An identifier of each run, such as its commit, and the facts that it recorded.
     """
     known: dict[str, str] = {}
     for run, facts in runs:
@@ -70,10 +70,10 @@ def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
 
 
 def environments_of(runs: Sequence[tuple[str, Record]]) -> list[tuple[str, dict[str, str]]]:
-    """Return what runs in one environment recorded of it, with a value for each variable.
+    """Return the facts that runs in one environment recorded, with a value for each variable.
 
-    A run lists all variables that are set, so one that only other runs list was not set: its
-    value is empty. Of packages it lists some, so one that it does not list may be installed.
+    A run lists all variables that are set, so a variable that only other runs list was not set:
+    its value is empty. It lists only some packages, so one that it does not list may be installed.
 
     Args:
         runs: Commit and record of each, in their order.
@@ -92,9 +92,8 @@ def find_events(history: History) -> tuple[Event, ...]:
     """List the events of all machines, oldest commit first.
 
     Facts are compared from one measured commit to the next: those of a machine over
-    all of its commits, those of an environment over its own. What a machine's first
-    commit was measured with is no event. What runs recorded of where they ran is compared
-    from one such run to the next.
+    all of its commits, those of an environment over its own. The facts of a machine's first commit
+    are no events. The records of runs are compared from one recorded run to the next.
     """
     order = history.order
     events: list[Event] = []

@@ -1,6 +1,6 @@
-"""Everything that the analysis says about a history, worked out once.
+"""Everything that the analysis concludes from a history, worked out once.
 
-The pages, the data files, the reports and the nightly read it, so that all of them say the same.
+The pages, the data files, the reports and the nights read it, so that all of them say the same.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ Segments = tuple[Segment, ...]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the analysis says about a history; tuples with an entry a series are in its order."""
+    """The conclusions about a history; tuples with an entry for each series have its order."""
 
     segments: tuple[Segments, ...]
-    """For each series: runs under the same conditions. Nothing is compared across their ends."""
+    """The segments of each series: runs under the same conditions, compared only within them."""
     noise: tuple[float | None, ...]
-    """For each series: standard deviation of the logarithm of a value between runs, if known."""
+    """The noise of each series: standard deviation of a value's logarithm between runs, if
+    known."""
     changes: tuple[Change, ...] = ()
     """Measured and suspected changes of times and memory, the newest commit first."""
     near: tuple[Change, ...] = ()
-    """Ratios of one sitting that are near a change: no claims, but to be measured again."""
+    """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
     exact_changes: tuple[Change, ...] = ()
     """Changes of exact values, the newest commit first."""
     graphs: Mapping[str, MachineGraphs] = field(default_factory=dict)
-    """Machine to the graphs of all its comparisons."""
+    """Maps a machine to the graphs of all its comparisons."""
     compared: Mapping[int, MeasuredCommits] = field(default_factory=dict)
-    """Index of a series to its commits that were compared."""
+    """Maps the index of a series to its compared commits."""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
-    """Machine to the smallest changes that its interleaved comparisons can show."""
+    """Maps a machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
     """Oldest commit first."""
     release_histories: tuple[ReleaseHistory, ...] = ()
@@ -143,7 +144,7 @@ def _explained(
     events: Sequence[Event],
     causes: Mapping[tuple[int, int], Cause],
 ) -> Change:
-    """Add the cause of a change, what was examined of it, and what a person wrote."""
+    """Add the cause of a change, its explanation, and a person's note."""
     series = history.series[change.series]
     hashes = (history.commits[index].hash for index in (change.previous, change.commit))
     first, last = (history.positions[commit] for commit in hashes)

@@ -1,9 +1,9 @@
 """All interleaved comparisons of a machine, as one graph for each case.
 
 This is the one place that combines measurements. Versions are nodes, and every stored
-comparison of two versions is an edge, whatever it was made for. A version compared with itself
-(``null``, ``planted``) says nothing of versions and is left out. What any page, report or command
-says of two versions is a query of this graph:
+comparison of two versions is an edge, whatever it was made for. Comparisons of a version with
+itself (``null``, ``planted``) are left out. Whatever a page, a report or a command says about two
+versions is a query of this graph:
 
 - `MachineGraphs.versions` is the graph of a case whose nodes are commits, each with its release
   and Python: changes of the code, the Timeline, comparisons of two stored results.
@@ -46,9 +46,8 @@ Node = Hashable
 OF_ITSELF = frozenset({"null", "planted"})
 """Kinds of comparisons of a version with itself."""
 BETWEEN_SITTINGS: dict[Kind, float] = {"time": 0.005, "memory": 0.0135}
-"""How far a ratio varies from one sitting to another where a machine has not shown it yet: what
-the closed ways of this project's two CPU machines show (0.46 and 0.56 % of times, 1.4 % of
-memory)."""
+"""Default variation of a ratio from one sitting to another, until a machine has shown its own. The
+closed ways of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
 
 
 class VersionNode(NamedTuple):
@@ -56,7 +55,7 @@ class VersionNode(NamedTuple):
 
     commit: str
     release: str
-    """Such as ``numpy 2.4.0``; empty where none is pinned."""
+    """Such as ``numpy 2.4.0``; empty if none is pinned."""
     python: str
 
 
@@ -93,7 +92,7 @@ class PairRatio:
 
     @property
     def kind(self) -> Kind:
-        """What differs: a time, or something that there is more or less of."""
+        """What is compared: a time, or an amount."""
         return "time" if self.unit == "seconds" else "memory"
 
     @property
@@ -118,7 +117,7 @@ def _pair_ratio(
     """Return a ratio with values that belong to it.
 
     Args:
-        of_case: Any comparison of the case.
+        of_case: Any comparison of the same case.
         estimate: The ratio.
         level: Mean logarithm of the values of both sides.
         stored: The comparisons of exactly the two versions.
@@ -141,13 +140,13 @@ class CaseGraph:
         """Build the graph of a case.
 
         Args:
-            edges: What was compared, one at least, oldest first.
-            noise: Of the machine and what the case measures.
+            edges: Comparisons, at least one, oldest first.
+            noise: How precise the machine is for this metric.
         """
         self._edges = edges
         self._noise = noise
         self.compared = Counter(node for edge in edges for node in (edge.before, edge.after))
-        """Node to the number of comparisons that it is a side of."""
+        """Maps a node to the number of comparisons that it is a side of."""
 
     @cached_property
     def _graph(self) -> RatioGraph[Node]:
@@ -155,7 +154,7 @@ class CaseGraph:
 
     @cached_property
     def pairs(self) -> dict[tuple[Node, Node], tuple[CaseRatio, ...]]:
-        """Every pair that was compared directly, to its comparisons, oldest first."""
+        """Maps each pair that was compared directly to its comparisons, oldest first."""
         pairs: dict[tuple[Node, Node], list[CaseRatio]] = defaultdict(list)
         for edge in self._edges:
             pairs[edge.before, edge.after].append(edge.stored)
@@ -171,7 +170,7 @@ class CaseGraph:
         return {node: fmean(logs) for node, logs in values.items()}
 
     def part(self, node: Node) -> int:
-        """Return the number of the part of a node: no comparison leads to another part."""
+        """Return the number of the connected part to which a node belongs."""
         return self._graph.part(node)
 
     def direct(self, before: Node, after: Node) -> tuple[CaseRatio, ...]:
@@ -181,7 +180,7 @@ class CaseGraph:
         return tuple(sorted((*there, *back), key=lambda stored: stored.at)) if back else there
 
     def ratio(self, before: Node, after: Node) -> PairRatio | None:
-        """Return the ratio of two nodes by all ways between them; ``None`` where none leads."""
+        """Return the ratio of two nodes by all ways between them; ``None`` if there is none."""
         estimate = self._graph.estimate(before, after)
         if estimate is None:
             return None
@@ -213,7 +212,7 @@ class CaseGraph:
 
 
 def measured_sides(edges: Iterable[Edge]) -> list[Measured[Node]]:
-    """Return what edges measured: the only place that reads rounds out of stored comparisons."""
+    """Return the measurements of edges: nothing else reads rounds from stored comparisons."""
     return [
         Measured(edge.before, edge.after, edge.stored.at // SITTING, edge.stored.ratios)
         for edge in edges
@@ -228,7 +227,7 @@ class MachineGraphs:
         """Gather the comparisons of a machine; graphs are solved when they are asked for.
 
         Args:
-            comparisons: Of the machine, oldest first.
+            comparisons: The machine's comparisons, oldest first.
         """
         self._comparisons = comparisons
         self._versions: dict[str, CaseGraph] = {}
@@ -248,7 +247,7 @@ class MachineGraphs:
 
     @property
     def cases(self) -> tuple[str, ...]:
-        """Names of all cases of which two versions were compared."""
+        """Names of all cases in which two versions were compared."""
         return tuple(self._edges)
 
     def noise(self, kind: Kind) -> Noise:
@@ -272,7 +271,7 @@ class MachineGraphs:
         return self._noise[kind]
 
     def versions(self, case: str) -> CaseGraph | None:
-        """Return the graph of a case, its nodes `VersionNode`; ``None`` without comparisons."""
+        """Return the graph of a case with `VersionNode` as nodes; ``None`` without comparisons."""
         edges = self._edges.get(case)
         if edges and case not in self._versions:
             self._versions[case] = CaseGraph(edges, self.noise(edges[-1].stored.kind))
@@ -300,13 +299,13 @@ class MachineGraphs:
         return self._releases[requirement]
 
     def single(self, stored: CaseRatio) -> PairRatio:
-        """Return the ratio of one comparison by itself, with an interval as the graph has."""
+        """Return the ratio of one comparison alone, with the interval that the graph has."""
         [measured] = measured_sides([Edge("before", "after", stored)])
         level = math.log(stored.before * stored.after) / 2
         return _pair_ratio(stored, measured.alone(self.noise(stored.kind)), level, (stored,))
 
     def checks(self, kind: Kind) -> Iterator[tuple[str, Check[Node]]]:
-        """Yield each measured pair that other ways lead between, with the name of its case."""
+        """Yield the case's name and each measured pair that other ways connect too."""
         for case in self._edges:
             graph = self.versions(case)
             if graph is not None and graph.kind == kind:

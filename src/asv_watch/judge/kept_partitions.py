@@ -1,7 +1,7 @@
-"""Keeps how blocks of series were partitioned, which is half the work of a publish, for the next.
+"""Keeps the partitions of blocks of series for the next publish: half the work of one.
 
-A block is found again by all that decides its partition: its values, and the code and the numpy
-that computed it. So what is kept is never out of date, and losing it costs time alone.
+The key of a block contains everything that decides its partition: its values, the code, and the
+version of numpy. So a kept partition is never out of date, and losing it costs only time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DIGEST_BYTES = 16
 
 @contextmanager
 def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
-    """Give the partitions that were found before, and keep those that are there at the end.
+    """Provide the partitions that were found before, and keep those that exist at the end.
 
     Without the folder, nothing is kept. A file that is damaged, cannot be written or was written
     by other code is as good as none.

@@ -1,11 +1,11 @@
-"""Suspicions that most series of a machine share: the machine has changed instead of the code.
+"""Suspicions that most series of a machine share: the machine changed, not the code.
 
-A commit touches a row or two of the table of values. When most timings of a machine move in the
-same direction at the same commit, the machine has changed: a kernel, a clock, a neighbour, another
-kind of runner under the same name. Each series of the environment with values before and after has
-a vote, whether it is suspected itself or too noisy for that: the medians of its neighbouring runs
-on both sides say how far it moved. Three of five votes carry. One commit that changes everything
-(a flag, an allocator) looks the same as the machine.
+A commit usually changes few cases. If most timings of a machine move in the same direction at the
+same commit, the machine has changed: a kernel, a clock, a neighbour, or another kind of runner
+under the same name. Each series of the environment with values before and after has a vote, even
+if it is not suspected or too noisy for that. It moved by the ratio of the medians of its
+neighbouring runs on both sides. Three of five votes decide. One commit that changes everything (a
+flag, an allocator) looks the same as the machine.
 
 A series whose other suspicions go back and forth by the same size alternates between two levels:
 it was measured by two kinds of machines under one name, or by one that has two states. Code that
@@ -30,19 +30,19 @@ SHARE = 0.6
 FEWEST_SERIES = 5
 FEWEST_ROWS = 3
 LEVEL_VALUES = 5
-"""A series' level before and after a commit is the median of so many runs at most."""
+"""The level on each side of a commit is the median of at most so many runs."""
 LEAST_SIZE = 0.25
-"""Share of a suspicion's size that others must move by: what is far larger is its own."""
+"""Others must move by at least this share of a suspicion's size."""
 FEWEST_ALTERNATIONS = 3
-"""Suspicions in succession, each of which takes back the one before it, that alternate."""
+"""So many successive suspicions, each the reverse of the one before, are an alternation."""
 _SAME_SIZE = 0.25
-"""Share of the larger of two steps by which they may differ in size."""
+"""Two steps of an alternation may differ in size by this share of the larger one."""
 
 _Group = tuple[str, str, str]
 
 
 def machine_causes(history: History, suspected: Sequence[Change]) -> dict[tuple[int, int], Cause]:
-    """Return the series and commit of each suspected change that is not the code's, and why."""
+    """Map the series and commit of each suspected change that is not the code's to its cause."""
     shared = _shared_by_most(history, suspected)
     others = [change for change in suspected if (change.series, change.commit) not in shared]
     causes: dict[tuple[int, int], Cause] = dict.fromkeys(shared, "machine")
@@ -66,7 +66,7 @@ def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[
 
 
 def _group(series: Series) -> _Group:
-    """Return what votes together: the series of a metric."""
+    """Return the series that vote together: those of one metric."""
     return series.machine, series.environment, series.case.labels["metric"]
 
 
@@ -75,9 +75,9 @@ class _Votes:
     """The series that have values on both sides of a commit, and how far each moved."""
 
     rows: Indices
-    """Number of the row of each."""
+    """Row of each series."""
     moves: Floats
-    """Logarithm of the ratio of each."""
+    """Logarithm of each series' ratio."""
 
 
 class _Voters:
@@ -90,7 +90,7 @@ class _Voters:
         self._counts = np.array([len(of_series.rows) for of_series in columns], np.intp)
         longest = int(self._counts.max())
         self._commits = np.full((len(members), longest), np.iinfo(np.intp).max)
-        # So many empty places on both sides that every window lies within.
+        # Both sides are padded, so that every window lies within.
         self._values = np.full((len(members), longest + 2 * LEVEL_VALUES), np.nan)
         for number, (of_series, count) in enumerate(zip(columns, self._counts, strict=True)):
             self._commits[number, :count] = history.indices(of_series)

@@ -2,7 +2,7 @@
 
 A pair is two commits that were compared with each other, or two neighbours among all compared
 commits: other comparisons then lead from one to the other, such as those with a reference. Its
-ratio is that of the graph (`asv_watch.judge.graph`), from all comparisons of the case.
+ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of the case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from asv_watch.judge.graph import CaseGraph, PairRatio, VersionNode
 from asv_watch.statistics.rule import Verdict, verdict
 
 MOST_COMMITS = 60
-"""Compared commits of a case up to which the ratio of any two is published."""
+"""With at most so many compared commits in a case, the ratio of any two is published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class MeasuredPair:
 
     @property
     def differs(self) -> bool:
-        """Whether it shows a change."""
+        """Whether the ratio shows a change."""
         return verdict(self) is not Verdict.SAME
 
     def excludes(self, ratio: float) -> bool:
-        """Tell whether its interval leaves out a ratio."""
+        """Tell whether the interval excludes a ratio."""
         low, high = self.interval
         return not low <= ratio <= high
 
@@ -64,8 +64,8 @@ class MeasuredCommits:
         """Find the compared commits.
 
         Args:
-            graph: Of the case, its nodes `VersionNode`.
-            positions: Commit hash to the number of commits before it along the branch.
+            graph: The case's graph, whose nodes are `VersionNode`.
+            positions: Maps a commit hash to the number of commits before it along the branch.
             release: Such as ``numpy 2.4.0``.
             python: Such as ``3.11``.
         """
@@ -92,14 +92,14 @@ class MeasuredCommits:
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the commits of each part, in order: no comparison leads to another part."""
+        """Positions of the commits of each connected part, in order."""
         of_part: dict[int, list[int]] = defaultdict(list)
         for position, node in self.nodes.items():
             of_part[self.graph.part(node)].append(position)
         return tuple(map(tuple, of_part.values()))
 
     def all_pairs(self) -> Iterator[MeasuredPair]:
-        """Yield every two commits that comparisons join; of many, those of `pairs` alone."""
+        """Yield every two commits that comparisons join; if these are too many, only `pairs`."""
         if len(self.nodes) > MOST_COMMITS:
             yield from self.pairs
             return
@@ -131,8 +131,7 @@ class MeasuredCommits:
 def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     """Return the pairs that show a change, none overlapping another, in the order of the branch.
 
-    Of pairs that overlap the one with fewer commits counts, because it says more closely where the
-    change is.
+    If pairs overlap, the one with fewer commits counts, because it locates the change better.
     """
     changed: list[MeasuredPair] = []
     for pair in sorted(pairs, key=lambda pair: (pair.after - pair.before, pair.before)):

@@ -1,11 +1,11 @@
 """How precise the interleaved comparisons of a machine are.
 
-A comparison shows a change where its interval excludes 1 and the ratio is `MINIMUM_EFFECT` or
-more from 1. So the smallest **detectable** one is half the width of the interval, but not less
-than that effect. Of a case it is the median of its newest comparisons, each by itself: one
-sitting.
+A comparison shows a change if its interval excludes 1 and the ratio is at least `MINIMUM_EFFECT`
+away from 1. So the smallest **detectable** change is half the width of the interval, but at least
+that effect. For a case it is the median over its newest comparisons, each of one sitting. If a
+version was compared with itself (A/A), every difference from 1 is noise.
 
-Where a version was compared with itself (A/A), whatever a ratio differs from 1 by is noise.
+
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 NEWEST = 5
-"""Number of comparisons of a case that count, the newest ones."""
+"""Number of newest comparisons of a case that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Detectable:
     """The smallest relative changes that comparisons on one machine can show."""
 
     of_case: Mapping[str, float]
-    """Name of a case to its smallest change (0.015 is 1.5 %); one case at least."""
+    """Maps the name of a case to its smallest change (0.015 is 1.5 %); at least one case."""
 
     @property
     def middle(self) -> float:
@@ -40,7 +40,7 @@ class Detectable:
 
     @property
     def ninth_decile(self) -> float:
-        """90th percentile of the cases: nine of ten are at or below it."""
+        """90th percentile of the cases."""
         return sorted(self.of_case.values())[math.ceil(0.9 * len(self.of_case)) - 1]
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def detectable_changes(
 
 
 def detectable_change(ratios: Sequence[CaseRatio], graphs: MachineGraphs) -> Detectable:
-    """Work out what ratios of a machine show, one at least, the newest last."""
+    """Return the smallest changes that a machine's ratios show: at least one, the newest last."""
     of_case: dict[str, list[CaseRatio]] = defaultdict(list)
     for ratio in ratios:
         of_case[ratio.case].append(ratio)
@@ -82,7 +82,7 @@ def smallest_change(ratios: Sequence[PairRatio]) -> float:
 
 
 def noise_in_words(ratios: Sequence[PairRatio]) -> str:
-    """Say how far ratios of a version to itself, one at least, are from 1.
+    """Say how far the ratios of a version to itself are from 1.
 
     The standard deviation is of their logarithms, about the true 0.
     """

@@ -1,10 +1,10 @@
-"""Releases compared interleaved, each with the one before it, by machine, and what differs.
+"""Interleaved comparisons of neighbouring releases on each machine, and what differs.
 
-They are of a requirement, with the same package on both sides, or the versions of the package
+They are releases of a requirement, with the same package on both sides, or versions of the package
 itself: commits that a tag or ``results/notes.toml`` names, in the same environment.
 
-All comparisons of two releases count, those of further ways between them included: the graph of
-each case gives the ratio (`asv_watch.judge.graph`), and the rule says whether they differ
+All comparisons of two releases count, also those by way of other releases: the graph of each case
+gives the ratio (`asv_watch.judge.graph`), and the rule says whether they differ
 (`asv_watch.statistics.rule`).
 """
 
@@ -41,26 +41,26 @@ class ReleaseStep:
     """The older release, such as ``2.3.0``."""
     after: str
     commits: dict[str, str] = field(default_factory=dict)
-    """Case to the commit of the package that ran on the side after, when it was compared last."""
+    """Maps a case to the package's commit on the side after, in its newest comparison."""
     values: dict[str, CaseValues] = field(default_factory=dict)
-    """Case of an exact count to its newest values; also peak memory of one process a side."""
+    """Maps a case to its newest values: an exact count, or peak memory of one process a side."""
     unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
-    """Case that was skipped or failed to why; it may have a ratio from another day."""
+    """Maps a skipped or failed case to the reason; it may have a ratio from another day."""
     recipe: dict[str, float | str] = field(default_factory=dict)
     """How the newest ratios of times were taken."""
     days: set[int] = field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
     ratios: dict[str, PairRatio] = field(default_factory=dict)
-    """Case of time or peak memory that was compared to its ratio."""
+    """Maps each compared case of time or peak memory to its ratio."""
 
     @property
     def times(self) -> dict[str, PairRatio]:
-        """Case that was timed to its ratio."""
+        """Maps each timed case to its ratio."""
         return {case: ratio for case, ratio in self.ratios.items() if ratio.kind == "time"}
 
     @property
     def counts(self) -> dict[str, CaseValues]:
-        """Case of an exact count to its newest values."""
+        """Maps each case of an exact count to its newest values."""
         return {case: values for case, values in self.values.items() if values.exact}
 
     def add(self, comparison: StoredComparison) -> None:
@@ -93,7 +93,7 @@ class ReleaseHistory:
     steps: tuple[ReleaseStep, ...]
     """Comparisons of neighbouring releases, newest first."""
     times: Mapping[str, tuple[RelativeValue, ...]]
-    """Case to its value in each release relative to the newest one, the oldest release first."""
+    """Maps a case to its value in each release relative to the newest, oldest release first."""
     ratio: Ratio
     """Gives the ratio of a case between two of the releases."""
     nulls: tuple[StoredComparison, ...] = ()

@@ -44,7 +44,7 @@ class Segment:
 
 
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
-    """Split every series of a history into segments, oldest first; none for one without values."""
+    """Split every series of a history into segments, oldest first; a series may have no values."""
     changes: dict[tuple[str, str], Indices] = {}
     segments = []
     for series in history.series:
@@ -58,7 +58,7 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
 def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
     """Return the commits, by increasing index, from which on a setup has other conditions.
 
-    Of a commit with several runs, those of the last one count.
+    If a commit has several runs, the conditions of the last one count.
     """
     stored = history.facts.get(setup, {})
     runs = [(commit, records[-1]) for commit, records in history.recorded.get(setup, {}).items()]
@@ -100,13 +100,13 @@ def known_noise(
 ) -> tuple[float | None, ...]:
     """Noise between runs of each series of a history, as far as it is known.
 
-    It comes from the first of these that there is:
+    It comes from the first of these that exists:
 
-    1.  the differences of neighbouring values within the segments of the series, seven at least,
-        together with what the noise of other cases tells (`informed_noise`);
-    2.  the differences of all series with the same metric on the machine, twenty at least from
-        five series: the largest of the estimates from their median, third quartile and ninth
-        decile, so that noisier cases than most count.
+    1.  at least seven differences of neighbouring values within the segments of the series,
+        together with the noise of other cases (`informed_noise`);
+    2.  at least twenty differences from at least five series with the same metric on the machine:
+        the largest of the estimates from their median, third quartile and ninth decile, so that
+        noisier cases than most count.
 
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.

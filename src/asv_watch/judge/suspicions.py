@@ -1,9 +1,9 @@
 """Suspicions: changes that separate runs hint at, and that no comparison has measured yet.
 
 A change point of a series is a suspicion if it is confirmed, or recent and clear enough
-(`asv_watch.statistics.change_points`); newest runs that each differ from the level before them,
-too few for a change point, are one as well. Its size is only a guess: two runs of one commit
-differ by several per cent on a busy machine.
+(`asv_watch.statistics.change_points`). Newest runs that each differ from the level before them,
+but are too few for a change point, are a suspicion too. Its size is only a guess: two runs of one
+commit differ by several per cent on a busy machine.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from asv_watch.statistics.pruning import FEWEST_VALUES
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
-"""Newest runs of a series among which a change point need not be confirmed."""
+"""A change point among so many newest runs need not be confirmed."""
 RECENT_Z = 4.5
-"""Standard errors, times the caution for few values (`noise.caution`), by which the levels differ
-at a recent change point that is a suspicion."""
+"""A recent change point is a suspicion if its levels differ by so many standard errors, times the
+caution for few values (`noise.caution`)."""
 MEDIAN_VARIANCE = math.pi / 2
 """Variance of the median of normal values over that of their mean."""
 NOISE_FACTOR = 3.0
-"""Standard deviations of the ratio of two values that a difference exceeds."""
+"""A difference of two values must exceed so many standard deviations of their ratio."""
 LEVEL_VALUES = 10
-"""The level before the newest values is the median of at most so many."""
+"""The level before the newest values is the median of at most so many values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_suspicions(
     """List the suspicions of a series, oldest first.
 
     Args:
-        segments: Of the series, oldest first.
+        segments: The series' segments, oldest first.
         steps: The change points of each segment, confirmed or not.
         noise: Noise of the series between runs, if known.
     """

@@ -70,7 +70,7 @@ from asv_watch.statistics.pruning import (
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 CONFIRMING_RUNS = 3
-"""Runs in succession that must show a recent step before it is confirmed."""
+"""So many successive runs must show a recent step before it is confirmed."""
 
 _SETTLED = 30  # values after which a step needs no confirmation any more
 _SHIFT = 5  # values by which one more value may move a step
@@ -90,15 +90,14 @@ class Step:
     after: float
     """Level just after it."""
     z: float
-    """Difference of the two levels in standard errors, drift allowed for."""
+    """Difference of the two levels in standard errors, which include drift."""
     values_before: int
     """Values between the step before (or the start) and this one."""
     values_after: int
     """Values between this step and the next (or the end)."""
     confirmed: bool
-    """Whether to raise an alarm about it: it holds even against the heaviest drift that
-    explains the series nearly as well, and if it is recent, three runs in succession
-    have shown it."""
+    """Whether it is certain: it holds against the heaviest drift that explains the series nearly
+    as well and, if it is recent, three successive runs have shown it."""
 
     @property
     def direction(self) -> str:
@@ -141,7 +140,7 @@ def find_all_steps(
     series: Iterable[Sequence[float] | Array],
     known: dict[str, BlockPartition] | None = None,
 ) -> list[list[Step]]:
-    """Find the steps of many series, in a quarter of the time of one by one.
+    """Find the steps of many series in a quarter of the time that one at a time takes.
 
     Args:
         series: The values of each.
@@ -170,7 +169,7 @@ def _key(y: Array, least_variance: float, length: int) -> str:
 
 
 def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
-    """Steps that hold against the heaviest drift, and did so two and one values ago."""
+    """Return steps that hold against the heaviest drift, and did so one and two values ago."""
     steps = _steps(fit, fit.heaviest)
     if not steps or steps[-1].position < len(values) - _SETTLED:
         return steps

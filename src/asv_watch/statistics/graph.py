@@ -36,17 +36,17 @@ import numpy.typing as npt
 from asv_watch.statistics.ratio import middle_of_means, quantile, spread_of_rounds
 
 SITTING = 3600
-"""Seconds: what ends in the same hour since the epoch was measured in one sitting."""
+"""Seconds. Comparisons that end in the same hour since the epoch are one sitting."""
 PRIOR_ROUNDS = 3
-"""A spread below the usual one counts with so many further rounds that have the usual one."""
+"""A spread below the usual one is averaged with so many rounds of the usual spread."""
 PRIOR_WAYS = 10
-"""The default of `Noise.between` counts as much as so many closed ways."""
+"""The default of `Noise.between` has the weight of so many closed ways."""
 LEAST_SPREAD = 1e-4
-"""Smallest spread of rounds, of their logarithms: clocks and page sizes resolve no less."""
+"""Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 _LEAST_VARIANCE = 1e-12
 _MOST_BETWEEN = 0.5
 _UNRELATED = 10.0
-"""A standard deviation between sittings so large that one tells nothing of another."""
+"""A standard deviation so large that sittings tell nothing about each other."""
 _PRECISION = 0.02
 
 Node = TypeVar("Node", bound=Hashable)
@@ -55,7 +55,7 @@ Indices = npt.NDArray[np.intp]
 
 
 class Noise(NamedTuple):
-    """How far measurements of one machine and metric are from the truth, as logarithms."""
+    """How far a machine's measurements of one metric are from the truth, as logarithms."""
 
     between: float
     """Standard deviation of a pair's ratio from one sitting to another."""
@@ -64,7 +64,7 @@ class Noise(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """The logarithm of a ratio, its variance, and the degrees of freedom of that."""
+    """The logarithm of a ratio, its variance, and the variance's degrees of freedom."""
 
     log: float
     variance: float
@@ -100,7 +100,7 @@ class Measured(Generic[Node]):
         return Estimate(log, spread**2 / count, count - 1)
 
     def alone(self, noise: Noise) -> Estimate:
-        """Return its ratio where nothing else was measured of its two versions."""
+        """Return its ratio as if nothing else had been measured of its two versions."""
         rounds = self.estimate(noise.usual_spread)
         variance = rounds.variance + noise.between**2
         return Estimate(rounds.log, variance, variance**2 * rounds.freedom / rounds.variance**2)
@@ -121,12 +121,12 @@ class Check(NamedTuple, Generic[Node]):
 
     @property
     def disagrees(self) -> bool:
-        """Whether the two differ by more than the errors of both allow in 99 of 100 pairs."""
+        """Whether the two differ by more than their errors allow in 99 % of pairs."""
         return abs(self.difference) > quantile(self.freedom)
 
 
 def spread_of_few(ratios: Sequence[float], usual: float) -> float:
-    """Return the standard deviation of rounds' logarithms, where few may be alike by luck.
+    """Return the standard deviation of rounds' logarithms; a few rounds may agree by luck.
 
     A spread below the usual one counts as the mean square of its own rounds and of `PRIOR_ROUNDS`
     with the usual spread. A larger one is left as it is.
@@ -243,9 +243,9 @@ class RatioGraph(Generic[Node]):
         return int(self._part_of[self._index[node]])
 
     def estimate(self, before: Node, after: Node) -> Estimate | None:
-        """Return the ratio of two versions by all ways that lead from one to the other.
+        """Return the ratio of two versions by all ways between them.
 
-        ``None`` where none does.
+        ``None`` if there is none.
         """
         first, last = self._index.get(before), self._index.get(after)
         if first is None or last is None or self._part_of[first] != self._part_of[last]:
@@ -290,7 +290,7 @@ class RatioGraph(Generic[Node]):
         return float((residuals**2 / self._variances).sum())
 
     def checks(self) -> list[Check[Node]]:
-        """Compare each measured pair with all other ways between its versions, where there are."""
+        """Compare each measured pair with all other ways between its versions, if any."""
         if not self.closed_ways:
             return []
         levels, covariance = self._levels, self._covariance

@@ -17,25 +17,25 @@ import numpy as np
 import numpy.typing as npt
 
 FEWEST_VALUES = 8
-"""Values of a series from which its noise is estimated."""
+"""A series' noise is estimated from at least so many values."""
 FEWEST_SERIES = 5
 """Series of a metric from which the noise of another one is estimated."""
 FEWEST_DIFFERENCES = 20
-"""Differences of neighbouring values that series of a metric must have in total."""
+"""The series of a metric must have so many differences of neighbouring values in total."""
 ENOUGH_SERIES = 20
-"""Series of a metric from which it is known how much noise differs between cases."""
+"""How much noise differs between cases is known from so many series of a metric."""
 VARIANCE_OF_ESTIMATE = 1.2
 """Variance of the logarithm of a noise that was estimated from n differences, times n."""
 FEW_DIFFERENCES = 3.6
-"""Noise from n differences counts 1 + this / n times: few of them may all be small by chance, and
-the newest value then looks far off (docs/notes/change-points.md says how often)."""
+"""Noise from n differences is inflated by 1 + this / n: few may be small by chance, and the newest
+value then looks far off (docs/notes/change-points.md says how often)."""
 _QUANTILES = (0.5, 0.75)
 
 
 def variance_of_differences(
     sizes: npt.NDArray[np.float64], quantiles: Sequence[float] = _QUANTILES
 ) -> float:
-    """Variance of differences that a few steps and spikes do not move, from their sizes.
+    """Return a variance of differences that a few steps and spikes do not move.
 
     The largest of the estimates from quantiles; the median alone would overlook a second mode.
     """
@@ -64,7 +64,7 @@ def _normal_size(share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OwnNoise:
-    """What the values of a series show of its noise."""
+    """Noise of a series, estimated from its own values."""
 
     sizes: npt.NDArray[np.float64]
     """Sizes of the differences of neighbouring logarithms; none where values have no logarithm."""
@@ -78,7 +78,7 @@ class OwnNoise:
 
     @property
     def cautious(self) -> float | None:
-        """The estimate, larger where it rests on few differences."""
+        """The estimate, inflated if it rests on few differences."""
         return None if self.estimate is None else self.estimate * caution(self.count)
 
 

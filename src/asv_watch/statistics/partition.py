@@ -6,8 +6,8 @@ at once.
 
 The filter's variances depend on a segment's length alone, so the filters of all possible starts
 and all ratios advance together with variances from a table, in O(n^2) time and O(n) memory; longer
-series are partitioned in overlapping blocks, in O(n). A block is partitioned by its own values
-alone, on their own scale, so that blocks of many series are partitioned together.
+series are partitioned in overlapping blocks, in O(n). Only a block's own values, on their own
+scale, decide its partition, so blocks of many series are partitioned together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 """Variance of the drift between two values over the variance of the noise."""
 SPIKE = 3.0
-"""Standard deviations of an innovation, beyond which a value is a spike."""
+"""An innovation beyond so many standard deviations is a spike."""
 BLOCK = 300
 """Values partitioned at once."""
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
@@ -98,7 +98,7 @@ def blocks_of(length: int) -> list[slice]:
 
 
 def scale_of(y: Array, least_variance: float) -> float:
-    """Return the standard deviation of first differences, apart from steps and spikes."""
+    """Return the standard deviation of first differences, ignoring steps and spikes."""
     return math.sqrt(max(variance_of_differences(np.abs(np.diff(y))), least_variance))
 
 
@@ -111,8 +111,8 @@ def partition_block(y: Array, least_variance: float, length: int) -> BlockPartit
 
     Args:
         y: Its values, at most `BLOCK`.
-        least_variance: What the variance of first differences counts as at least.
-        length: Length of the series, of which no more than `BLOCK` counts.
+        least_variance: Lower bound of the variance of first differences.
+        length: Length of the series; lengths above `BLOCK` count as `BLOCK`.
     """
     return partition_blocks([(y, least_variance, length)])[0]
 
@@ -137,8 +137,8 @@ def partition(
 
     Args:
         y: The series.
-        least_variance: What the variance of first differences counts as at least.
-        find_block: Gives what `partition_block` does, perhaps known before.
+        least_variance: Lower bound of the variance of first differences.
+        find_block: Returns the result of `partition_block`, perhaps a known one.
 
     Returns:
         The best boundaries, the index of the drift ratio that explains the series best,

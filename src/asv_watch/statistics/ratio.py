@@ -1,9 +1,9 @@
 """Decides whether one version is slower, from interleaved samples.
 
 Processes, one for each version, take samples of some 20 ms in the order A B B A, A B B A ...
-Interference slows neighbouring samples equally, and only ever adds time. What remains
-differs from process to process, such as the layout of memory; so a comparison consists of
-several rounds, each with new processes.
+Interference slows neighbouring samples equally, and only adds time. Other influences, such as the
+layout of memory, differ from process to process, so a comparison consists of several rounds, each
+with new processes.
 
 - A round's ratio is that of the means of the faster half of each side's samples.
 - The comparison's ratio is the Hodges-Lehmann estimate of the rounds' ratios: the median of the
@@ -27,7 +27,7 @@ from typing import TypeVar
 CONFIDENCE = 0.99
 T = TypeVar("T")
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
-"""How a ratio is estimated from samples, as stored comparisons name it."""
+"""Name of the estimator, as stored comparisons have it."""
 
 
 def faster_half(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
@@ -36,7 +36,7 @@ def faster_half(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
 
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:
-    """Return the standard deviation of the logarithm of the rounds' ratios, two at least."""
+    """Return the standard deviation of the logarithms of at least two rounds' ratios."""
     logs = [math.log(ratio) for ratio in ratios]
     mean = math.fsum(logs) / len(logs)
     return math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
@@ -49,7 +49,7 @@ def estimate_ratio(
 
     Args:
         ratios: One a round, two at least.
-        least_spread: The rounds' spread counts as no less than this.
+        least_spread: Lower bound of the rounds' spread.
     """
     half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
     middle = middle_of_means([math.log(ratio) for ratio in ratios])

@@ -1,9 +1,9 @@
 """The one rule that decides whether two versions differ, from their measured ratio.
 
-They differ where the interval of the ratio leaves 1 out and the ratio is `MINIMUM_EFFECT` or more
-away from 1. Whatever colours, counts, gates or reports a change uses it.
+They differ if the interval of the ratio excludes 1 and the ratio is at least `MINIMUM_EFFECT` away
+from 1. Everything that colours, counts, gates or reports a change uses this rule.
 
-An exact count differs where it is another number. Peak memory of one process a side is not judged:
+An exact count differs if it is another number. Peak memory is not judged from one process a side:
 it varies from process to process by less than 0.1 % in some cases and by 12 % in others.
 """
 
@@ -16,10 +16,11 @@ from typing import NamedTuple, Protocol
 from asv_watch.quantities import more_is_better
 
 MINIMUM_EFFECT = 0.015
-"""Smallest relative change that counts: a smaller one is not worth an action."""
+"""Smallest relative change that counts; a smaller one is not worth an action."""
 
 TOO_NOISY = 0.1
-"""Smallest detectable change from which "same" would say nothing: it is too noisy to tell."""
+"""With a larger smallest detectable change, the answer is "too noisy to tell" instead of
+"same"."""
 
 
 class Verdict(Enum):
@@ -84,12 +85,12 @@ _OPPOSITE = {Verdict.WORSE: Verdict.BETTER, Verdict.BETTER: Verdict.WORSE}
 
 
 def judged(answer: Verdict, unit: str) -> Verdict:
-    """Return what a verdict on more or less of a unit means: of a rate, less is worse."""
+    """Return whether more or less of a unit is worse: of a rate, less is."""
     return _OPPOSITE.get(answer, answer) if more_is_better(unit) else answer
 
 
 def value_ratio(values: Values) -> float | None:
-    """Return after over before; ``None`` from zero to anything else, and where one is missing."""
+    """Return after over before; ``None`` from zero to anything else, or if one is missing."""
     before, after = values.before, values.after
     if not isinstance(before, float) or not isinstance(after, float):
         return None
