@@ -74,5 +74,6 @@ def calibrate(
         )
         print(
             f"Smallest change that a comparison shows on {place.machine}: "
-            f"{detectable_change(ratios, graphs)}. `pyperf system show` names what disturbs timings."
+            f"{detectable_change(ratios, graphs)}. "
+            "`pyperf system show` names settings that disturb timings."
         )
