@@ -1,6 +1,6 @@
 """asv's own options, which every command takes: the settings file, the environments, the Python.
 
-What is chosen stands in the environment, so that each asv that a command starts reads the same.
+The choice is kept in environment variables, so that each asv that a command starts reads the same.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _elsewhere(root: Path) -> str:
 
 
 def asv_arguments(root: Path) -> list[str]:
-    """Return what names the settings of a folder to asv, where they have a name of their own."""
+    """Return asv's option for the settings of a folder, if their name is unusual."""
     file = settings_file(root)
     return [] if file.name in SETTINGS else ["--config", str(file)]
 
@@ -109,6 +109,6 @@ def apply(conf: Any) -> None:
 
 
 def chosen_name() -> str:
-    """Return asv's name of the only environment that is chosen; empty where none is named."""
+    """Return asv's name of the only environment that is chosen; empty if none is named."""
     environment = os.environ.get(_ENVIRONMENT, "")
     return environment if _NAME.fullmatch(environment) else ""

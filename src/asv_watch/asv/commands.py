@@ -20,7 +20,7 @@ from asv_watch.records.git import variables_for_git
 from asv_watch.signals import exit_in_words
 
 _WARNING = re.compile(r"left out of the site: .*")
-"""What asv prints that is passed on."""
+"""Warnings of asv that are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ _OF_WHAT_IS_MEASURED = (
         "the Python module {what} is missing; install what the project and its suites require",
     ),
 )
-"""What a failed asv prints, and what a person can do about it; the first that matches counts."""
+"""What a failed asv prints, and its remedy; the first that matches counts."""
 
 _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
 _SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
-"""Seconds that asv has to end by itself, and the signal that is sent when they are over."""
+"""Seconds that asv has to end by itself, and the signal that follows."""
 
 
 class NoCaseError(WatchError):

@@ -21,13 +21,13 @@ class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a project declares about a suite; omitted entries keep the suite's own values."""
 
     position: int | msgspec.UnsetType = msgspec.UNSET
-    """Where the site lists it: 0 first, 9 last, by name where they are equal; 5 by default."""
+    """Position on the site: 0 first, 9 last; equal ones are sorted by name; 5 by default."""
     short: bool | dict[str, list[Any]] | msgspec.UnsetType = msgspec.UNSET
     """Whether its cases belong to the short set, all or those with these values of parameters."""
     may_fork: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether its ``track_*`` give the same value in a fork, which starts sooner."""
     threshold: str | msgspec.UnsetType = msgspec.UNSET
-    """Smallest slowdown that fails the gate, such as ``5%``, where it is not that of all cases."""
+    """Smallest slowdown that fails the gate, such as ``5%``; empty for the general threshold."""
     ignore: str | msgspec.UnsetType = msgspec.UNSET
     """Why the gate leaves its cases out; the reason is shown."""
 
@@ -39,7 +39,7 @@ class Declared(msgspec.Struct, frozen=True):
     """
 
     suites: dict[str, SuiteEntry] = {}
-    """Module, class or function of benchmarks to what is declared of it; later ones overrule."""
+    """Maps a module, class or function of benchmarks to its entry; later ones overrule."""
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
     fork_safe_from: dict[str, str] = {}
@@ -55,14 +55,14 @@ class Declared(msgspec.Struct, frozen=True):
     """Folder that is imported as it is, so that comparisons of commits build nothing."""
     measured_paths: tuple[str, ...] = ()
     """What can change a measured value: nothing outside these files and folders runs in a measured
-    process. Where nobody says, that is the package (`asv_watch.asv.settings.Configuration`)."""
+    process. By default it is the package (`asv_watch.asv.settings.Configuration`)."""
     environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
     reference: str = ""
-    """What every commit is measured against, ``COMMIT@RELEASE``; empty where none is named."""
+    """What every commit is measured against, ``COMMIT@RELEASE``; empty if none is named."""
     oldest_commit: str = ""
-    """Where nights stop going back: a commit, a date, or how many commits of the branch are
-    measured; empty for its first commit."""
+    """How far nights go back: to a commit, to a date, or for a number of commits; empty for the
+    branch's first commit."""
     releases: dict[str, list[str | dict[str, str]]] = {}
     """Requirement to those of its releases that are compared, the newest first; each alone, or
     with the releases of other packages that it needs and the range of its ``python``."""
@@ -70,7 +70,7 @@ class Declared(msgspec.Struct, frozen=True):
     """Regular expression of the cases that releases are compared with; of them those of the short
     set."""
     machines: tuple[str, ...] = ()
-    """Machines that may have results here; empty where any may."""
+    """Machines that may have results here; empty if any may."""
     published_values: Path | None = None
     """File with values that others published."""
     layout: Layout = UNDECLARED
@@ -80,7 +80,7 @@ class Declared(msgspec.Struct, frozen=True):
     tables: tuple[Path, ...] = ()
     """Files with tables that the first page of the site offers beside the newest values."""
     site_url: str = ""
-    """Where the site will be served."""
+    """Address where the site will be served."""
 
     def describe(self, benchmark: dict[str, Any]) -> dict[str, Any]:
         """Return an entry of asv's list of benchmarks with what is declared of its suite."""

@@ -1,12 +1,12 @@
-"""What asv's environments are made of, beyond what asv.conf.json says.
+"""Changes to how asv makes its environments.
 
 **asv_runner.** It decides how samples are taken, and asv installs its newest release into every
 new environment. Here it installs the one that this package requires; an environment that holds
 another release gets that one too.
 
-**Building.** A project without ``build_command`` is built by `BUILD`, one without
-``install_command`` installed by `INSTALL`. For the project's own commands the environment has what
-a commit is built with, also where other commits were built with something else.
+**Building.** `BUILD` builds a project without a ``build_command``, and `INSTALL` installs one
+without an ``install_command``. For the project's own commands, the environment gets the build
+requirements of each commit, even if other commits have others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ INSTALL = [
     "in-dir={env_dir} python -m pip install {wheel_file}",
     "in-dir={env_dir} python -m pip install --no-deps --force-reinstall {wheel_file}",
 ]
-"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes
-where torch is one. The second line is for a commit of the same version as the one before."""
+"""asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes if
+torch is one of them. The second line is for a commit of the same version as the one before."""
 _INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
 
@@ -53,7 +53,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def _releases(folder: Path, name: str) -> set[str]:
-    """Return the releases of a package that an environment holds; one at most, if all is well."""
+    """Return the releases of a package in an environment: at most one, if all is well."""
     installed = [
         path.stem.partition("-") for path in folder.glob("lib/python*/site-packages/*.dist-info")
     ]

@@ -62,7 +62,7 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
 
 
 def describe_interpreter(python: Path, packages: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """Ask an interpreter that somebody else made what it holds.
+    """Ask an interpreter that somebody else made which packages it has.
 
     Args:
         python: its path.

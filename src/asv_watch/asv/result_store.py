@@ -1,9 +1,9 @@
 """Stores what the engine measured of one commit in one environment as asv stores its own runs.
 
 A file of asv's format 2 holds value, spread and rounds of each case, so that `asv show`,
-`asv compare`, `asv publish` and other tools read it. Beside it, a line a case says how it ended
-(`asv_watch.records.side_files`), and a line a run where it was measured. Every finished case is
-stored at once: first its value, then its outcome.
+`asv compare`, `asv publish` and other tools read it. Beside it, one file has a line with the
+outcome of each case (`asv_watch.records.side_files`), and one a line with the machine and
+environment of each run. Every finished case is stored at once: first its value, then its outcome.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CaseRun:
     outcome: Outcome
     value: float | None = None
     rounds: tuple[float, ...] = ()
-    """One number a round; empty for a case that times nothing."""
+    """One number for each round; empty for a case that times nothing."""
     calls: int = 1
     """Calls in a sample."""
     reason: str = ""
@@ -94,7 +94,7 @@ class ResultStore:
         """New name of a damaged file."""
         self._rows: dict[str, dict[str, Any]] = self._read()
         self.reports: dict[str, Report] | None = None
-        """How cases ended, by name; ``None`` where only asv measured, which says nothing."""
+        """Outcomes of cases by name; ``None`` if only asv measured, which stores none."""
         outcomes = self.path.with_suffix(OUTCOMES)
         if outcomes.exists():
             self.reports, _ = read_outcomes(outcomes)
@@ -123,7 +123,7 @@ class ResultStore:
         return self._row(benchmark)["result"][index]
 
     def _row(self, benchmark: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the row of a benchmark over the cases that it has now; other code begins anew."""
+        """Return the row of a benchmark for its present cases; empty if its code has changed."""
         cases = cases_of(dict(benchmark))
         row: dict[str, Any] = {name: [None] * len(cases) for name in _OF_CASES}
         row |= {"result": [math.nan] * len(cases), "params": benchmark["params"] or []}
@@ -146,9 +146,9 @@ class ResultStore:
 
         Args:
             benchmark: its entry in asv's list.
-            index: of the case among those of the benchmark.
-            name: of the case.
-            run: what it gave.
+            index: index of the case in the benchmark.
+            name: name of the case.
+            run: its measurement.
         """
         row = self._row(benchmark)
         cells: dict[str, Any] = dict.fromkeys(_OF_CASES)
@@ -177,7 +177,7 @@ class ResultStore:
         return True
 
     def record(self, record: Mapping[str, Any]) -> None:
-        """Store where a run measures."""
+        """Store the machine and environment of a run."""
         self._append(RECORDS, record)
 
     def _append(self, suffix: str, line: Report | Mapping[str, Any]) -> None:

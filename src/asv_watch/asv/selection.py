@@ -1,4 +1,4 @@
-"""The cases of a benchmark, and which a run measures: all, the short set, those of a pattern."""
+"""The cases of a benchmark, and the selection of those that a run measures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def process_name(benchmark: dict[str, Any], index: int) -> str:
-    """Name a case as asv's script does, by its place in `cases_of`."""
+    """Name a case as asv's script does, by its index in `cases_of`."""
     return f"{benchmark['name']}-{index}" if benchmark["params"] else str(benchmark["name"])
 
 
@@ -35,7 +35,7 @@ def skipped_because(benchmark: dict[str, Any]) -> str:
 
 
 def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
-    """Return why a case is skipped, as far as no process is needed to tell; empty if it runs."""
+    """Return why a case is skipped, as far as the list tells; empty if it runs."""
     if declared.uses_gpu(case_name(benchmark, params)) and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
@@ -45,7 +45,7 @@ def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Dec
 
 
 def parse_part(text: str, option: str = "--shard", of: str = "cases") -> tuple[int, int]:
-    """Read ``2/5``: every fifth, from the second on.
+    """Read a part: ``2/5`` is every fifth case, starting with the second.
 
     Raises:
         WatchError: It is not such a part.
@@ -61,15 +61,15 @@ def parse_part(text: str, option: str = "--shard", of: str = "cases") -> tuple[i
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Conditions on a case; it is measured where all of them hold."""
+    """Conditions on a case; it is measured if all of them hold."""
 
     pattern: str = ""
     """Regular expression that its name contains, as asv matches it."""
     short: bool = False
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
     shard: str = ""
-    """It belongs to this part (`parse_part`) of the cases that the other conditions leave. Only
-    a run divides them, since it takes all of them to say which part a case belongs to."""
+    """It belongs to this part (`parse_part`) of the cases that meet the other conditions. Only a
+    run divides cases into parts, because that needs all of them."""
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
@@ -102,7 +102,7 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
 def select(
     benchmarks: Iterable[dict[str, Any]], selection: Selection
 ) -> list[tuple[dict[str, Any], int]]:
-    """Return the selected cases of the part that is asked for: benchmarks and indices of cases."""
+    """Return the selected cases of the wanted part: benchmarks and indices of cases."""
     chosen = [
         (benchmark, index)
         for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
@@ -114,7 +114,7 @@ def select(
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:
-    """Return the cases whose name matches what was typed, or ``otherwise`` if that is nothing.
+    """Return the selection of a typed pattern, or ``otherwise`` if it is empty.
 
     Raises:
         WatchError: It is not a regular expression that can be used.

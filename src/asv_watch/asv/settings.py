@@ -33,12 +33,12 @@ from asv_watch.records.git import ask_git
 from asv_watch.records.records import main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
-"""What neither the name of a file nor the argument of a command can hold."""
+"""Characters that neither the name of a file nor the argument of a command can have."""
 _NEWEST_TESTED = "0.6.6"
 """Newest release of asv with which the tests of this package ran."""
 _RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
-"""Words that choose environments, where a release may be named too."""
+"""Words that choose environments instead of a release."""
 
 
 class _Entries(msgspec.Struct):
@@ -65,7 +65,8 @@ class EnvironmentSpec:
     """An environment that asv.conf.json describes: by its matrix, or by a release to compare."""
 
     requirements: Mapping[str, str]
-    """Name to release, in the order of asv.conf.json; the first that is pinned is the main one."""
+    """Maps a name to its release, in the order of asv.conf.json; the first pinned one is the main
+    one."""
     name: str
     """asv's name of it, for ``asv run -E``; empty if asv has none."""
     folder: Path
@@ -76,7 +77,7 @@ class EnvironmentSpec:
     shares_release: bool = False
     """Whether another environment of asv.conf.json has the same main requirement."""
     interpreter: Path | None = None
-    """The Python of an environment that somebody else made; ``None`` where asv makes it."""
+    """The Python of an environment that somebody else made; ``None`` if asv makes it."""
     python: str = ""
     """Version of its Python, as asv names it: ``3.11``."""
     needed_python: str = ""
@@ -89,13 +90,13 @@ class EnvironmentSpec:
 
     @property
     def stored_as(self) -> str:
-        """The environment in the names of result files: a hash where asv's name is long."""
+        """The environment in the names of result files: a hash if asv's name is long."""
         file_name = Path(asv.results.get_filename("", "", self.name))
         return file_name.stem.removeprefix("-")
 
     @property
     def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
         return main_release(self.requirements)
 
     @property
@@ -105,7 +106,7 @@ class EnvironmentSpec:
 
     @property
     def lacks_python(self) -> str:
-        """Why it cannot be installed with its Python: one line; empty where it can."""
+        """Why it cannot be installed with its Python: one line; empty if it can."""
         if self.needed_python and not SpecifierSet(self.needed_python).contains(self.python):
             return (
                 f"{self.release} needs Python {self.needed_python} and this is {self.python}; "
@@ -136,7 +137,7 @@ class Configuration:
     """Where the commits are: the folder of asv.conf.json, or that of another repository whose
     suites these are (key ``repo``). Git is run here, so that paths count from it."""
     package: str = ""
-    """Folder that is imported as it is (`_package`); empty where asv's commands build it."""
+    """Folder that is imported as it is (`_package`); empty if asv's commands build it."""
     measured_paths: tuple[str, ...] = ()
     """Files and folders of the repository that can change a measured value: those that
     asv.conf.json lists, in its own repository, or else the package; empty if all may."""
@@ -229,7 +230,7 @@ def _variables(environment: Any, conf: Any) -> dict[str, str]:
 
 @functools.cache
 def _warn_of_a_newer_asv(version: str) -> None:
-    """Say on standard error, once, that asv is newer than what was tested."""
+    """Warn once, on standard error, that asv is newer than the tested releases."""
     if Version(version) > Version(_NEWEST_TESTED):
         print(
             f"asv {version} is installed, and {_NEWEST_TESTED} is the newest that asv-watch was "
@@ -296,7 +297,7 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
 
 
 def _default_branch(repository: Any, path: Path) -> str:
-    """Return the branch of a project that names none: asv's own default, where there is one."""
+    """Return the branch of a project that names none: asv's own default, if it has one."""
     default: str = repository.get_branch_name()
     branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
     head = ask_git(path, "symbolic-ref", "--short", "HEAD")
@@ -313,7 +314,7 @@ def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
 def _package(conf: Any) -> str:
     """Return the folder that is imported as it is; empty where asv's commands install the package.
 
-    That is what ``package_dir`` names, or ``src`` where nothing is built or installed.
+    It is what ``package_dir`` names, or ``src`` if nothing is built or installed.
     """
     named: str = conf.declared.package_dir
     installs = any(

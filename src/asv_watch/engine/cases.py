@@ -30,7 +30,7 @@ from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
 _WORTH_SAYING_S = 10.0
-"""A listing that takes longer is said, because each round imports the suites too."""
+"""A listing that takes longer is reported, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
 """Entries of asv's list."""
 Measures = Literal["time", "memory", "count", "value"]
@@ -45,7 +45,7 @@ class MeasurableCase:
     name: str
     """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
     identity: str
-    """The benchmark's name and the case's place among its cases: ``suite.Class.time_x-0``."""
+    """The benchmark's name and the case's index: ``suite.Class.time_x-0``."""
     timeout: float
     """Seconds in which a time has to be ready, and to take a sample, or in which anything else has
     to be measured, together with the ``setup_cache`` of its suite."""
@@ -54,12 +54,12 @@ class MeasurableCase:
     index: int = 0
     """Among the cases of its benchmark."""
     rounds: int = 1
-    """Processes that it is measured in where it is not compared, as its suite says."""
+    """Number of processes in a run without a comparison, as its suite says."""
     short: bool = True
     can_fork: bool = True
     """Whether a fork may measure it: a GPU needs a process that never forked."""
     threshold: str = ""
-    """Smallest slowdown that fails the gate, such as ``5%``; empty for that of all cases."""
+    """Smallest slowdown that fails the gate, such as ``5%``; empty for the general threshold."""
     ignored: str = ""
     """Why the gate leaves it out; empty if it does not."""
     process: str = ""
@@ -80,19 +80,19 @@ class MeasurableCase:
 def list_cases(
     place: Workplace, sides: Sequence[Side], selection: Selection, *wanted: Measures
 ) -> list[MeasurableCase]:
-    """Make the environments where they are missing; list the cases that measure what is wanted.
+    """Make missing environments, and list the cases of the wanted kinds.
 
     Raises:
-        WatchError: no case matches that measures it and can run here, or asv failed.
+        WatchError: no case of these kinds matches and can run here, or asv failed.
     """
     benchmarks = list_benchmarks(place, sides, selection.pattern)
     return choose_cases(benchmarks, selection, place.declared, *wanted)
 
 
 def list_benchmarks(place: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
-    """Make the environments where they are missing; list the suites' benchmarks.
+    """Make missing environments, and list the suites' benchmarks.
 
-    Where the pattern begins with the name of a module, no others are imported. The last side lists
+    If the pattern begins with the name of a module, no others are imported. The last side lists
     them, or another one if the suites cannot be imported with it.
 
     Raises:
@@ -157,7 +157,7 @@ class _TooLongError(WatchError):
 
 
 def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
-    """List the suites' benchmarks by the environment and the package of a side.
+    """List the suites' benchmarks with the environment and the package of a side.
 
     Raises:
         WatchError: the suites cannot be imported, or that takes too long.
@@ -186,10 +186,10 @@ def choose_cases(
 
     Args:
         benchmarks: entries of asv's list.
-        selection: of cases.
+        selection: chooses the cases.
         declared: what the project declares.
-        wanted: what the cases measure; anything if nothing is named.
-        needed: refuse a selection without any.
+        wanted: kinds of cases; all if none is named.
+        needed: whether a selection without cases is refused.
 
     Raises:
         WatchError: no case is left, although one is needed.
@@ -203,7 +203,7 @@ def choose_cases(
 
 
 def _nothing_chosen(selection: Selection, others: Sequence[MeasurableCase]) -> str:
-    """Say that no case is timed, which others there are, and what compares those."""
+    """Say that no case is timed, which other cases exist, and which option compares them."""
     matches = f"matches {selection}" if str(selection) else "is in the suites"
     if not others:
         return f"no case that times something here {matches}; `asv show` names those measured"
@@ -264,7 +264,7 @@ def _runnable(
 def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
     """Name the process that measures a case.
 
-    Peak memory is that of a whole process. Times share one process, those of a GPU another one
+    Peak memory is measured of a whole process. Times share one process, those of a GPU another one
     that never forks, and exact values of benchmarks with ``may_fork`` share the first. Other exact
     values share a process only with those of the same suite and parameters.
     """

@@ -1,7 +1,7 @@
 """Which modules of the suites hold the cases that a pattern selects, from their source.
 
-Importing a module may take half a minute, so a listing imports those alone. Where the pattern does
-not begin with the name of a module, any of them may hold its cases.
+Importing a module may take half a minute, so a listing imports only these. If the pattern does not
+begin with the name of a module, any module may have matching cases.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def modules_of(suites: Path, pattern: str) -> list[str]:
 
 
 def _parents(module: str) -> set[str]:
-    """Return the packages of a module, which are discovered with all that they hold."""
+    """Return the packages of a module, which are discovered with all of their modules."""
     parts = module.split(".")
     return {".".join(parts[:count]) for count in range(1, len(parts))}
 
@@ -64,7 +64,7 @@ def _modules(suites: Path) -> dict[str, Path]:
 
 
 def _has_alternatives(pattern: str) -> bool:
-    """Tell whether a pattern may match something else than what it begins with."""
+    """Tell whether a pattern may also match names that begin differently."""
     without_escapes = re.sub(r"\\.|\[[^\]]*\]", "", pattern)
     depth = 0
     for character in without_escapes:

@@ -46,36 +46,37 @@ MOST_SAMPLES = 8
 narrower, because processes differ more than their samples do."""
 FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
-"""Of a version that is measured alone: nothing is decided by its time, which may be minutes."""
+"""Largest number of samples of a version that is measured alone."""
 SECONDS = 1.0
-"""Seconds after which no new turn begins, once each side has `FEWEST_SAMPLES`."""
+"""No new turn begins after so many seconds, once each side has `FEWEST_SAMPLES`."""
 _IMPORT_TIMEOUT = 300.0
 """Seconds in which a suite has to be imported; a case's timeout begins then."""
 _TIMEOUTS_OF_A_ROUND = 4
-"""A round takes so many timeouts of its case at most: the sides get ready, then take samples."""
+"""A round takes at most so many timeouts of its case: the sides get ready, then take samples."""
 _LONGEST_REASON = 2000
-"""Characters: a C++ compiler that fails prints its whole command, and the code."""
+"""Characters of a reason: a C++ compiler that fails prints its whole command, and the code."""
 _DIGITS_OF_VALUES = 12
-"""Of a tracked value that is no integer: sums in another order differ behind these."""
+"""Digits in which a fractional tracked value is compared: sums in another order differ in later
+ones."""
 _LONGEST_ANSWER = 1 << 20
-"""Bytes after which a line is taken for none of the answers."""
+"""A line of more bytes is no answer."""
 _SECONDS_BETWEEN_LOOKS = 0.5
-"""Between looks at the memory of a process, each of which takes some milliseconds."""
+"""Seconds between checks of a process's memory; a check takes some milliseconds."""
 _SECONDS_TO_END = 2.0
-"""How long a server may take to end before it is killed."""
+"""Seconds that a server may take to end before it is killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork of the server, the server itself, or a server that ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What one side gave in a round."""
+    """The measurement of one side in a round."""
 
     value: Finite
     """Seconds of a call by the case's own clock, as the mean of the faster half of its samples; or
     the only value of a case that times nothing."""
     wall: float | None = None
-    """Seconds of a call by the wall, in the same samples; ``None`` where nothing was timed."""
+    """Wall seconds of a call, in the same samples; ``None`` if nothing was timed."""
     cpu: float | None = None
     """Seconds of CPU time of its process in a call."""
     calls: int = 1
@@ -83,15 +84,15 @@ class Number:
 
 
 Round = tuple[Number | None, ...]
-"""What each side gave; ``None`` of a side that is not measured any more."""
+"""Measurement of each side; ``None`` for a side that is not measured any more."""
 
 
 class UnmeasuredError(Exception):
     """A side gives no number.
 
     Args:
-        reason: why.
-        server: of that side.
+        reason: the reason.
+        server: the server of that side.
     """
 
     def __init__(self, reason: str, server: Server) -> None:
@@ -125,10 +126,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """Start nothing yet.
 
         Args:
-            side: what it runs.
-            folder: where it runs; servers of the same side share what ``setup_cache`` made there.
-            seed: of the random numbers of its cases.
-            sides: how many servers run at the same time, and share the memory.
+            side: the side that it runs.
+            folder: its working folder; servers of the same side share what ``setup_cache`` made
+                there.
+            seed: seed of the random numbers of its cases.
+            sides: number of servers that run at the same time, and share the memory.
         """
         self.side, self._folder = side, folder
         self._seed, self._memory_limit = seed, memory_limit(sides)
@@ -138,14 +140,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._requests: IO[bytes]
         self._answers: IO[bytes]
         self._unread = b""
-        """What came after the last answer that was read."""
+        """Bytes after the last answer that was read."""
         self._case: MeasurableCase | None = None
         self._shared_by = ""
-        """What the cases have in common that the process measures: their `process`."""
+        """The common `process` of the cases that the process measures."""
         self._timeout = 0.0
-        """Seconds in which the next answer has to come."""
+        """The next answer has to come within so many seconds."""
         self._next_look = 0.0
-        """When its memory is looked at again, on the monotonic clock."""
+        """When its memory is checked again, on the monotonic clock."""
         self._until = 0.0
         """When the round has to be over, on the monotonic clock."""
 
@@ -164,7 +166,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._send(json.dumps({"case": case.identity, "process": process, "seed": self._seed}))
 
     def wait_until_ready(self) -> dict[str, Any]:
-        """Wait until the case has warmed up, or has a value; return the answer that says so.
+        """Wait until the case has warmed up or has a value, and return this answer.
 
         Raises:
             CaseSkippedError: it cannot run here.
@@ -351,12 +353,11 @@ def measure_round(
     """Measure one case on all sides: a time in the order 1 … k, k … 1, anything else once a side.
 
     Args:
-        servers: one a side.
-        case: what to measure.
+        servers: one for each side.
+        case: the case to measure.
         backwards: whether the last side begins, as in every second round.
 
-    Returns:
-        What each side gave.
+    Returns: The measurement of each side.
 
     Raises:
         CaseSkippedError: a side cannot run it.

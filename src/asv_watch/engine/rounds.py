@@ -84,14 +84,14 @@ class _OpenCase:
     case: MeasurableCase
     rounds: list[Round]
     unmeasured: dict[int, UnmeasuredError] = field(default_factory=dict)
-    """Index of a side to why it is not measured any more."""
+    """Maps the index of a side to the reason why it is not measured any more."""
     repeated_until: int = 0
-    """Rounds that a doubtful case gets; 0 while it is not doubtful."""
+    """Number of rounds that a doubtful case gets; 0 if it is not doubtful."""
 
     def ratios(self) -> list[tuple[float, ...]]:
         """Return the ratios of the rounds, for each side that is measured and the one before it.
 
-        They are empty where a value has none, because it is zero or below.
+        They are empty if a value is zero or below.
         """
         rounds = [[number.value for number in numbers if number] for numbers in self.rounds]
         if any(min(values) <= 0 for values in rounds):
@@ -116,11 +116,11 @@ class RoundsOfCases:
         """Begin with the rounds that an earlier start kept.
 
         Args:
-            cases: what is measured.
-            sides: how many versions.
+            cases: the cases to measure.
+            sides: number of versions.
             sampling: how many rounds.
             keep: called with each case that is finished.
-            kept: rounds by case.
+            kept: maps a case to its rounds.
         """
         self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
         self._sides = sides
@@ -137,7 +137,7 @@ class RoundsOfCases:
     def add(self, case: MeasurableCase, numbers: Round) -> str:
         """Add a round of a case and return its ratio, or else its value, in words.
 
-        A case that times nothing is closed where more rounds would tell nothing.
+        A case that times nothing is closed if more rounds would not change its answer.
         """
         opened = self.open[case]
         opened.rounds.append(numbers)
@@ -157,7 +157,7 @@ class RoundsOfCases:
         return ", ".join(changes) or quantities.quantity(values[0], case.unit)
 
     def leave_out(self, case: MeasurableCase, side: int, reason: UnmeasuredError) -> None:
-        """Go on without a side; close the case if it was the last one, or has none beside it."""
+        """Go on without a side; close the case if nothing is left to compare."""
         opened = self.open[case]
         opened.unmeasured[side] = reason
         opened.rounds = [
@@ -169,9 +169,9 @@ class RoundsOfCases:
             self._close(case)
 
     def close_known(self, *, all_of_them: bool = False) -> None:
-        """Close the cases with rounds enough whose ratios are known closely enough, or all.
+        """Close the cases that have enough rounds and ratios that are precise enough.
 
-        The spread of a case counts as no less than that of the median case.
+        The spread of a case counts as at least that of the median case.
         """
         ready = {
             case: opened
@@ -195,7 +195,7 @@ class RoundsOfCases:
                 self._close(case, least)
 
     def _are_known(self, opened: _OpenCase, ratios: Sequence[MeasuredRatio], rounds: int) -> bool:
-        """Tell whether a case needs no more rounds, and note a doubtful one for as many again."""
+        """Tell whether a case needs no more rounds; a doubtful one gets as many again."""
         if opened.repeated_until:
             return rounds >= opened.repeated_until
         most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
@@ -210,7 +210,7 @@ class RoundsOfCases:
         return not is_doubtful
 
     def _fewest_rounds(self, case: MeasurableCase) -> int:
-        """Return the rounds that a case has at least: of one version as many as its suite says."""
+        """Return the fewest rounds of a case; for a single version its suite says how many."""
         return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
 
     def _wanted(self, difference: float) -> float:
@@ -219,7 +219,7 @@ class RoundsOfCases:
         return max(sampling.half_width, sampling.share_of_difference * difference)
 
     def rounds_left(self) -> int:
-        """Return how many rounds the open cases are going to take, as far as that is known."""
+        """Estimate how many rounds the open cases will take."""
         return sum(map(self._rounds_left, self.open.values()))
 
     def _rounds_left(self, opened: _OpenCase) -> int:
@@ -238,7 +238,7 @@ class RoundsOfCases:
 
     @contextlib.contextmanager
     def keeping(self) -> Iterator[None]:
-        """Close the cases with rounds enough at an interrupt, or the end of a time budget."""
+        """Close the cases that have enough rounds, at an interrupt or the end of a time budget."""
         try:
             yield
         except BaseException:
@@ -302,7 +302,7 @@ def measure_cases(
         cases: what to measure.
         keep: called with each case that is finished. An interrupt first finishes the cases
             that have rounds enough.
-        sampling: how many rounds.
+        sampling: how many rounds each case gets.
         kept: rounds of an earlier start, by case.
         keep_round: called with each round.
 
@@ -378,7 +378,7 @@ def _measure(
 ) -> str:
     """Measure a round of a case and return its ratios in words.
 
-    Where a side is skipped or fails, the others are measured without it, if they are two.
+    If a side is skipped or fails, the others are measured without it, if at least two are left.
 
     Raises:
         MachineError: the machine is to blame for a failure.

@@ -1,8 +1,8 @@
-"""Measures a version by itself, and stores what it or a comparison gave as asv stores its runs.
+"""Measures a single version, and stores its values or those of a comparison as asv does.
 
-What a comparison measured of a version is not measured again: only the other cases are run. A case
-is finished, stored and resumed as in comparisons; of a run that was killed the rounds of
-unfinished cases are kept (`asv_watch.engine.unfinished`).
+Cases that a comparison measured of a version are not measured again. A case is finished, stored
+and resumed as in comparisons; if a run was killed, the rounds of its unfinished cases are kept
+(`asv_watch.engine.unfinished`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from asv_watch.workplace import Workplace
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 Outcomes = dict[str, tuple[Outcome, str]]
-"""Case to how it ended, and why."""
+"""Maps a case to its outcome and the reason."""
 
 
 def measure_missing(
@@ -48,8 +48,7 @@ def measure_missing(
 ) -> Outcomes:
     """Measure the cases that are not stored of one commit in one environment.
 
-    Returns:
-        The cases that ran, and those of which it is new that they cannot run here.
+    Returns: The cases that ran, and those that newly turned out unable to run here.
 
     Raises:
         NoCaseError: nothing matches the selection.
@@ -89,15 +88,15 @@ def store_compared(
     measured: Iterable[MeasuredCase],
     index: int,
 ) -> None:
-    """Store what a comparison measured of one of its versions, where nothing is stored yet.
+    """Store what a comparison measured of one version, for the cases without a stored value.
 
     Args:
         place: the checkout.
         version: a commit.
         benchmarks: entries of asv's list.
-        cases: that were compared.
-        measured: what they gave.
-        index: of the version in the comparison.
+        cases: the cases that were compared.
+        measured: their measurements.
+        index: index of the version in the comparison.
     """
     assert version.version is not None  # noqa: S101 - it is a commit
     store = _open_store(place, version.version.commit, version.environment)
@@ -142,7 +141,7 @@ def _measure(
 
 
 def _run_of(result: MeasuredCase, case: MeasurableCase, index: int) -> CaseRun:
-    """Return what one version gave, as it is stored."""
+    """Return the measurements of one version in their stored form."""
     if index in result.skipped:
         return CaseRun(Outcome.SKIPPED, reason=result.skipped[index])
     if index in result.failed:
@@ -155,7 +154,7 @@ def _run_of(result: MeasuredCase, case: MeasurableCase, index: int) -> CaseRun:
 def _list(place: Workplace, version: Side, commit: str) -> Benchmarks:
     """List the suites' benchmarks; those of the newest commit are this machine's list.
 
-    Where the suites cannot be imported with an old commit, the stored list says which cases fail.
+    If the suites cannot be imported with an old commit, the stored list says which cases fail.
     """
     results = place.configuration.results
     stored = read_machine_list(results, place.machine)
@@ -181,7 +180,7 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
 def _is_missing(
     store: ResultStore, benchmark: dict[str, Any], index: int, *, retry_failed: bool
 ) -> bool:
-    """Tell whether a case has no value, or one of which rounds are missing."""
+    """Tell whether a case has no value, or lacks some of its rounds."""
     value = store.value(benchmark, index)
     if value is None:
         return retry_failed
@@ -213,7 +212,7 @@ def _open_store(place: Workplace, commit: str, environment: EnvironmentSpec) -> 
 
 @contextmanager
 def _recorded(place: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
-    """Store where a run measures, and the state of the machine before and after it."""
+    """Store the machine and environment of a run, and the machine's state before and after it."""
     record = _describe(place, version)
     store.record(record)
     yield

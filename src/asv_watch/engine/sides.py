@@ -18,7 +18,7 @@ from asv_watch.workplace import Workplace
 
 WORKING_TREE = "."
 _PACKAGES = Path(".asv/interleaved/packages")
-"""Where the packages of commits are put, below the checkout."""
+"""Folder below the checkout for the packages of commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,17 @@ class Side:
     """One side of a comparison."""
 
     name: str
-    """As a person reads it: ``main (1a2b3c4d), numpy 2.4.0``."""
+    """Name for people: ``main (1a2b3c4d), numpy 2.4.0``."""
     source: Path
     """Folder that holds the package as it was at the commit."""
     environment: EnvironmentSpec
     suites: Path
     """Folder of the suites that measure it: the checkout's own, whatever the commit."""
     version: Version | None = None
-    """How a stored comparison names it; ``None`` for changes that are not committed."""
+    """The version in stored comparisons; ``None`` for changes that are not committed."""
     planted: float = 0.0
-    """Share of its time by which every sample is slowed down, to test whether that is detected:
-    of the side after."""
+    """Share of its time by which every sample of the side after is slowed down, to test whether
+    that is detected."""
 
     @property
     def python(self) -> Path:
@@ -61,7 +61,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
         place: the checkout and its configuration.
         text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
             followed by ``@`` and a release: ``v1@2.14.1``.
-        release: that where ``text`` names none.
+        release: the release if ``text`` names none.
 
     Raises:
         WatchError: there is no such commit or release, or the commit has no package.
@@ -111,8 +111,8 @@ def commit_side(
         place: the checkout.
         commit: full hash.
         environment: where it runs.
-        name: for people; its short hash and the environment if empty.
-        may_lack_package: whether suites are measured also where the commit has no package.
+        name: name for people; by default short hash and environment.
+        may_lack_package: whether a commit without a package is measured too.
 
     Raises:
         WatchError: it has no package, or cannot be built.
@@ -137,9 +137,9 @@ def commit_side(
 
 
 def interpreter_side(place: Workplace, python: str) -> Side:
-    """Make a side of an interpreter, with what is installed there.
+    """Make a side from an interpreter and the package that is installed there.
 
-    A package that asv.conf.json imports from a folder is that of HEAD.
+    If asv.conf.json imports the package from a folder, it is that of HEAD.
 
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.

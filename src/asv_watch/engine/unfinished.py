@@ -1,4 +1,4 @@
-"""Keeps the rounds of an unfinished measurement as they come, so that a second start goes on.
+"""Keeps the rounds of an unfinished measurement, so that a second start continues it.
 
 They are in a file below ``.asv``, which is removed when the measurement is finished. The file
 belongs to the same versions, suites and machine, measured for the same reason. What is older than
@@ -40,8 +40,8 @@ class Unfinished:
 
         Args:
             root: the checkout.
-            sides: what is measured.
-            identity: what else tells this measurement from others.
+            sides: the versions that are measured.
+            identity: what else distinguishes this measurement.
         """
         key = hashlib.sha256()
         for part in (*identity, *sides):
@@ -51,7 +51,7 @@ class Unfinished:
         self._path = root / _FOLDER / f"{key.hexdigest()[:16]}.jsonl"
         self._stored_in = ""
         self.rounds: dict[str, list[Round]] = {}
-        """Case to its rounds."""
+        """Maps a case to its rounds."""
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
                 self._stored_in = kept.stored_in

@@ -17,7 +17,7 @@ _PART = r" ?([0-9]+(?:\.[0-9]+)?) ?(h|min|m|s)"
 
 
 class BudgetSpentError(KeyboardInterrupt):
-    """The time is over: like an interrupt, it ends what is being measured."""
+    """The time is over: like an interrupt, this ends the measurement in progress."""
 
 
 def parse_duration_s(text: str) -> float:

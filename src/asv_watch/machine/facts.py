@@ -1,4 +1,4 @@
-"""Where a run was measured: what the machine is, and what it was doing.
+"""The machine of a run: its facts and its state.
 
 *Facts* stay the same until a person changes something; a change of one is an event in the history.
 *State*, such as load, temperatures and clocks, changes all the time; it is read before and after a

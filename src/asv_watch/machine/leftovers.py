@@ -25,7 +25,7 @@ import psutil
 RUN = "ASV_WATCH_RUN"
 LOCK = "ASV_WATCH_LOCK"
 _SECONDS_TO_END = 4.0
-"""After which processes that do not die, for instance waiting for a broken disk, are given up."""
+"""Seconds after which processes that do not die, for instance on a broken disk, are given up."""
 
 
 def _processes(belongs: Callable[[Mapping[str, str]], bool]) -> list[psutil.Process]:

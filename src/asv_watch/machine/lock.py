@@ -35,7 +35,7 @@ _PREFIX = "asv-watch-run-"
 
 
 class _Holder(msgspec.Struct, frozen=True):
-    """Who holds the lock, as its file says; every field is empty while it is free."""
+    """The holder of the lock, from its file; every field is empty while it is free."""
 
     job: str = ""
     host: str = ""

@@ -20,7 +20,7 @@ MEMORY_LIMIT = "ASV_WATCH_MEMORY_LIMIT_GIB"
 """Environment variable: memory that a case may use, in GiB."""
 GIB = 1024**3
 _SHARE_OF_MEMORY = 0.9
-"""Limit where the variable is not set, as a share of what there is, for all sides together."""
+"""Default limit as a share of the memory, for all sides together."""
 _CGROUPS = Path("/sys/fs/cgroup")
 
 

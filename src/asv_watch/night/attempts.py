@@ -17,9 +17,9 @@ from asv_watch.records.json_lines import append_lines, read_stored
 
 FILE_NAME = "attempts.jsonl"
 NIGHTS = 3
-"""Nights on which a task may fail before it is set aside."""
+"""A task is set aside after failing on so many nights."""
 _SAME_NIGHT_S = 12 * 3600.0
-"""A failure so soon after one that counted belongs to the same night."""
+"""A failure within so many seconds after one that counted belongs to the same night."""
 
 
 class _Attempt(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""Works through the queue of a night: measures, publishes, reports."""
+"""The command `nightly`: works through the queue, publishes and reports."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def nightly(
     """Measure what is missing, most urgent first, until the budget is spent; publish.
 
     A commit or a release that fails does not stop the rest. It is tried again on the next nights,
-    and set aside after `NIGHTS`. What the machine is to blame for, such as a full disk, counts for
-    none of them; twice running, it ends the night.
+    and set aside after `NIGHTS`. A fault of the machine, such as a full disk, counts for none of
+    them; the second one in a row ends the night.
 
     Returns:
         `ExitStatus.SOME_CASES_FAILED` where a case, a commit or a release failed tonight.
@@ -73,18 +73,18 @@ def nightly(
 
 
 _MANY = 200
-"""Commits that take longer than anybody wants to wait for, at some ten minutes each."""
+"""So many commits take longer than anybody wants to wait, at ten minutes each."""
 
 
 class _Night:
-    """One night: what is tried in it, and how it goes."""
+    """One night: its attempts and failures."""
 
     def __init__(self, place: Workplace, selection: Selection, part: tuple[int, int]) -> None:
         self._place, self._selection, self._part = place, selection, part
         root, configuration = place.root, place.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
-        """What failed tonight as a whole, a commit or a release, and why."""
+        """Commits and releases that failed tonight as a whole, and the reasons."""
         self._changing = frozenset(
             commits_changing(configuration.repository, self._branch, configuration.measured_paths)
         )

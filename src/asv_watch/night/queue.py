@@ -1,4 +1,4 @@
-"""What a night works through, in order of urgency: derived from git, results and releases.
+"""The tasks of a night in order of urgency, derived from git, results and releases.
 
 A source is a function from `Situation` to tasks; `asv_watch.night.tasks` lists the
 kinds of tasks and the sources. `next_task` leaves out what is done, was tried tonight, or is set
@@ -33,7 +33,7 @@ from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.workplace import Workplace
 
 _FAILURES_TO_STOP = 2
-"""Commits that fail for the same reason, after which older ones are not tried."""
+"""After so many commits that fail for the same reason, older ones are not tried."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Situation:
     """What is stored when the next task is chosen; read again after each task."""
 
     place: Workplace
-    """With the environments that this night measures in, the newest release first."""
+    """The checkout, with this night's environments, the newest release first."""
     selection: Selection
     """Cases that count."""
     attempts: Attempts
@@ -52,7 +52,7 @@ class Situation:
     reference: Version | None = None
     """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
     part: tuple[int, int] = (1, 1)
-    """Which part of how many this night works on, from 1."""
+    """The part of the commits that this night works on, from 1, and the number of parts."""
 
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:
@@ -115,7 +115,7 @@ class Situation:
 
     @cached_property
     def findings(self) -> Findings | None:
-        """What the analysis says about the results; ``None`` before the first."""
+        """The findings about the results; ``None`` before the first."""
         return None if self.history is None else analyse(self.history)
 
     @cached_property
@@ -182,20 +182,20 @@ class Task:
     description: str
     """What it does, for a person."""
     reason: str
-    """Why it is in the queue, such as ``newest commit``."""
+    """Reason for the task, such as ``newest commit``."""
     environments: tuple[EnvironmentSpec, ...]
     """Where it measures."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
     run: Callable[[Situation, Tally], str]
-    """Does it, stores each part as soon as it is measured, and counts outcomes and failures.
+    """Does the task, stores each part as soon as it is measured, and counts outcomes and failures.
 
     It returns why the task is not done, as far as that is known; else an empty text. It raises a
     `WatchError` if it failed as a whole; the night goes on with the next task.
     """
 
     commit: str = ""
-    """Full hash of what it measures, all of whose tasks belong to one part; empty for others."""
+    """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
 
     @property
     def environment(self) -> EnvironmentSpec | None:
@@ -232,7 +232,7 @@ def next_task(
 
 
 _LONGEST_NUMBER = 6
-"""Digits; what is longer is the hash of a commit."""
+"""Largest number of digits of a count; a longer text is the hash of a commit."""
 
 
 def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:

@@ -31,9 +31,9 @@ UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"
 """Reason to measure a commit that has some of the cases that count, and `UNMEASURED` if none."""
 _NEWEST = 3
-"""Commits of which one is measured before anything else; failures must not use up the night."""
+"""At most so many of the newest commits are tried first; failures must not use up the night."""
 _REFERENCE_EVERY = 5
-"""Neighbours are compared with each other; the reference only joins what those leave apart."""
+"""Neighbours are compared with each other; the reference only joins separate chains."""
 
 
 def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> Task:
@@ -105,7 +105,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
 
 def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
-    """Compare two commits in the cases that are suspected, or were compared once."""
+    """Compare two commits in the cases that are suspected, or were compared only once."""
     compared: list[Compared] = []
 
     def is_done(situation: Situation) -> bool:
@@ -183,7 +183,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
-    """Yield what is to be compared on this machine, changes of the newest commits first."""
+    """Yield the changes to compare on this machine, those of the newest commits first."""
     by_release = {spec.release: spec for spec in situation.place.environments}
     for suspects in situation.suspects:
         if suspects.release in by_release:
@@ -262,7 +262,7 @@ def older_commits(situation: Situation) -> Iterator[Task]:
 
 
 def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
-    """Yield the positions that are not known: each time the middle of the largest gap.
+    """Yield the unknown positions, each time the middle of the largest gap.
 
     Between gaps of one size the newest comes first. The line ends at the newest commit, which
     is measured for its own sake; at the other end the gap reaches to the oldest, which is 0.
@@ -291,4 +291,4 @@ SOURCES: tuple[TaskSource, ...] = (
     missing_references,
     older_commits,
 )
-"""Where tasks come from, the most urgent first."""
+"""The sources of tasks, the most urgent first."""

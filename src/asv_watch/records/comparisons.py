@@ -1,4 +1,4 @@
-"""What interleaved measurements say about two versions: ratios, exact values, or why not.
+"""Results of interleaved comparisons: ratios, exact values, or why there are none.
 
 Two versions are compared as *before* and *after*: commits, or releases of a requirement. Where
 and how that is stored is in `asv_watch.records.measurements`.
@@ -28,9 +28,9 @@ Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 
 
 class Version(msgspec.Struct, frozen=True, eq=False):
-    """What one side of a comparison ran: a commit with the requirements of its environment.
+    """One side of a comparison: a commit with the requirements of its environment.
 
-    Versions are equal where commit, release and Python are.
+    Versions are equal if commit, release and Python are.
     """
 
     commit: Hash
@@ -41,7 +41,7 @@ class Version(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
         return main_release(self.requirements)
 
     def __eq__(self, other: object) -> bool:
@@ -68,7 +68,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     before: Version
     after: Version
     recipe: dict[str, float | str] = {}
-    """How ratios were taken, such as rounds, samples and seconds a round."""
+    """How ratios were measured, such as rounds, samples and seconds a round."""
     format: Literal[2] = 2
 
     @property
@@ -98,7 +98,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @property
     def kind(self) -> Literal["time", "memory"]:
-        """What differs: a time, or something that there is more or less of."""
+        """What is compared: a time, or an amount."""
         return "time" if self.unit == "seconds" else "memory"
 
     def __post_init__(self) -> None:
@@ -113,9 +113,9 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     case: str
     at: Time
     skipped: str = ""
-    """Why it cannot run here; empty where it failed."""
+    """Why it cannot run here; empty if it failed."""
     failed: str = ""
-    """What went wrong; empty where it was skipped."""
+    """What went wrong; empty if it was skipped."""
     failed_before: bool = False
     """Whether it failed on the side before; not known of comparisons before 2026-11-22."""
 

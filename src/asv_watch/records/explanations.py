@@ -63,7 +63,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """An explanation with what it is about."""
+    """An explanation with its case and versions."""
 
     case: str
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""

@@ -3,7 +3,7 @@
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used; the
 functions here only read, but `run_git` and `ask_git` run whatever their caller gives. All raise
-`WatchError` where git is missing, and those that use `run_git` also where it fails.
+`WatchError` if git is missing, and those that use `run_git` also if it fails.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FULL_HASH = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
     """Read all commits of a local branch, with date, subject and tags.
 
-    The same branch of ``origin`` stands in for it where a detached checkout has no local one.
+    If a detached checkout has no local branch, the same branch of ``origin`` is read.
 
     Returns:
         Commits along the first parents, oldest first. Tags that point elsewhere
@@ -80,7 +80,7 @@ def _branch_reference(repository: Path, branch: str) -> str:
 
 
 def _tags(repository: Path) -> dict[str, list[str]]:
-    """Commit hash to the tags on it; an annotated tag counts for the commit it names."""
+    """Map a commit hash to its tags; an annotated tag counts for the commit it names."""
     listing = run_git(
         repository,
         "for-each-ref",
@@ -128,7 +128,7 @@ def find_commit(repository: Path, name: str) -> str:
 
 
 def ask_git(repository: Path, *arguments: str) -> str:
-    """Run git in a repository; return what it prints, stripped, or ``""`` where it fails."""
+    """Run git in a repository; return what it prints, stripped, or ``""`` if it fails."""
     done = _run(repository, arguments)
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
 
@@ -206,7 +206,7 @@ def _stays_in(folder: Path, link: Path) -> bool:
 
 
 def variables_for_git() -> dict[str, str]:
-    """Return this process's environment, without what would point git at another repository."""
+    """Return this process's environment without the variables that redirect git."""
     return {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
 
 
@@ -257,8 +257,8 @@ class Ancestry:
     def suspects(self, before: str, after: str) -> Sequence[str]:
         """List the hashes of the branch's commits in between that may have changed a value.
 
-        These are the ones that changed a file below the paths, or merged a commit that did; all
-        of them where nothing is known of such files.
+        These are the ones that changed a file below the paths, or merged a commit that did; all of
+        them if such files are not known.
 
         Returns:
             The hashes, oldest first.

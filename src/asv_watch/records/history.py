@@ -33,7 +33,7 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class RunColumns:
-    """The runs of a case that are more than `NEVER_RUN`, oldest first, and columns of them."""
+    """The runs of a case apart from `NEVER_RUN`, oldest first, and their columns."""
 
     commits: tuple[str, ...]
     """Hashes of all measured commits; the cases of one machine and environment share them."""
@@ -42,7 +42,7 @@ class RunColumns:
     """For each run the index of its commit in ``commits``."""
 
     def runs(self) -> dict[str, Run]:
-        """Return the run of each commit, `NEVER_RUN` where there is none."""
+        """Return the run of each commit, `NEVER_RUN` if there is none."""
         runs = dict.fromkeys(self.commits, NEVER_RUN)
         for index, run in zip(self.commit_of_row, self.rows, strict=True):
             runs[self.commits[index]] = run
@@ -87,7 +87,7 @@ class Series:
     unit: str
     higher_is_better: bool
     columns: RunColumns
-    """Its runs, for each commit of which this machine and environment hold any result."""
+    """Its runs, for each commit with any result of this machine and environment."""
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -96,7 +96,7 @@ class Series:
 
     @property
     def last(self) -> Run:
-        """The newest run that is more than ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
+        """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
         return self.columns.rows[-1] if self.columns.rows else NEVER_RUN
 
 
@@ -125,27 +125,27 @@ class History:
     notes: Notes = field(default_factory=Notes)
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)
-    """Commit hash to the number of commits before it, for all commits of the branch."""
+    """Maps each commit hash of the branch to the number of commits before it."""
     comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
-    """Machine to its interleaved comparisons, oldest first."""
+    """Maps a machine to its interleaved comparisons, oldest first."""
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
-    """Machine to its explanations of differences, oldest first."""
+    """Maps a machine to its explanations of differences, oldest first."""
     layout: Layout = UNDECLARED
     """What the project declares of rows and columns."""
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """Commit hash to index in `commits`."""
+        """Maps a commit hash to its index in `commits`."""
         return {commit.hash: index for index, commit in enumerate(self.commits)}
 
     @cached_property
     def hashes(self) -> dict[int, str]:
-        """Number of commits before a commit along the branch, to its hash."""
+        """Maps the number of commits before a commit to its hash."""
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
     def _indices(self) -> dict[tuple[str, ...], Indices]:
-        """Commit hashes of the series of a machine and environment, to indices in `commits`."""
+        """Indices in `commits` of the commits of a machine and environment."""
         return {
             hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
             for hashes in {series.columns.commits for series in self.series}
@@ -153,7 +153,7 @@ class History:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """Commit hash to the version of the package that a tag of the commit names."""
+        """Maps a commit hash to the version of the package that its tag names."""
         return {
             commit.hash: tag
             for commit in self.commits

@@ -1,4 +1,4 @@
-"""What cases are called where people read, as ``"layout"`` of asv.conf.json declares it.
+"""Names of cases for people, as ``"layout"`` of asv.conf.json declares them.
 
 Labels are data: a name full of markup or quotes comes out as it went in, and is escaped where it
 is shown.
@@ -47,16 +47,16 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     columns: tuple[str, ...] = ()
     """Labels whose values are columns; by default parameters that many benchmarks share."""
     words: dict[str, tuple[str, ...]] = {}
-    """Labels that functions' names tell: to their values, such as ``warm`` of ``time_warm``."""
+    """Maps labels in functions' names to their values, such as ``warm`` of ``time_warm``."""
     labels: dict[str, dict[str, str]] = {}
     """Labels of whole suites: to module, class or function of benchmarks and its value. The value
     of ``""`` is that of all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
-    """How a word is written: ``CNNs`` for ``cnns``."""
+    """Maps a word to its spelling: ``CNNs`` for ``cnns``."""
     operators: dict[str, str] = {}
-    """What people call operators: patterns of their names, as file names have them, to words."""
+    """Maps patterns of operators' names, as file names have them, to the words of people."""
     operator_prefixes: tuple[str, ...] = ()
-    """Beginnings of operators' names that say nothing, dropped in this order before that."""
+    """Meaningless beginnings of operators' names, dropped in this order before that."""
     levels: dict[str, str] = {}
     """Names of levels of speed, slowest first, to patterns of the cases that belong to them."""
 
@@ -87,7 +87,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next(declared, None) or name.replace("_", " ").strip()
 
     def function(self, benchmark: str) -> str:
-        """Return what the name of a function says beside its kind and its labels."""
+        """Return the words of a function's name apart from its kind and its labels."""
         labels = {word for values in self.words.values() for word in values}
         return self._written(word for word in _words(benchmark) if word not in labels)
 

@@ -63,7 +63,7 @@ def load_history(
     Args:
         results_dir: asv's results folder.
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
-        machine: Whose results; those of all machines if empty.
+        machine: The machine whose results are loaded; all if empty.
         benchmarks: By name; those of ``benchmarks.json`` if none are given.
         layout: What the project declares of rows and columns.
 
@@ -94,7 +94,7 @@ class _Setup:
 
 
 def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
-    """Return the commits, with the versions that the notes name among their tags."""
+    """Return the commits; their tags include the versions that the notes name."""
     named = list(commits)
     for version, position in notes.versions.items():
         commit = named[position]
@@ -104,7 +104,7 @@ def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
 
 
 class _Loader:
-    """Collects the parts of a history from one file after the other."""
+    """Collects the parts of a history, file by file."""
 
     def __init__(
         self,

@@ -39,13 +39,13 @@ from asv_watch.statistics.ratio import estimate_ratio
 
 FOLDER = "comparisons"
 Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
-"""What can be stored: quotients of two such numbers may still have none."""
+"""Numbers that can be stored: quotients of two such numbers may still have none."""
 Rounds = tuple[tuple[Finite | None, ...], ...]
-"""For each round a number of each version; ``None`` of a version that gave none."""
+"""For each round a number of each version; ``None`` if a version gave none."""
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """Which versions were measured, where and how."""
+    """The versions that were measured, where and how."""
 
     kind: Kind
     at: Time
@@ -68,7 +68,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         return self.versions[-1]
 
     def between(self, before: int, after: int) -> Header:
-        """Return what two of the versions, by their indices, have in common."""
+        """Return the header of the comparison of two versions, given by their indices."""
         return Header(
             kind=self.kind,
             at=self.at,
@@ -80,7 +80,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One case of a measurement, with what its versions gave."""
+    """One case of a measurement, with the numbers of its versions."""
 
     case: str
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
@@ -96,11 +96,11 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
     least_spread: float = 0.0
-    """The spread of its rounds counts as no less: that of the median case when it was finished."""
+    """Lower bound of its rounds' spread: that of the median case when it was finished."""
     skipped: dict[int, str] = {}
-    """Index of a version to why it cannot run here."""
+    """Maps the index of a version to the reason why it cannot run here."""
     failed: dict[int, str] = {}
-    """Index of a version to what went wrong."""
+    """Maps the index of a version to what went wrong."""
     late: tuple[int, ...] = ()
     """Indices of the versions that failed because they took too long."""
 

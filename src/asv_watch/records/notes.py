@@ -78,11 +78,11 @@ class Notes:
     """The notes of a results folder, placed along a branch."""
 
     changes: tuple[tuple[int, ChangeNote], ...] = ()
-    """Remarks on changes, each after the position of its commit along the branch."""
+    """Pairs of the position of a commit along the branch and a remark on its changes."""
     unplaced: tuple[str, ...] = ()
-    """Commits named by notes that are not on the branch, or not just one of it."""
+    """Commits named by notes that are no commit of the branch, or ambiguous."""
     versions: Mapping[str, int] = field(default_factory=dict)
-    """Name of a version to the position of its commit."""
+    """Maps the name of a version to the position of its commit."""
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:
         """Return the last note about a change of a case between two commits, if there is one."""
@@ -133,7 +133,7 @@ def read_release_notes(results: Path) -> tuple[ReleaseNote, ...]:
 
 
 def commit_of_version(results: Path, name: str) -> str:
-    """Return the start of the hash that ``[versions]`` gives a name; empty where it has none."""
+    """Return the start of the hash that ``[versions]`` gives a name, or an empty text."""
     try:
         stored = msgspec.toml.decode((results / FILE_NAME).read_bytes(), type=_File)
     except (OSError, msgspec.MsgspecError, ValueError):  # publishing names what is wrong

@@ -25,12 +25,12 @@ Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 
 
 def code_version(version: str) -> str:
-    """Return the part of a version that says what is measured."""
+    """Return the code version: the part of a version that changes with what is measured."""
     return version.partition(";")[0].strip()
 
 
 def recipe_of(version: str) -> str:
-    """Return the part of a version that says how it is measured; empty if it was not recorded."""
+    """Return the recipe: the rest of a version; empty if it was not recorded."""
     return version.partition(";")[2].strip()
 
 
@@ -48,13 +48,13 @@ def recipe_facts(recipe: str) -> dict[str, str]:
 
 
 def main_release(requirements: Mapping[str, str]) -> str:
-    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty where none is."""
+    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty if none is."""
     pinned = (f"{name} {release}" for name, release in requirements.items() if release)
     return next(pinned, "").removeprefix("pip+")
 
 
 class Outcome(Enum):
-    """How one case ended at one commit in one environment on one machine.
+    """Outcome of a case at one commit in one environment on one machine.
 
     *Stale* is no outcome: it is derived from the newest commit measured, never stored.
     """
@@ -83,7 +83,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where results were measured, as its ``machine.json`` says."""
+    """A machine, as its ``machine.json`` describes it."""
 
     name: str
     facts: dict[str, str] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What results were measured with: Python, requirements, variables."""
+    """Python, requirements and variables with which results were measured."""
 
     name: str
     """asv's name of it: the file name of its results, after the commit."""
@@ -101,7 +101,7 @@ class Environment:
 
     @property
     def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty where none is pinned."""
+        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
         return main_release(self.requirements)
 
 
@@ -163,12 +163,12 @@ class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     value: float
     """The reported value of the samples (`asv_watch.records.reported_value`).
 
-    Their median where they were not recorded; always finite.
+    The stored value if no samples were recorded; always finite.
     """
     interval: tuple[float, float] | None = None
     """From the least sample to the lower quartile; 99 % confidence interval of a median."""
     samples: tuple[float, ...] = ()
-    """All samples, where the run recorded them."""
+    """All samples, if the run recorded them."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -179,7 +179,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     reason: str = ""
     """Why it failed, timed out or was skipped: the message of the run."""
     at: int | None = None
-    """When it ran, seconds since the epoch, where that is known."""
+    """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
     """How its samples were taken; empty if unknown."""
     rounds_left: int = 0
@@ -196,7 +196,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     path: str
     message: str
     line: int = 0
-    """Number of the damaged line, where the other lines of its file are sound; 0 otherwise."""
+    """Number of the damaged line, if the other lines of its file are sound; 0 otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +204,14 @@ class LeftOut:
     """Sound results that are not shown, and why."""
 
     name: str
-    """The benchmark, the case or the commit that they belong to."""
+    """The benchmark, the case or the commit of the results."""
     reason: str
     count: int
     """Number of results (benchmarks in a result file, or whole files for a commit)."""
 
 
 class Record(msgspec.Struct, frozen=True):
-    """What a run recorded of where it measured: text by name."""
+    """A run's record of its machine and environment: text by name."""
 
     at: int
     """When it began, seconds since the epoch."""

@@ -1,9 +1,10 @@
-"""The reported value of a run: the minimum of its samples.
+"""The value of runs before 2026-11-26, and of `asv run`: the minimum of their samples.
 
-Interference on a machine adds to a time and never shortens it, so the minimum is closest to
-what the code costs, and is what repeats in the next run (docs/notes/noise.md). Chen and Revels
-(2016), "Robust benchmarking in noisy environments", arXiv:1608.04295, give the argument, and
-BenchmarkTools.jl, with which FluxBench measured, does the same.
+Interference on a machine adds to a time and never shortens it, so the minimum is closest to the
+cost of the code (docs/notes/noise.md). Newer runs report the median of their rounds, which does
+not fall with the number of samples. Chen and Revels (2016), "Robust benchmarking in noisy
+environments", arXiv:1608.04295, give the argument, and BenchmarkTools.jl, with which FluxBench
+measured, does the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 FEWEST_SAMPLES = 8
-"""Samples that a spread is known from: of fewer, two or three lie close together too often."""
+"""Fewest samples that show a spread: two or three lie close together too often."""
 _LARGEST = sys.float_info.max
 
 
@@ -37,7 +38,7 @@ class ReportedValue:
 
 
 def report_value(samples: Sequence[float]) -> ReportedValue:
-    """Give the value that a run reports, with the spread of its samples.
+    """Return the least sample, with the spread of all.
 
     Raises:
         ValueError: There are none, or one is not finite.

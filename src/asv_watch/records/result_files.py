@@ -1,4 +1,4 @@
-"""One of asv's result files: what one commit gave in one environment.
+"""One of asv's result files: the results of one commit in one environment.
 
 The format is asv's api version 2. ``results`` maps a benchmark to a row whose
 cells are named by ``result_columns``; trailing empty cells are cut off. A cell
@@ -31,14 +31,14 @@ from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.suite_lists import MOST_CASES
 
 NAN_MARK = "\x00NaN"
-"""What a literal ``NaN`` is read as where `read_json` had no need of the slow reader."""
+"""Text that stands for a literal ``NaN`` in what the fast reader of `read_json` returns."""
 _MARK_AS_TEXT = rb"\u0000NaN"
 
 T = TypeVar("T")
 
 
 class DamagedError(Exception):
-    """A result file, or a part of it, has not the shape that asv writes."""
+    """A result file, or a part of it, does not have the shape that asv writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Row:
 
 
 class ResultFile(msgspec.Struct):
-    """What a result file says before its rows are matched with today's benchmarks."""
+    """The contents of a result file before its rows are matched with today's benchmarks."""
 
     version: Literal[2]
     commit_hash: Annotated[str, msgspec.Meta(min_length=1)]
@@ -101,7 +101,7 @@ class ResultFile(msgspec.Struct):
         return str(self.params["machine"])
 
     def environment(self, name: str) -> Environment:
-        """Return what was measured with, as an environment of this name."""
+        """Return the environment of the results, under this name."""
         return Environment(name, str(self.python), texts(self.requirements), texts(self.env_vars))
 
     @property

@@ -12,7 +12,7 @@ _SAMPLING = "calls in a sample"
 _SHORT_S = 0.005
 """Half the time that asv gives a sample by default: it times shorter calls several at a time."""
 _FEWEST_SHORT = 5
-"""Short cases of a file from which it can be told how all of its samples were taken."""
+"""So many short cases of a file show how all of its samples were taken."""
 
 
 def sampling_facts(content: ResultFile) -> dict[str, str]:
@@ -41,7 +41,7 @@ def sampling_facts(content: ResultFile) -> dict[str, str]:
 
 
 def lasting_sampling(of_commits: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Correct what `sampling_facts` says of one commit alone, so that no series is split there."""
+    """Correct the `sampling_facts` of a single commit, so that no series is split there."""
     told = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
     corrected = dict(of_commits)
     for before, commit, after in zip(told, told[1:], told[2:], strict=False):

@@ -1,4 +1,4 @@
-"""The two files beside a result file: how its cases ended, and where they were measured.
+"""The two files beside a result file: outcomes of cases, and records of runs.
 
 asv stores values, but not why there is none. Of ``….outcomes.jsonl`` one JSON object a line says
 it: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...", "at":
@@ -26,7 +26,7 @@ from asv_watch.records.json_lines import read_lines
 from asv_watch.records.records import Outcome, Problem, Record, Time
 
 OUTCOMES, RECORDS = ".outcomes.jsonl", ".environment.jsonl"
-"""What their names end in, instead of ``.json``."""
+"""Endings of their names, instead of ``.json``."""
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,7 +67,7 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
 PROCESSES = "processes"
 """The fact of the environment that says how the cases of a run were started."""
 FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
-"""Values of `PROCESSES`; runs from before it was recorded have the second one."""
+"""Values of `PROCESSES`; runs before it was recorded have the second one."""
 
 
 class _Line(msgspec.Struct):

@@ -59,7 +59,7 @@ class RunReader:
         self._named = {case.name: number for number, case in enumerate(self.cases)}
         self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
         self.problems: list[Problem] = []
-        """What could not be read."""
+        """Results that could not be read."""
         self.left_out: Counter[tuple[str, str]] = Counter()
         """Number of results that were left out, by benchmark and reason."""
 
@@ -141,7 +141,7 @@ class RunReader:
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
-        """Return today's case at each index of a row, ``None`` where the suites have none."""
+        """Return today's case at each index of a row, ``None`` if the suites have none."""
         key = (name, row.params)
         if key not in self._layouts:
             combinations = itertools.product(*row.params)
@@ -186,7 +186,7 @@ def run_of_cells(
 
 
 def _without_value(report: Report) -> Run:
-    """Return what a report means where no value is stored."""
+    """Return the run of a report without a stored value."""
     if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
         return NEVER_RUN  # its value was removed, such as by `asv rm`: it is measured again
     return Run(report.outcome, None, report.reason, report.at)

@@ -34,7 +34,7 @@ _OF_ONE_RUN = "setup_cache_key"
 """Key that asv needs while it runs only: a line number, which every edit of a suite moves."""
 
 Entries = dict[str, dict[str, Any]]
-"""Name of a benchmark to its entry."""
+"""Maps the name of a benchmark to its entry."""
 
 
 def parse_list(content: bytes) -> Entries:
@@ -60,7 +60,7 @@ def parse_list(content: bytes) -> Entries:
 
 
 def read_machine_list(results: Path, machine: str) -> Entries:
-    """Read the list of a machine, or asv's list where the machine has none that can be read."""
+    """Read the list of a machine, or asv's list if the machine has none that can be read."""
     for folder in (results / machine, results):
         entries = _read(folder / FILE_NAME)
         if entries is not None:
@@ -69,7 +69,7 @@ def read_machine_list(results: Path, machine: str) -> Entries:
 
 
 def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_at: int) -> None:
-    """Store what a machine's suites hold now, and the union of all machines' lists.
+    """Store the list of a machine's suites, and the union of all machines' lists.
 
     A file that would not change is not written.
 
@@ -162,7 +162,7 @@ def _write(path: Path, entries: Entries) -> None:
 _REMEDY = "write it anew with `asv run --bench just-discover`"
 
 MOST_CASES = 100_000
-"""Cases of one benchmark: more are taken for damage, and would fill the memory."""
+"""Largest number of cases of a benchmark: more are taken for damage, and would fill the memory."""
 
 
 def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Problem]]:
