@@ -11,7 +11,7 @@ from typing import Any
 
 
 def setup() -> None:
-    """Let `asv publish` build this package's site; asv calls this when it loads the plugin."""
+    """Make `asv publish` build this package's site; asv calls this when it loads the plugin."""
     sys.excepthook = _print_exception  # first: what follows takes most of a second
     # The package itself is imported by everything below it, which must not import asv.
     from asv_watch.asv import publish_hook  # noqa: PLC0415
@@ -20,7 +20,7 @@ def setup() -> None:
 
 
 def _publish(request: Any, log: Any) -> int:
-    """Build the site; what that imports takes a while, and other commands of asv do without."""
+    """Build the site; its imports take a while, and other commands of asv do not need them."""
     from asv_watch.site.build import publish_site  # noqa: PLC0415
 
     gc.disable()  # no run refers to another, and looking for that takes 3 % of the time

@@ -1,7 +1,7 @@
 """The answers of commands as JSON: one schema for all of them, in a file or on standard output.
 
-``docs/answers.md`` describes it. A field is never taken away or given another meaning without a
-new number of `SCHEMA`; further fields may come.
+``docs/answers.md`` describes it. New fields may be added; no field is removed or redefined without
+a new `SCHEMA`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ JsonFile = Annotated[
 
 
 class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One case of two sides, or one measured change of a history."""
+    """One compared case, or one measured change of a history."""
 
     case: str
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
@@ -38,7 +38,7 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     measured: bool = True
     """Whether both sides were measured interleaved; otherwise the difference is a suspicion."""
     unit: str = ""
-    """Of the values: ``seconds``, ``bytes``, or that of a ``track_*``."""
+    """Unit of the values: ``seconds``, ``bytes``, or that of a ``track_*``."""
     before: float | None = None
     after: float | None = None
     ratio: float | None = None
@@ -46,12 +46,12 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     interval: tuple[float, float] | None = None
     """99 % confidence interval of the ratio."""
     rounds: int = 0
-    """Interleaved rounds of both sides; 0 where they were measured in separate runs."""
+    """Interleaved rounds of both sides; 0 if they were measured in separate runs."""
     worse: bool = False
     """Whether the verdict is bad news: slower, larger, or less of what should be more."""
     machine: str = ""
     sides: list[str] = []
-    """Both sides, of a comparison of more than two."""
+    """The two sides, if more than two were compared."""
     commits: list[str] = []
     """Full hashes of the commits that may have made the change, the oldest first."""
     reason: str = ""
@@ -59,12 +59,12 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Answer(msgspec.Struct):
-    """What one command found."""
+    """The answer of one command."""
 
     command: str
     """``compare``, ``bisect``, ``report`` or ``releases``."""
     before: str = ""
-    """The baseline, as the command names it; empty where each difference has its own."""
+    """The baseline, as the command names it; empty if each difference has its own."""
     after: str = ""
     differences: list[Difference] = []
     schema: int = SCHEMA

@@ -29,7 +29,7 @@ class Tally:
     """Outcomes of the cases of a run, counted."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    """Outcome to number of cases."""
+    """Maps an outcome to its number of cases."""
     failures: list[str] = field(default_factory=list)
     """A line for each case that failed or timed out."""
 
@@ -63,8 +63,7 @@ def measure_commit(
 ) -> Outcomes:
     """Measure what is missing of one commit in one environment.
 
-    Returns:
-        Case to its outcome and reason, of the cases that ran.
+    Returns: Maps each case that ran to its outcome and reason.
 
     Raises:
         WatchError: asv failed as a whole; what was measured before stays.

@@ -2,8 +2,8 @@
 
 Two versions are *different*, the *same* or it is *unknown* which. A range whose ends are different
 is split at a midpoint, and both halves are compared, so that several changes in one range are all
-found. A half that is not clear is searched where the other half is the same: the change must lie
-in it. Versions that cannot be measured are skipped.
+found. If one half is the same and the other is unclear, the change must lie in the unclear half,
+which is searched. Versions that cannot be measured are skipped.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class UnmeasurableError(Exception):
 
 
 Range = tuple[int, int]
-"""Indices of the last version that is known to come before a change, and of the first that is
-known to come after it, where it was not narrowed any further."""
+"""Indices of the last version known to come before a change, and of the first known to come after
+it."""
 
 Split = Callable[[int, int, int], tuple[Answer, Answer]]
 """Compares two versions, given by their indices, with the midpoint that comes last: the first
@@ -63,8 +63,8 @@ def narrow(versions: int, split: Split) -> list[Range]:
     """Find the changes between the first and the last version, which are different.
 
     Args:
-        versions: how many there are, oldest first; two at least.
-        split: asked about each range and midpoint at most once.
+        versions: their number, at least two.
+        split: called at most once for each range and midpoint.
 
     Returns:
         A range for each change, in order. Its ends are neighbours, unless what lies between
@@ -95,8 +95,8 @@ def _narrow(before: int, after: int, split: Split) -> Iterator[Range]:
 
 
 _RESOLUTION = 1 / 4
-"""Changes below this share of the whole change are not looked for: telling them from nothing
-would take many rounds."""
+"""Changes below this share of the whole change are not searched: detecting them would take many
+rounds."""
 _MOST_ROUNDS = 24
 _ATTEMPTS = 2
 
@@ -125,7 +125,7 @@ class _Bisection:
     """Smallest relative change that is looked for."""
     ratios: dict[tuple[int, int], CaseRatio] = field(default_factory=dict)
     _unmeasurable: dict[int, str] = field(default_factory=dict)
-    """Candidate to why it cannot be measured."""
+    """Maps a candidate to the reason why it cannot be measured."""
 
     def side(self, index: int) -> Side:
         """Return one candidate, with its package.
@@ -192,8 +192,7 @@ def find_culprits(
         case: what changed.
         candidates: two at least, as `asv_watch.engine.sides.side` reads them, oldest first.
 
-    Returns:
-        The changes, oldest first; empty where the first and last candidate do not differ.
+    Returns: The changes, oldest first; empty if the first and last candidate do not differ.
 
     Raises:
         WatchError: an end cannot be measured, or noise hides whether the ends differ.
@@ -226,7 +225,7 @@ def find_culprits(
 
 
 def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
-    """List what can have changed a case between two sides, both included, oldest first.
+    """List the candidates between two sides, both included, oldest first.
 
     Args:
         place: the checkout and its configuration.
@@ -270,9 +269,9 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
 def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
     """Tell whether two versions differ by ``resolution`` or more, as a relative change.
 
-    They are different where the rule for ratios says so and the ratio is that large, and the same
-    where the interval excludes a change of that size. Exact values, whose interval has no width,
-    are the same only if they are equal.
+    They are different if the rule for ratios says so and the ratio is that large, and the same if
+    the interval excludes a change of that size. Exact values, whose interval has no width, are the
+    same only if they are equal.
     """
     if ratio.interval[0] == ratio.interval[1]:
         return Answer.SAME if ratio.ratio == 1 else Answer.DIFFERENT
@@ -310,15 +309,15 @@ def _as_ratio(values: CaseValues) -> CaseRatio:
 def bisect(
     *,
     cases: OneCase,
-    before: Annotated[str, typer.Option(metavar=SIDE, help="Where the range begins.")],
+    before: Annotated[str, typer.Option(metavar=SIDE, help="Start of the range.")],
     after: Annotated[
         str,
-        typer.Option(metavar=SIDE, help="Where it ends: a later commit, or another release."),
+        typer.Option(metavar=SIDE, help="End of the range: a later commit, or another release."),
     ] = "HEAD",
     json_file: answers.JsonFile = "",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Narrow the change of one case between two sides, and print what changed it.
+    """Narrow the change of one case between two sides, and print the cause.
 
     Raises:
         WatchError: the pattern matches no case or several, there is no range between the
@@ -343,7 +342,7 @@ def bisect(
 
 
 def _difference(culprit: Culprit, machine: str) -> answers.Difference:
-    """Return a change with the commit that made it, as JSON has it."""
+    """Return a change with its commit, for the JSON answer."""
     assert culprit.after.version is not None  # noqa: S101 - candidates are commits
     difference = answers.measured_difference(culprit.ratio, machine)
     difference.commits = [culprit.after.version.commit]

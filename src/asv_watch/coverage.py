@@ -17,7 +17,7 @@ _NOT_BUILT = "this commit could not be built and installed; asv's output says wh
 
 
 class Coverage:
-    """What is stored of one machine: a value or a reason for each case of today's suites."""
+    """The stored results of one machine: a value or a reason for each case of today's suites."""
 
     def __init__(
         self, results: Path, history: History | None, machine: str, selection: Selection
@@ -54,14 +54,14 @@ class Coverage:
 
 
 class ReferenceCoverage:
-    """Which commits are measured completely against the reference, with which release."""
+    """The commits and releases that are measured completely against the reference."""
 
     def __init__(
         self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
     ) -> None:
         self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        """Commit and release to the cases that were measured or skipped."""
+        """Maps commit and release to the cases that were measured or skipped."""
         for comparison in comparisons:
             header = comparison.header
             if (header.kind, header.before) == ("reference", reference):

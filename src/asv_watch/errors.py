@@ -14,7 +14,7 @@ class WatchError(Exception):
 class MachineError(Exception):
     """Something is wrong with the disk, the memory, the network or the package index.
 
-    What is measured is not to blame, so a night counts it against no commit.
+    A night counts it against no commit.
     """
 
 
@@ -31,6 +31,6 @@ class ExitStatus(IntEnum):
     SLOWER = 4
     """A case is slower: in a gate, or in a comparison with ``--fail-if-slower``."""
     UNDECIDED = 5
-    """The gate measured nothing, or had no time to measure again what was slower."""
+    """The gate is undecided: too little was measured."""
     INTERRUPTED = 130
     """Ctrl-C ended it; after SIGTERM the status is 143, after SIGHUP 129."""

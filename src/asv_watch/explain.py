@@ -2,7 +2,7 @@
 
 Both sides are profiled in alternation, each time by a new process of the project's profiler, which
 asv.conf.json names.
-An operator *accounts for* the difference where all of its times on one side are above all on the
+An operator *accounts for* the difference if all of its times on one side are above all on the
 other; its contribution is the difference of the least times, because interference only adds time.
 """
 
@@ -40,13 +40,13 @@ from asv_watch.records.json_lines import append_lines
 from asv_watch.workplace import Workplace, open_workplace
 
 ROUNDS = 4
-"""Profiles of each side: by chance all of one side are above all of the other in 3 % of cases."""
+"""Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""
 Profile = dict[str, Any]
 """As a profiler prints it: the ``operators`` of one call (``name``, ``shapes`` of the inputs,
 ``calls``, ``seconds``), ``kernels`` that a library chose for them (``primitive``, ``problem``,
 ``implementation``), and ``counts`` by name; or why it is ``skipped``."""
 _MOST_OPERATORS = 30
-"""Operators that are stored."""
+"""Most operators that are stored."""
 
 
 def explain_case(
@@ -57,7 +57,7 @@ def explain_case(
 ) -> Explanation:
     """Profile a case on two sides, compare its operators, and store the explanation.
 
-    Nothing is stored where a side has changes that are not committed.
+    Nothing is stored if a side has changes that are not committed.
 
     Raises:
         WatchError: the project names no profiler, the case needs a GPU or times nothing, or it

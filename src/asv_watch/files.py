@@ -81,8 +81,8 @@ def write_whole(path: Path, content: bytes) -> None:
 def append_durably(path: Path, content: bytes) -> None:
     """Add content to the end of a file, on a line of its own, and wait until it is stored.
 
-    A last line that was cut off does not swallow the first new one. Of content that cannot be
-    stored whole, nothing stays.
+    A last line that was cut off does not swallow the first new one. If the content cannot be
+    stored whole, nothing of it stays.
 
     Raises:
         OSError: The disk is full, or the file cannot be written.

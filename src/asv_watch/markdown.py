@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 _LONGEST_TEXT = 300
-"""Characters of a text that are shown."""
+"""Most characters of a text that are shown."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

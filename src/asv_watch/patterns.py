@@ -20,7 +20,7 @@ from asv_watch.errors import WatchError
 _LONGEST_S = 2.0
 """CPU seconds that one expression may take for all names together; 100,000 names take 0.1."""
 _LONGEST = 10_000
-"""Characters of an expression."""
+"""Most characters of an expression."""
 
 
 class Pattern:
@@ -52,7 +52,7 @@ class Pattern:
             )
 
     def matches(self, name: str) -> bool:
-        """Tell whether a name has a part that matches.
+        """Tell whether a part of a name matches.
 
         Raises:
             WatchError: Matching took too long.

@@ -64,7 +64,7 @@ def open_server(site: Path, address: str, port: int) -> ThreadingHTTPServer:
 
     Args:
         site: The folder that is served.
-        address: Where to listen: `LOOPBACK`, or an address at which others reach this machine.
+        address: `LOOPBACK`, or an address at which others reach this machine.
         port: Its number; 0 for any that is free.
 
     Raises:

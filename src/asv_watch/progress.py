@@ -62,9 +62,9 @@ class Display(AbstractContextManager["Display"]):
         """Show a step.
 
         Args:
-            text: what was measured, and how long the rest takes.
+            text: the result of the step, and the remaining time.
             done: steps so far.
-            total: steps in all, as far as that is known.
+            total: expected number of steps.
             is_notable: whether it stays on the terminal, as a failure does.
         """
         text = printable(text)

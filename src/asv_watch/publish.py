@@ -1,4 +1,4 @@
-"""Writes the site from the stored results, and prints changes to hand on."""
+"""The commands `publish` and `report`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def report(
     ] = "",
     json_file: JsonFile = "",
 ) -> ExitStatus:
-    """Print changes, those of the newest commits first, and what of the results is damaged.
+    """Print changes, those of the newest commits first, and name damaged results.
 
     Raises:
         WatchError: there is no checkout, nothing was ever measured, or a commit is unknown.

@@ -19,7 +19,7 @@ _ROUNDS_UP = 0.9995
 """999.7 µs, written with three digits, is 1.00 ms."""
 _UNNAMED = {"unit", "ratio"}
 _LONGEST_UNIT = 20
-"""Characters of a unit that stands behind a value; a longer one is named in headings alone."""
+"""Most characters of a unit behind a value; a longer one is named only in headings."""
 MINUS = "\N{MINUS SIGN}"
 _WORDS = ((1e12, "trillion "), (1e9, "billion "), (1.0, ""))
 
@@ -69,7 +69,7 @@ def change(ratio: float | None, kind: str = "time") -> str:
 
     Args:
         ratio: After over before.
-        kind: What changed: ``time``, or something that there is more or less of.
+        kind: ``time``, or an amount.
     """
     if ratio is None:
         return "changed"

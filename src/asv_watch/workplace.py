@@ -59,8 +59,7 @@ def check_branch(root: Path, branch: str) -> None:
 def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> None:
     """Refuse changes of measured files that are not committed: a value belongs to a commit.
 
-    Every tracked file counts if no paths are given, but for the folders of results, which runs
-    write.
+    Without paths, every tracked file counts, except the folders of results.
     """
     untracked = () if measured_paths else ("--untracked-files=no",)
     written = [f":(exclude){path}" for path in results if path.is_relative_to(root)]
@@ -74,7 +73,7 @@ def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> No
 
 
 def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec, ...]) -> None:
-    """Refuse a disk or a results folder that a run would fail on half way."""
+    """Refuse a full disk, or a results folder that cannot be written."""
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
     need = int(len(new) * configuration.declared.environment_gib * _GIB) + _RESULTS_SIZE
@@ -145,7 +144,7 @@ def open_workplace(
 
     Args:
         root: the checkout.
-        job: what is going to measure, such as ``nightly``.
+        job: the name of the job, such as ``nightly``.
         release: a release that asv.conf.json pins, ``newest`` or ``all``.
         machine: the host's name if empty.
         committed: refuse changes of measured files that are not committed.

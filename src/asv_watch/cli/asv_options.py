@@ -1,4 +1,4 @@
-"""asv's own options, which every command takes beside its own."""
+"""asv's own options, which every command takes in addition."""
 
 from __future__ import annotations
 

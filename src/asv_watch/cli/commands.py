@@ -1,4 +1,4 @@
-"""Every subcommand of ``asv-watch``: where its function is, and what ``--help`` says of it.
+"""Every subcommand of ``asv-watch``: its function and its text in ``--help``.
 
 To add a subcommand, write a function whose parameters are its options, in a module that bears its
 name or in the ``command`` of a room, and add an entry here. The module is imported when the
@@ -22,7 +22,7 @@ class Command:
     ``None`` for 0."""
     help: str
     interrupted: str = ""
-    """What Ctrl-C leaves behind, for the message after it."""
+    """What is kept after Ctrl-C, for the message."""
     examples: str = ""
 
 

@@ -37,7 +37,7 @@ _REMEDIES = {
     errno.EIO: "its disk fails, see the messages of the kernel",
     errno.ESTALE: "its network file system was unmounted or changed, mount it again",
 }
-"""What a person can do about an error of the operating system, by its number."""
+"""Maps the number of an error of the operating system to its remedy."""
 
 
 def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
@@ -57,7 +57,7 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
 
 
 def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
-    """Return the message after Ctrl-C, or another signal, with what the command leaves behind."""
+    """Return the message after Ctrl-C or another signal, with the command's remaining state."""
     how = "interrupted"
     if number != signal.SIGINT:
         how = f"ended by {signal.Signals(number).name}"
@@ -66,7 +66,7 @@ def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
 
 
 def _explain_bad_value(error: TyperException) -> str:
-    """Name an option, the value it was given, and one that it takes; empty for other errors.
+    """Name an option, its value, and a valid one; empty for other errors.
 
     typer checks values with pydantic, whose messages are about its own types.
     """

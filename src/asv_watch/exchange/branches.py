@@ -22,7 +22,7 @@ from asv_watch.exchange.limits import Limits
 from asv_watch.records.git import variables_for_git
 
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule"}
-"""git's mode of an entry that is neither a file nor a folder, to what it is."""
+"""Maps git's mode of an entry that is neither a file nor a folder to its description."""
 _FOLDER = "040000"
 _CHUNK = 1024**2
 _LONGEST_ENTRY = 64 * 1024
@@ -31,7 +31,7 @@ _LONGEST_ENTRY = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a commit, or a link or submodule in the place of one."""
+    """A file, a link or a submodule of a commit."""
 
     path: PurePosixPath
     mode: str
@@ -91,7 +91,7 @@ def write_files(
         repository: A checkout or a bare repository.
         entries: What `list_files` listed.
         below: The commit's folder whose files are written; hidden files are left out.
-        folder: Where they go.
+        folder: Their destination.
         source: What messages call the commit.
         limits: What may be read; only the time matters, since `list_files` counted the rest.
 

@@ -1,7 +1,7 @@
 """Checks a folder of results against the schema of its files, and names each fault.
 
-Loading a history names what is damaged, but does not look at what belongs to other commits or
-benchmarks. Here every result file is read whole, whichever commit it is of.
+Loading a history names damaged files, but skips results of other commits or benchmarks. Here every
+result file is read whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from asv_watch.records.suite_lists import read_benchmarks
 
 _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
-"""Unit to the least and the largest value that is believed."""
+"""Maps a unit to the least and the largest plausible value."""
 _IDENTITY = ("arch", "cpu", "num_cpu")
 """Facts in which descriptions of one machine agree."""
 
@@ -43,8 +43,8 @@ def check_results(results: Path, machines: Collection[str] = ()) -> tuple[Proble
 
     Args:
         results: Folder that holds ``benchmarks.json`` and a folder for each machine.
-        machines: Names of the machines that may be there, each result with a record of where it
-            was measured; empty where any machine may.
+        machines: Names of the machines that may be there, each result with a record of its
+            machine; empty if any machine may.
 
     Returns:
         The faults, each with its file; none if the folder is sound.
@@ -108,7 +108,7 @@ def different_facts(first: Mapping[str, Any], second: Mapping[str, Any]) -> list
 
 
 def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterator[Problem]:
-    """Yield the faults that loading does not look for."""
+    """Yield the faults that loading does not report."""
     path = folder / "machine.json"
     with contextlib.suppress(DamagedError):
         name = read_json(path, dict[str, Any]).get("machine")

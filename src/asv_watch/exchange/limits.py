@@ -7,13 +7,13 @@ import time
 from asv_watch.errors import WatchError
 
 MOST_FILES = 200_000
-"""Files and folders of a source."""
+"""Largest number of files and folders of a source."""
 MOST_BYTES = 2 * 1024**3
-"""Size of a source: all of it is held in memory, so that it is written whole or not at all."""
+"""Largest size of a source, which is held in memory, so that it is written whole or not at all."""
 DEEPEST = 32
-"""Folders on the way to a file; results need three below their own folder."""
+"""Largest number of folders above a file; results need three below their own folder."""
 LONGEST_S = 600.0
-"""Seconds to list and read a source."""
+"""Most seconds to list and read a source."""
 
 
 class Limits:

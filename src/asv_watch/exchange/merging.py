@@ -47,15 +47,15 @@ class Merged:
 
 
 def merge_results(source: Path, target: Path, machines: Collection[str] = ()) -> Merged:
-    """Add everything that a folder of results holds to another one, made if it is missing.
+    """Add all results of a folder to another one, which is made if it is missing.
 
-    Only the named machines may be in the source, or any where none is named.
+    Only the named machines may be in the source; any if none is named.
 
     Raises:
         WatchError: A file of the source or the target is damaged, a file of both cannot be
             merged, a machine may not be in the source or is another one in the target, or a
             symbolic link lies in the source or on the way to a file of the target; then nothing
-            was written. Of a file of lines only those that are damaged are left out.
+            was written. Damaged lines of a file of lines are only left out.
     """
     files, others = list_results(source)
     damaged: dict[str, set[int]] = {}
@@ -104,7 +104,7 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
 
 
 def _without_lines(content: bytes, numbers: Collection[int]) -> bytes:
-    """Return what is left of a file without some lines, counted from 1."""
+    """Return a file without some of its lines, which are counted from 1."""
     if not numbers:
         return content
     lines = content.split(b"\n")

@@ -23,7 +23,7 @@ _NAMES = {
     "merge": (range(1, 1000), "the sources"),
     "export": (range(1, 2), "one file"),
 }
-"""Action to how many names it takes."""
+"""Maps an action to its number of names."""
 
 
 def results(
@@ -68,8 +68,8 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
     """Add the results of folders and branches to those of the checkout.
 
     Raises:
-        WatchError: a source is missing or damaged; those before it are merged. Or something
-            is measuring in the checkout: it would write what it knew before over what was merged.
+        WatchError: a source is missing or damaged; those before it are merged. Or a run measures
+            in the checkout: it would overwrite what was merged.
     """
     conf = load_settings(root)
     target, machines = Path(conf.results_dir), conf.declared.machines
@@ -83,7 +83,7 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
 def _export(root: Path, file: str) -> ExitStatus:
     """Write a table with a row for each measurement; the file's suffix chooses the format.
 
-    What of the results is damaged is named, and not in the table.
+    Damaged results are named, and are not in the table.
     """
     check_table(Path(file))
     history = load_results(root)

@@ -44,7 +44,7 @@ def _codespeed_results(
 ) -> Iterator[dict[str, Any]]:
     """Yield the times of a history in the format of Codespeed.
 
-    Codespeed's executable is the main requirement, or asv's name of the environment where none is
+    Codespeed's executable is the main requirement, or asv's name of the environment if none is
     pinned; its environment is the machine.
     """
     for measured in rows:
@@ -64,7 +64,7 @@ def _codespeed_results(
 
 
 def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
-    """Send results in one request, with the login of the variable `_LOGIN`; return the answer."""
+    """Send results in one request, with the login of `_LOGIN`; return the answer."""
     address = f"{server.rstrip('/')}/result/add/json/"
     content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
     request = urllib.request.Request(address, content)  # noqa: S310 - http, see `_check_address`
@@ -87,7 +87,7 @@ def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
 
 
 def _check_address(server: str) -> None:
-    """Refuse what is no address of a server, before anything is read."""
+    """Refuse a text that is no address of a server, before anything is read."""
     try:
         parts = urllib.parse.urlsplit(server)
         is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -109,8 +109,7 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
 
     Results go where the repository has some already, or into its folder ``results``.
 
-    Returns:
-        What the branch changes; it is pushed only if that is something.
+    Returns: The changes of the branch; without any it is not pushed.
     """
     own, name = results / machine, _without_login(repository)
     if not (own / "machine.json").is_file():
@@ -138,7 +137,7 @@ def _push_branch(results: Path, machine: str, repository: str, branch: str) -> M
 
 
 def _without_login(address: str) -> str:
-    """Return an address without the name and password that it may hold, for messages."""
+    """Return an address without its name and password, for messages."""
     return re.sub(r"(?<=://)[^/\s]*@", "", address)
 
 
@@ -168,11 +167,11 @@ def _clone(repository: str, clone: Path) -> None:
 
 
 def _find_target(clone: Path, name: str) -> Path:
-    """Return the folder of a clone that results go to: that of its results, or ``results``.
+    """Return the folder of a clone to which results are added, by default ``results``.
 
     Raises:
-        WatchError: There is a symbolic link among them, or in their place, or several folders
-            hold results.
+        WatchError: There is a symbolic link among them or instead of them, or several folders hold
+            results.
     """
     listing = run_git(clone, "ls-files", "--stage", "-z").split("\0")
     tracked = {
@@ -239,7 +238,7 @@ def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
 
 
 def _submit_to_codespeed(root: Path, server: str, name: str) -> ExitStatus:
-    """Send a machine's newest times to Codespeed, and name what of the results is damaged."""
+    """Send a machine's newest times to Codespeed, and name damaged results."""
     _check_address(server)
     settings = load_settings(root)
     history = load_results(root)

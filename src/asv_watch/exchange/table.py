@@ -95,7 +95,7 @@ def measurements(history: History) -> Iterator[TableRow]:
 
 
 def check_table(path: Path) -> None:
-    """Refuse a path at which no table can be written.
+    """Refuse a path to which no table can be written.
 
     Raises:
         WatchError: The ending is neither ``.csv`` nor ``.parquet``, or the folder is missing.

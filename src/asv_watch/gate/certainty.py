@@ -1,9 +1,9 @@
 """When a gate is certain that a case is slower, from one measurement that grows.
 
-A gate looks at many cases, so a 99 % interval that leaves out 1 is not enough: on the slower side
-that happens to 1 in 200 harmless cases. A case is called slower where the interval of a much
-smaller error leaves out 1: that of two 99 % intervals that both do so by chance, 1 in 40,000. It
-is divided among the moments at which a case is looked at, so looking often does not help chance.
+A gate tests many cases, so a 99 % interval that excludes 1 is not enough: 1 in 200 harmless cases
+would be called slower. A case is called slower if an interval with a much smaller error excludes
+1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the moments
+at which a case is tested.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
 from asv_watch.statistics.rule import Verdict, judged, verdict
 
 ROUNDS = (5, 8, 12, 18, 27)
-"""Rounds of a case after which it is looked at: it is decided, or gets more."""
+"""Numbers of rounds after which a case is tested: it is decided, or gets more rounds."""
 ERROR = ((1 - CONFIDENCE) / 2) ** 2
 """Chance that a harmless case is called slower."""
 _CONFIDENCE = 1 - 2 * ERROR / len(ROUNDS)
@@ -28,7 +28,7 @@ def verdict_of(change: CaseRatio) -> Verdict:
 
 
 def is_certain(change: CaseRatio) -> bool:
-    """Tell whether a head is worse, with an error of `ERROR` at all looks together."""
+    """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
     freedom = len(change.ratios) - 1
     error = standard_error(change.interval, len(change.ratios))
     distance = abs(math.log(change.ratio))
@@ -38,12 +38,12 @@ def is_certain(change: CaseRatio) -> bool:
 
 
 def times_as_bad(ratio: float, unit: str) -> float:
-    """Return how many times as bad a head is: how much slower or larger, or smaller."""
+    """Return the slowdown factor of a head: how much slower or larger, or smaller."""
     return 1 / ratio if more_is_better(unit) else ratio
 
 
 def reaches(change: CaseRatio, threshold: float) -> bool:
-    """Tell whether a head may be worse by a share (0.03 is 3 %), by the 99 % interval."""
+    """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %)."""
     worst = max(times_as_bad(end, change.unit) for end in change.interval)
     return worst >= 1 + threshold
 

@@ -12,7 +12,7 @@ from asv_watch.asv.settings import Configuration
 from asv_watch.records.git import ask_git, run_git
 
 _NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
-"""Documentation and tests, of projects that do not list what is measured."""
+"""Documentation and tests: not measured in projects that do not list measured paths."""
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@ ?(.*)$", re.M)
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 _LAST_LINE = 10**9
@@ -23,9 +23,9 @@ class Changed:
     """What a diff changed."""
 
     functions: tuple[tuple[str, int, int], ...]
-    """Path, first and last line; the whole file where a change lies outside functions."""
+    """Path, first and last line; the whole file if a change lies outside functions."""
     identifiers: frozenset[str]
-    """Names of the functions, in any language; of a special method that of its class."""
+    """Names of the functions, in any language; for a special method the name of its class."""
     names: frozenset[str]
     """The same with the names of files, and of the folders of those that are not Python."""
     is_traceable: bool
@@ -35,7 +35,7 @@ class Changed:
 def measured_files(configuration: Configuration, before: str, after: str) -> list[str]:
     """List the files that differ between two commits and can change a measured value.
 
-    Where nothing is known of such files, they are all but documentation and tests. A file that
+    If such files are not known, they are all but documentation and tests. A file that
     was renamed is listed with both names.
 
     Raises:
@@ -87,7 +87,7 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a source that may be the name of something changed."""
+    """Return the words of a source that may be names of changed objects."""
     return set(_WORD.findall(text))
 
 

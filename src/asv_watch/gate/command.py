@@ -41,9 +41,9 @@ from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5
-"""Share of the time limit that is kept for measuring: cases are looked at in what is left."""
+"""Share of the time limit that is kept for measuring; the rest is for choosing cases."""
 _WORTH_SAYING = 0.1
-"""Share of the time limit from which a step is named that took so long."""
+"""A step that takes this share of the time limit or more is reported."""
 
 
 def gate(
@@ -204,7 +204,7 @@ def _order(
     listed: Sequence[MeasurableCase],
     budget: Budget,
 ) -> Nearest | InOrder:
-    """Order the cases that a diff can have made slower; none, if it changed no measured code."""
+    """Order the cases that a diff may have made slower; none if it changed no measured code."""
     configuration = place.configuration
     files = measured_files(configuration, *commits)
     changes = read_changes(configuration.repository, *commits, files)
@@ -218,7 +218,7 @@ def _order(
 
 
 def _build(place: Workplace, commit: str, release: str, limit_s: float) -> Side:
-    """Build a commit, and say how long that took where it is much of the limit."""
+    """Build a commit, and report the time if it is much of the limit."""
     started = time.monotonic()
     built = side(place, commit, release)
     seconds = time.monotonic() - started

@@ -28,7 +28,7 @@ from asv_watch.quantities import quantity
 from asv_watch.statistics.ratio import CONFIDENCE
 
 LONGEST = 60_000
-"""Characters of a comment; GitHub takes 65,536."""
+"""Most characters of a comment; GitHub takes 65,536."""
 _STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
 """The last line of a comment."""
 _FIRST = (CaseState.WORSE, CaseState.NOT_CERTAIN, CaseState.FAILED)
@@ -42,7 +42,7 @@ _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|"
 
 
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a comment holds, so that a label can be judged without measuring again."""
+    """The result in a comment, so that a label can be judged without measuring again."""
 
     result: GateResult
     accepted: str = ""
@@ -118,10 +118,10 @@ def comment(result: GateResult, threshold: float, accepted: str = "", remedy: st
     """Write the whole comment; its last line holds the result for `read_stored`.
 
     Args:
-        result: what was measured.
+        result: the measured gate.
         threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
         accepted: why a slowdown is accepted; empty if it is not.
-        remedy: what to do so that it is.
+        remedy: how to accept it.
     """
     parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted)]
     parts += [remedy] if remedy else []
@@ -204,7 +204,7 @@ def _row(result: GateResult, case: GateCase) -> str:
 
 
 def _value(value: float, unit: str) -> str:
-    """Write a value in its unit, which is a text of the pull request too."""
+    """Write a value in its unit, which is an untrusted text too."""
     text = quantity(value, unit)
     return text if re.fullmatch(r"[\w ,./%+-]*", text) else code(text)
 

@@ -112,7 +112,7 @@ def reason_in(description: str, label: str) -> str:
 
 
 def _read_last(comments: list[tuple[int, str]]) -> Stored | None:
-    """Read what the last of our comments holds; one that is damaged holds nothing."""
+    """Read the result in the newest of our comments; a damaged one has none."""
     try:
         return read_stored(comments[-1][1]) if comments else None
     except WatchError:

@@ -19,7 +19,7 @@ _TIMEOUT_S = 60
 _A_PAGE = 100
 _MOST_PAGES = 30
 _LARGEST_ANSWER = 50_000_000
-"""Bytes; a hundred comments of 65,536 characters have fewer."""
+"""Most bytes of an answer; a hundred comments of 65,536 characters have fewer."""
 
 _NO_ANSWER = (msgspec.MsgspecError, ValueError, RecursionError)
 """Exceptions that reading an answer raises if it is not what GitHub documents."""
@@ -36,7 +36,7 @@ class _Label(msgspec.Struct):
 
 
 class PullRequest(msgspec.Struct):
-    """What the gate needs of a pull request, as GitHub answers it."""
+    """The fields of a pull request that the gate needs, as GitHub returns them."""
 
     number: int
     head: _Sha
@@ -57,13 +57,13 @@ class _Comment(msgspec.Struct):
 
 
 class GitHub:
-    """One repository, by the token of a workflow."""
+    """A repository, accessed with the token of a workflow."""
 
     def __init__(self) -> None:
         """Take the repository whose workflow runs this.
 
         Raises:
-            WatchError: no workflow does, or one of its variables cannot be meant.
+            WatchError: no workflow does, or one of its variables is not valid.
         """
         names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
         api, repository, token = (os.environ.get(name, "") for name in names)

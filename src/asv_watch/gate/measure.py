@@ -21,8 +21,8 @@ from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unm
 from asv_watch.records.measurements import MeasuredCase
 
 FIRST_TOGETHER = 5
-"""Most cases that are measured together at first, those that run what was changed if any is known
-to: how many more fit into the time is known once they are finished."""
+"""Most cases of the first group: those that run what was changed, if any are known. How many more
+fit into the time is known once they are finished."""
 _MOST_TOGETHER = 20
 
 
@@ -30,7 +30,7 @@ class Order(Protocol):
     """The order in which cases are measured."""
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the next cases, given the names of those begun and how many fit in the time."""
+        """Return the next cases, given the names of begun cases and the number that fits."""
 
     def ranked(self) -> Sequence[MeasurableCase]:
         """List all cases, in order."""
@@ -166,7 +166,7 @@ def _exactly(rounds: int) -> Sampling:
 
 
 def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
-    """Put the measurements of a case together; what fails on the base cannot be compared."""
+    """Join the measurements of a case; one that fails on the base cannot be compared."""
     ratios = [result for result in results if isinstance(result, CaseRatio)]
     exact = None
     skipped = failed = ""

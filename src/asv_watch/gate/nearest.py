@@ -1,4 +1,4 @@
-"""The cases that a diff can have made slower, the nearest first; more are looked at meanwhile."""
+"""The cases that a diff may have made slower, the nearest first; more are profiled meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from asv_watch.machine.budget import Budget
 from asv_watch.progress import human_time
 
 SHARE_OF_LOOKING = 0.2
-"""Share of the time limit, and later of what is left of it, in which cases may be looked at."""
+"""Share of the time limit, and later of the remaining time, for profiling cases."""
 
 
 class Nearest:
@@ -54,7 +54,7 @@ class Nearest:
             yield
 
     def look(self, seconds: float, begun: Collection[str] = ()) -> None:
-        """Look at what further cases run; say how many were looked at."""
+        """Profile further cases, and report their number."""
         profiler = self._profiler
         if profiler is None or profiler.is_done or seconds <= 0:
             return

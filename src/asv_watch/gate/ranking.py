@@ -1,10 +1,10 @@
-"""Orders the cases of a gate: those first that spend their time in what it changed.
+"""Orders the cases of a gate: first those that spend their time in changed functions.
 
-Names come first: benchmarks whose timed body has the name of a changed function, then those whose
-setup has it, then those that have the name of a changed file. In this order every case is called
-under a profile (`asv_watch.probes.executed`), the first parameters of each benchmark first, and
-cases come in the order of the share of their time that passes in changed functions. Of compiled
-code the profile knows nothing, and names alone decide.
+Names decide first: benchmarks whose timed body has the name of a changed function, then those
+whose setup has it, then those that have the name of a changed file. In this order every case is
+called under a profile (`asv_watch.probes.executed`), starting with the first parameters of each
+benchmark. Cases are then sorted by the share of their time in changed functions. The profile does
+not see compiled code, so there names alone decide.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from asv_watch.gate.changes import Changed, words
 
 _SECONDS_A_CASE = 10
 _NEAR = 0.2
-"""Share of its time that a near case spends in changed functions."""
+"""A case is near if it spends this share of its time in changed functions."""
 _ENOUGH_NEAR = 5
-"""Once so many near cases are known, they are measured before others are looked at."""
+"""Once so many near cases are known, they are measured before others are profiled."""
 _SHORTEST_PART = 5
-"""Letters that a name has at least where it counts as a part of another."""
+"""Fewest letters of a name that counts as a part of another."""
 
 
 def rank(
@@ -47,11 +47,11 @@ def rank(
     """Order cases; leave out those that run nothing of what was changed.
 
     Args:
-        cases: those to choose from.
-        shares: share of a case's time in changed functions, by its identity; ``None`` where the
-            case could not be profiled.
+        cases: the cases to choose from.
+        shares: share of a case's time in changed functions, by its identity; ``None`` if the case
+            could not be profiled.
         texts: source of each benchmark, by its name.
-        changed: what was changed.
+        changed: the changes of the diff.
     """
     parts = {name: _timed_body_and_rest(name, text) for name, text in texts.items()}
     bodies = [parts.get(case.benchmark, ("", "")) for case in cases]
@@ -95,7 +95,7 @@ def _source(nodes: Iterable[ast.AST]) -> str:
 
 
 def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
-    """Return how near texts are by the names that they have; one that many have says less."""
+    """Return how near texts are by their names; a name that many texts have counts less."""
     named = [_named_in(text, names) for text in texts]
     frequency = Counter(word for of_text in named for word in of_text)
     return [sum(1 / frequency[word] for word in of_text) for of_text in named]
@@ -139,15 +139,15 @@ class Profiler:
         """Prepare.
 
         Args:
-            side: what they run, in the version after the change.
+            side: the version after the change.
             cases: in this order; those of CUDA, which cannot run in a fork, are left out.
-            changed: what was changed.
+            changed: the changes of the diff.
         """
         self.shares: dict[str, float | None] = {}
-        """Identity of a case to the share of its time that passes in changed functions; ``None``
-        where it could not be called."""
+        """Maps the identity of a case to the share of its time in changed functions; ``None`` if
+        it could not be called."""
         self.count = sum(case.can_fork for case in cases)
-        """How many cases are called in all."""
+        """Number of cases to call."""
         self.is_done = False
         self.count_of_answers = 0
         self._side = side
@@ -198,7 +198,7 @@ class Profiler:
             os.killpg(self._process.pid, number)
 
     def look(self, seconds: float, known: Collection[str] = ()) -> None:
-        """Call cases for so long, or until `_ENOUGH_NEAR` are near beside the known ones; rest."""
+        """Call cases for some seconds, or until `_ENOUGH_NEAR` more are near; then rest."""
         until = time.monotonic() + seconds
         self._signal(signal.SIGCONT)
         try:

@@ -1,4 +1,4 @@
-"""What the gate measured of one pull request, as a file that another workflow reads.
+"""The gate's result for one pull request, as a file that another workflow reads.
 
 The file comes from a job that ran the code of the pull request, so everything in it is checked
 when it is read, and `asv_watch.gate.comment` escapes every text of it.
@@ -21,7 +21,7 @@ from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.rule import Verdict, is_too_noisy, judged
 
 LARGEST_BYTES = 1_000_000
-"""Size of a file that is read."""
+"""Largest size of a file that is read."""
 _Value = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
 _Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
@@ -31,9 +31,9 @@ class CaseState(Enum):
     """The state of a case in the gate."""
 
     WORSE = "worse"
-    """For certain (`asv_watch.gate.certainty`), or by an exact value."""
+    """Certainly worse (`asv_watch.gate.certainty`), or by an exact value."""
     NOT_CERTAIN = "worse, but not for certain"
-    """By its 99 % interval alone."""
+    """Worse, but only by its 99 % interval."""
     FAILED = "failed"
     BETTER = "better"
     SAME = "same"
@@ -59,7 +59,7 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def ratio(self) -> float | None:
-        """Head over base; ``None`` where one of them is zero or below."""
+        """Head over base; ``None`` if one of them is zero or below."""
         return self.after / self.before if min(self.before, self.after) > 0 else None
 
     @property
@@ -78,17 +78,17 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
     changes: Annotated[tuple[CaseRatio, ...], msgspec.Meta(max_length=9)] = ()
     """Its measurements, head against base: one, and for a slower case a second one that shows its
-    size, because the first was chosen for being slow; none of an exact value."""
+    size, because the first is biased by selection; none for an exact value."""
     exact: ExactValues | None = None
     skipped: _Text = ""
     """Why it cannot run here."""
     failed: _Text = ""
     """Why a measurement failed."""
     threshold: Annotated[float, msgspec.Meta(ge=0, le=9)] | None = None
-    """Its own threshold, where asv.conf.json declares one (0.05 is 5 %)."""
+    """Its own threshold, if asv.conf.json declares one (0.05 is 5 %)."""
 
     def limit(self, threshold: float) -> float:
-        """Return its own threshold, or that of all cases."""
+        """Return its own threshold, or the general one."""
         return threshold if self.threshold is None else self.threshold
 
     @property
@@ -98,7 +98,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     @property
     def factor(self) -> float:
-        """How many times as bad the head is, as measured last: how much slower or larger.
+        """Newest slowdown factor: how many times slower or larger the head is.
 
         It is infinite if an exact value got worse from or to zero or below.
         """
@@ -114,7 +114,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """The gate of one head commit."""
 
     pull_request: Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
-    """Its number; 0 where it has none."""
+    """Its number; 0 if it has none."""
     base: _Hash
     """The merge base."""
     head: _Hash
@@ -122,7 +122,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Such as ``numpy 2.4.0``."""
     machine: _Text
     pattern: _Text
-    """Regular expression that chose the cases; empty where the changed files did."""
+    """Regular expression that chose the cases; empty if the changed files did."""
     available: Annotated[int, msgspec.Meta(ge=0, lt=10**6)]
     """Number of cases from which these were chosen."""
     limit_s: Annotated[float, msgspec.Meta(gt=0, lt=1e8)]
@@ -135,7 +135,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     @property
     def is_timed(self) -> bool:
-        """Whether its cases time something; otherwise there may be more or less of something."""
+        """Whether its cases time something; otherwise they measure amounts."""
         return all(
             case.exact is None and all(change.unit == "seconds" for change in case.changes)
             for case in self.cases
@@ -177,9 +177,9 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     def is_undecided(self, threshold: float) -> bool:
         """Tell whether too little is known to let the head pass, or to refuse it.
 
-        That holds where a case is slower but not for certain, where nothing is known of any case
-        (not measured, or its interval reaches the threshold), and where cases are left although
-        the interval of a measured one reaches the threshold.
+        That is so if a case is slower but not for certain, if nothing is known of any case (not
+        measured, or its interval reaches the threshold), or if cases are left although the
+        interval of a measured one reaches the threshold.
         """
         left = bool(self.of_state(CaseState.NOT_MEASURED))
         uncertain = len(self.uncertain(threshold))
@@ -233,10 +233,10 @@ T = TypeVar("T")
 
 
 def parse_as(kind: type[T], content: bytes, name: str) -> T:
-    """Read a result, or what holds one.
+    """Read a result, or an object that contains one.
 
     Raises:
-        WatchError: it is no such thing.
+        WatchError: it is not valid.
     """
     try:
         return msgspec.json.decode(content, type=kind)

@@ -1,4 +1,4 @@
-"""Prints what a process measures with: Python, packages, variables.
+"""Prints the environment of a process: Python, packages, variables.
 
 Runs as a script in the environment that is measured, ``python -P environment.py <package> …``, and
 prints JSON; it needs nothing of this package, so that it works for commits from before it. Facts

@@ -25,7 +25,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 _SHARE_IF_ONLY_IN_SETUP = 1e-6
-"""Share of a case that runs a changed function outside what is timed."""
+"""Share of a case that runs a changed function only in its setup."""
 _WORTH_A_SECOND_CALL_S = 3.0
 """A first call that takes longer is not dominated by imports."""
 

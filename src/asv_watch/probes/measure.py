@@ -53,7 +53,7 @@ from types import ModuleType
 from typing import Any, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
-"""Uncounted calls before a sample are one in so many of its calls; at least one call."""
+"""One in so many calls of a sample is made uncounted before it; at least one."""
 _FIRST_CALLS = 3
 """Uncounted calls before the time of a call decides anything: the first ones import, compile, load
 kernels or choose algorithms, and may take as long as all that follow."""
@@ -75,7 +75,7 @@ class _Request(TypedDict):
 
 
 _SEEDERS = {"random": "seed", "numpy.random": "seed", "torch": "manual_seed"}
-"""Module to the function of it that sets the seed of its generator."""
+"""Maps a module to its function that sets the seed."""
 
 
 class _Seeding:
@@ -151,8 +151,8 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
     """Warm up, and find how many calls make a sample.
 
     Args:
-        timer: of the case, on its own clock, which waits until a device has finished.
-        number: calls that the suite asks for; 0 where it leaves that open.
+        timer: the case's timer, on its own clock, which waits until a device has finished.
+        number: calls that the suite asks for; 0 if it leaves that open.
         sample_time: seconds that a sample lasts at least.
         warmup_time: seconds of calls that come before the first sample.
     """
@@ -199,12 +199,12 @@ class _Channel:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def request(self) -> str | None:
-        """Return the next line without its end; ``None`` when there will be no more."""
+        """Return the next line without its end; ``None`` at the end of the input."""
         line = self._requests.readline()
         return line.decode().strip() if line else None
 
     def case(self) -> _Request | None:
-        """Return the next request for a case; ``None`` when there will be no more."""
+        """Return the next request for a case; ``None`` at the end of the input."""
         while (line := self.request()) is not None:
             if line and line != "end":  # else meant for a case that has just failed
                 asked: _Request = json.loads(line)
@@ -216,7 +216,7 @@ class _Channel:
 
 
 def _skip_reason(benchmark: Any) -> str:
-    """Set a case up; return why it does not run here, or nothing if it does."""
+    """Set a case up; return the reason if it does not run here."""
     try:
         benchmark.set_cache(_cache_of(benchmark))
         if not benchmark.do_setup():
@@ -229,7 +229,7 @@ def _skip_reason(benchmark: Any) -> str:
 
 
 def _cache_of(benchmark: Any) -> Any:
-    """Return what the ``setup_cache`` of a benchmark returned; call it if nobody has yet."""
+    """Return the result of a benchmark's ``setup_cache``, which is called once."""
     key = benchmark.setup_cache_key
     if key is None:
         return None
@@ -251,7 +251,7 @@ def _own_peak_memory(peak: float) -> float:
     never below the peak of the process that started this one.
 
     Args:
-        peak: as asv measures it, where the system says no more.
+        peak: asv's measurement, for systems without these numbers.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8") if status.exists() else ""
@@ -362,7 +362,7 @@ def _raised_at(error: Exception) -> str:
 
 
 def _threads() -> int:
-    """Threads of this process, those of libraries included where that can be seen."""
+    """Number of threads of this process, with those of libraries if they can be seen."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:

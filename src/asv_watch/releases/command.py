@@ -150,9 +150,9 @@ def _measure(
     cases: str,
     again: bool,
 ) -> ExitStatus:
-    """Compare each release with its predecessor where that is missing; store the results.
+    """Compare each release with its predecessor, and store what was missing.
 
-    Where no cases are named, those of the short set that ``release_cases`` matches are measured.
+    By default the cases of the short set that ``release_cases`` matches are measured.
 
     Raises:
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
@@ -197,7 +197,7 @@ def _measure(
 
 
 def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
-    """List benchmarks by an environment of asv's, or else by that of a release to be measured."""
+    """List benchmarks with an environment of asv's, or else with that of a release."""
     if not place.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
             environments.make_environment(release)

@@ -60,7 +60,7 @@ def remove_environment(release: EnvironmentSpec) -> None:
 
 
 def import_seconds(release: EnvironmentSpec) -> float:
-    """Import the main requirement in a process of its own and return the CPU seconds of that.
+    """Import the main requirement in a process of its own, and return the CPU seconds.
 
     Raises:
         WatchError: it failed.
@@ -69,7 +69,7 @@ def import_seconds(release: EnvironmentSpec) -> float:
 
 
 def requirement(release: EnvironmentSpec) -> str:
-    """Return the main requirement: what the release is one of."""
+    """Return the main requirement, of which this is a release."""
     return release.release.partition(" ")[0]
 
 
@@ -101,5 +101,5 @@ def _run(
 
 
 def _exactly(name: str, release: str) -> str:
-    """Return how pip is asked for the published wheel of a release, and for no local build."""
+    """Return pip's argument for the published wheel of a release, without local builds."""
     return f"{name.removeprefix('pip+')}==={release}" if release else name.removeprefix("pip+")

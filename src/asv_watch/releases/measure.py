@@ -31,7 +31,7 @@ from asv_watch.workplace import Workplace
 
 _IMPORT_ROUNDS = 5
 _MOST_EXPLAINED = 3
-"""Cases of two releases whose operators and kernels are compared: those that changed most."""
+"""Number of most changed cases of two releases whose operators and kernels are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ReleasePair:
 
     @property
     def lacks_python(self) -> str:
-        """Why one of them cannot be installed with this Python; empty where both can."""
+        """Why one of them cannot be installed with this Python; empty if both can."""
         return self.before.lacks_python or self.after.lacks_python
 
     def missing(self, cases: Iterable[str]) -> list[str]:
@@ -71,8 +71,8 @@ def release_pairs(
     """Pair the releases of asv.conf.json, the newest first.
 
     Args:
-        requirement: whose releases they are.
-        releases: those that asv.conf.json lists, the newest first.
+        requirement: the requirement of these releases.
+        releases: the releases of asv.conf.json, newest first.
         comparisons: those of one machine.
         release: the only release that is paired; all if empty.
         against: the release with which each is paired; each one's predecessor if empty. The same
@@ -184,7 +184,7 @@ def _explain(
 
 
 def _side(package: Side, release: EnvironmentSpec) -> Side:
-    """Return the package as one side runs it, with the release."""
+    """Return a side that runs the package with a release."""
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(package.version.commit, dict(release.requirements), release.python)
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
@@ -216,7 +216,7 @@ def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
 
 
 def _interleaved_imports(before: Side, after: Side) -> MeasuredCase:
-    """Compare what importing a requirement costs, in rounds of four processes: A B B A.
+    """Compare the cost of importing a requirement, in rounds of four processes: A B B A.
 
     Raises:
         WatchError: an import failed.

@@ -25,12 +25,12 @@ def about_data(contents: Contents, table: CaseTable) -> Json:
 
 
 def _machine_names(contents: Contents) -> list[str]:
-    """Return the machines that measured anything, the one to show first at the front."""
+    """Return the machines that measured anything, in the order of the page."""
     return list(dict.fromkeys(setup.machine.name for setup in contents.setups))
 
 
 def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
-    """Return the line of a machine: how far it is, how it went, what it can show."""
+    """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)))
     rows = [row for row in contents.series if setup_key(row.series) == newest.key]

@@ -96,16 +96,16 @@ def build_site(
     """Write a whole site into a folder.
 
     Args:
-        folder: Where to; made if missing.
-        contents: What to show.
-        generated: When, seconds since the epoch: the one thing in the files
-            that differs between two builds of the same history.
+        folder: Its destination; made if missing.
+        contents: The contents of the site.
+        generated: Time of publishing, seconds since the epoch: the only difference between two
+            builds of the same history.
         project: `name`, `url`, `commit_url` (the front of a commit's address) and
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
         tables: Tables of the project.
-        about: What the project says of how it measures.
+        about: The project's sentences on how it measures.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(STATIC / "favicon.svg", folder / "favicon.svg")

@@ -1,6 +1,6 @@
 """Names of the cases as the site shows them: their rows, columns and titles.
 
-What a row and a column stand for is in the project's `Layout`. The script draws these names and
+The project's `Layout` says what a row and a column stand for. The script draws these names and
 makes none of its own.
 """
 
@@ -14,10 +14,10 @@ from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary
 
 Column = tuple[str, ...]
-"""Values of the labels that are columns, as far as the benchmarks have them."""
+"""Values of the labels that are columns."""
 
 HUES = 8
-"""Hues of rows; where there are more rows than hues, they share hues and differ in shape."""
+"""Hues of rows; if there are more rows than hues, they share hues and differ in shape."""
 FIRST_HUE = 2
 """Hue of the first column."""
 _FIRST_SCREEN_BELOW = 4
@@ -25,7 +25,7 @@ _FIRST_SCREEN_BELOW = 4
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured, with its settings: the same for all its columns and metrics."""
+    """A row: what is measured, with its settings; it has all columns and metrics."""
 
     name: str
     """The value of the parameter that rows stand for, or what the benchmark does."""
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """A case and its place in tables."""
+    """A case and its row and column in tables."""
 
     name: str
     """As asv writes it."""
@@ -47,7 +47,7 @@ class ShownCase:
     """Index in ``CaseTable.rows``."""
     column: int
     title: str
-    """What sentences and headings call it: ``solve · size 5 · sparse``."""
+    """Its name in sentences and headings: ``solve · size 5 · sparse``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ class CaseTable:
     columns: tuple[Column, ...]
     cases: tuple[ShownCase, ...]
     index_of: dict[str, int]
-    """Full name of a case to its index in ``cases``."""
+    """Maps the full name of a case to its index in ``cases``."""
 
     def find(self, case: str) -> ShownCase | None:
         """Return a case by its full name; a suite may not have it any more."""
         return self.cases[self.index_of[case]] if case in self.index_of else None
 
     def title(self, case: str) -> str:
-        """Return a case's title, with its metric where that is no time.
+        """Return a case's title, with its metric if that is no time.
 
-        A case that no suite has any more is called by its name.
+        A case that no suite has any more has its full name as title.
         """
         shown = self.find(case)
         if shown is None:
@@ -117,7 +117,7 @@ def _orders(contents: Contents) -> list[Sequence[str]]:
 
 
 def _place(value: str, order: Sequence[str]) -> int:
-    """Return where a value comes in the order of a label; without one it comes last."""
+    """Return the position of a value in the order of a label; an unknown value comes last."""
     return order.index(value) if value in order else len(order)
 
 
@@ -127,7 +127,7 @@ def _title(row: Row, column: Column, layout: Layout) -> str:
 
 
 def main_groups(contents: Contents) -> set[str]:
-    """Return the groups that stand on the first screen: those at the front that nights measure.
+    """Return the groups of the first screen: the foremost ones that nights measure.
 
     Their suites declare a position below `_FIRST_SCREEN_BELOW`; if none does, it is every group.
     """
@@ -143,7 +143,7 @@ def main_groups(contents: Contents) -> set[str]:
 def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
     """CSS classes of a column: a hue of its own, and a dash by its second label.
 
-    The hue is left out where there is one column alone: rows have hues then.
+    A single column has no hue, because rows have hues then.
     """
     measured = {contents.layout.column(row.labels) for row in contents.series if row.has_value} - {
         ()
@@ -166,7 +166,7 @@ def _row(summary: SeriesSummary, layout: Layout) -> Row:
 
 
 def _subject(summary: SeriesSummary, layout: Layout) -> str:
-    """Return what a function measures, beyond its metric and its labels."""
+    """Return what a function measures, apart from its metric and its labels."""
     function, metric = layout.function(summary.benchmark.name), summary.metric
     is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())
     return "" if is_metric or function.replace(" ", "-") == metric.id else function

@@ -1,4 +1,4 @@
-"""Changes as the data files hold them: sizes, states and sentences are worked out here."""
+"""Changes in the form of the data files, with their sizes, states and sentences."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json, shortened
 
 RECENT = 10
-"""Measured commits whose changes the first screen reports."""
+"""The first screen reports the changes of so many newest measured commits."""
 RANGE_COMMITS = 50
-"""Commits of a range that are listed at most."""
+"""Most commits of a range that are listed."""
 
 
 _CAUSES: dict[Cause, str] = {
@@ -51,7 +51,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
 
 
 def _size_of(contents: Contents, change: Change) -> Json:
-    """Return how large a change is; a guessed size has a key of its own."""
+    """Return the size of a change; a guessed size has its own key."""
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
     ratio = None if change.ratio is None else shortened(change.ratio)
@@ -78,14 +78,14 @@ def _size_of(contents: Contents, change: Change) -> Json:
 
 
 def made_between(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
-    """Return the commits between which a change was made, and those that may have made it."""
+    """Return the two commits of a change, and the commits that may have made it."""
     commits = contents.history.commits
     ends = commits[change.previous].hash, commits[change.commit].hash
     return *ends, contents.ancestry.suspects(*ends)
 
 
 def cause(change: Change, contents: Contents) -> str:
-    """Say where a change comes from, in the same words wherever it is shown."""
+    """Return the origin of a change, in the same words wherever it is shown."""
     parts = [_CAUSES[change.cause]]
     before, after, suspects = made_between(change, contents)
     count = commits_between(contents.history, before, after)
@@ -132,28 +132,27 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
 
 
 def _log_command(contents: Contents, before: str, after: str) -> str:
-    """Return the command that lists, in a checkout, what a change may come from."""
+    """Return the command that lists the commits of a change in a checkout."""
     paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
     return f"git log --oneline {before[:12]}..{after[:12]}{paths}"
 
 
 def _diff_address(commit_url: str, before: str, after: str) -> str:
-    """Return where a host such as GitHub shows the differences of two commits; else empty."""
+    """Return the address of the diff of two commits on a host such as GitHub, or an empty text."""
     front = commit_url.removesuffix("commit/")
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """What is known of the newest measured commits."""
+    """Changes of the newest measured commits."""
 
     count: int
     """How many there are, `RECENT` at most."""
     compared: int
-    """Of them, those that a comparison leads to from an earlier commit, in any case."""
+    """Number of them that a comparison joins with an earlier commit in any case."""
     changes: tuple[Change, ...]
-    """Measured and suspected changes that they made. One that an older commit may have made is
-    not among them."""
+    """Measured and suspected changes that only they can have made."""
 
 
 def recent_changes(contents: Contents) -> Recent:

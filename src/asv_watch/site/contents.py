@@ -1,4 +1,4 @@
-"""Everything that the site shows of a history, worked out once for pages, data files and feeds."""
+"""The contents of the site, worked out once for pages, data files and feeds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
 
 _LEAST_SHARE = 0.1
-"""Series with a value, relative to the machine that has most, for a machine to be shown first."""
+"""A machine is shown first only if it has this share of the series of the largest machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What is measured: values of one metric may share an axis."""
+    """A metric: its values may share an axis."""
 
     id: str
     label: str
@@ -54,9 +54,9 @@ class Setup:
     commits: tuple[int, ...]
     """Indices of the commits measured with it, one at least."""
     counts: dict[str, int]
-    """Outcome to the number of cases that ended so at its newest commit."""
+    """Maps an outcome to its number of cases at the newest commit."""
     record: Record | None
-    """What the newest run that recorded where it was measured says of it."""
+    """Record of the newest run that has one."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -71,7 +71,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SeriesSummary:
-    """One series and what belongs to it."""
+    """One series with its case, values and changes."""
 
     index: int
     series: Series
@@ -85,11 +85,11 @@ class SeriesSummary:
     commits: Indices
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     change: Change | None
-    """The newest measured change, or the newest suspicion where there is none."""
+    """The newest measured change, or else the newest suspicion."""
     measured: tuple[Change, ...]
     """Measured changes of a time or of memory, the newest first."""
     noise: float | None
-    """Standard deviation of the logarithm of a value between runs, where it is known."""
+    """Standard deviation of the logarithm of a value between runs, if known."""
 
     @property
     def last(self) -> tuple[int, Point] | None:
@@ -118,7 +118,7 @@ class Contents:
     findings: Findings
     metrics: tuple[Metric, ...]
     setups: tuple[Setup, ...]
-    """The one to show first at the front."""
+    """In the order of the page."""
     series: tuple[SeriesSummary, ...]
     ancestry: Ancestry
     layout: Layout
@@ -153,7 +153,7 @@ def in_order(history: History) -> History:
 def ancestry_of(
     history: History, findings: Findings, repository: Path, paths: Sequence[str]
 ) -> Ancestry:
-    """Read from git what lies between the commits of the changes, and what changes the paths."""
+    """Read from git which commits lie between those of the changes, and which change the paths."""
     changes = [*findings.changes, *findings.exact_changes]
     if not changes:
         return Ancestry(history.commits)
@@ -164,12 +164,12 @@ def ancestry_of(
 def contents_of(
     history: History, findings: Findings, ancestry: Ancestry | None = None
 ) -> Contents:
-    """Work out what to show of a history.
+    """Work out the contents of the site from a history.
 
     Args:
         history: The series must be in the order of `in_order`.
-        findings: What the analysis says about it.
-        ancestry: What lies between its commits; by default those along the branch alone.
+        findings: The findings about it.
+        ancestry: The commits between its commits; by default only those along the branch.
     """
     metric_of = {series.case.benchmark: _metric(series) for series in history.series}
     layout = with_columns(history.layout, list(history.benchmarks.values()))
@@ -216,12 +216,12 @@ def setup_key(series: Series) -> tuple[str, str]:
 
 
 def order_of_release(environment: Environment) -> Version:
-    """Return what environments are ordered by: the release of their first requirement."""
+    """Return the sort key of an environment: the release of its first requirement."""
     return release_order(environment.release.rpartition(" ")[2])
 
 
 def _setups(history: History) -> tuple[Setup, ...]:
-    """Return all setups, the one to show first at the front.
+    """Return all setups in the order of the page.
 
     The machine that measured the newest commit comes first; of several such machines the one with
     the most series. Of its environments the one that measured the newest commit comes first, then

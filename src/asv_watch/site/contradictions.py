@@ -14,7 +14,7 @@ from asv_watch.site.scripts import Json
 
 _LISTED = 20
 _BY_CHANCE = 0.01
-"""Share of pairs that disagree beyond 99 % limits by chance."""
+"""Share of pairs that disagree beyond 99 % limits only by chance."""
 
 
 def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:

@@ -31,9 +31,9 @@ from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 
 SAMPLED_COMMITS = 60
-"""Newest commits of a series whose samples are published."""
+"""Samples of so many newest commits of a series are published."""
 SAMPLES = 25
-"""Samples of a run that are published at most."""
+"""Most samples of a run that are published."""
 
 _PURPOSES = {
     "compare": "asked for",
@@ -78,7 +78,7 @@ def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[Serie
 
 
 def _values_of(summary: SeriesSummary) -> Json:
-    """Return values and intervals with a place for each commit from the first to the last."""
+    """Return values and intervals with an entry for each commit from the first to the last."""
     at, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
     # A distance from a value of zero has no relative size.
@@ -97,7 +97,7 @@ def _values_of(summary: SeriesSummary) -> Json:
 
 
 def _spread_out(span: Indices, at: Indices, numbers: Sequence[float]) -> list[float | None]:
-    """Return a place for each commit of a span, with the numbers in the places of theirs."""
+    """Return an entry for each commit of a span; commits without a number have none."""
     column: list[float | None] = [None] * int(span[-1] - span[0] + 1)
     for index, number in zip((at - span[0]).tolist(), numbers, strict=True):
         column[index] = number
@@ -160,7 +160,7 @@ def _write_sources(folder: Path, contents: Contents) -> None:
 
 
 def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
-    """Return the smallest change that a case can show: in comparisons, else in its runs."""
+    """Return the smallest detectable change of a case: by comparisons, or else by its runs."""
     if kind_of(row.benchmark) not in {"time", "memory"}:
         return 0.0
     detectable = contents.findings.detectable.get(row.series.machine)
@@ -194,7 +194,7 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
 
 
 def _sides(before: Version, after: Version) -> tuple[str, str]:
-    """Name two versions by what they differ in: their commits, their releases, or both."""
+    """Name two versions by their difference: their commits, their releases, or both."""
     releases = (before.release, after.release)
     commits = (before.commit[:8], after.commit[:8])
     if before.commit == after.commit:
@@ -226,7 +226,7 @@ def description(benchmark: Benchmark) -> str:
 
 
 def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
-    """Return what a series is about: its row, where that is a function's name in its group."""
+    """Return the subject of a series: its row, if that is a function's name in its group."""
     return row.row, "" if contents.layout.rows else row.group
 
 
@@ -242,7 +242,7 @@ def _source(benchmark: Benchmark) -> Json:
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    """Tell whether another series measures something else of the same work in the same place."""
+    """Tell whether another series measures another metric of the same work and setup."""
     if row.benchmark is other.benchmark or not other.has_value:
         return False
     if setup_key(row.series) != setup_key(other.series):

@@ -28,11 +28,11 @@ class PublishedValue(msgspec.Struct, frozen=True):
 
 
 class DeclaredTable(msgspec.Struct, frozen=True):
-    """A table that the project itself makes; whatever else its file holds is not shown."""
+    """A table that the project itself makes; other keys of its file are not shown."""
 
     title: str
     note: str
-    """What a reader has to know of it: when, where and how it was made."""
+    """A sentence about it: when, where and how it was made."""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -41,7 +41,7 @@ def read_published(file: Path | None) -> Any:
     """Read a list of published values (key ``published_values`` of asv.conf.json).
 
     Args:
-        file: None where the project names none.
+        file: None if the project names none.
 
     Raises:
         WatchError: the file cannot be read, or holds something else.

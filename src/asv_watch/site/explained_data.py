@@ -1,4 +1,4 @@
-"""The operators behind a difference, before and after, as the page of a case draws them."""
+"""The operators behind a difference, before and after, for the page of a case."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json
 
 _OPERATORS = 6
-"""Operators of an explanation that are drawn."""
+"""Most operators of an explanation that are drawn."""
 _NEWEST = 3
-"""Explanations of a case that are shown."""
+"""Most explanations of a case that are shown."""
 
 
 def explained_cases(contents: Contents) -> dict[str, list[Json]]:

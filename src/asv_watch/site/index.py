@@ -27,10 +27,10 @@ _T = TypeVar("_T")
 
 FORMAT = 2
 VALUES = 60_000
-"""Values in a file of series, about a megabyte: more are divided over several files, so that
+"""Most values in a file of series, about a megabyte. More are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
 SMALL_HISTORY = 60
-"""Measured commits that the small line beside a value shows at most."""
+"""Most measured commits that the small line beside a value shows."""
 
 
 def index_data(
@@ -236,7 +236,7 @@ def _series(
 
 
 def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> Json:
-    """Return how a series is at the newest commit of its setup, and how it got there.
+    """Return the status of a series at the newest commit of its setup, and its small line.
 
     Args:
         contents: What the site shows.
@@ -260,7 +260,7 @@ def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:
 
 
 def _reason(run: Run) -> str:
-    """Return one line: of a failure that of its exception."""
+    """Return one line of a message: for a failure that of its exception."""
     if run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
         return names.exception_line(run.reason)
     return run.reason

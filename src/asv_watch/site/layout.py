@@ -14,7 +14,7 @@ from asv_watch.records.labels import Layout, plain_value
 from asv_watch.records.records import Benchmark
 
 MOST_COLUMNS = 6
-"""Columns of a matrix at most, where they are not declared."""
+"""Most columns of a matrix, if they are not declared."""
 _MOST_PARAMETERS = 2
 _LEAST_SHARE = 1 / 3
 """Share of the benchmarks that must have a parameter for its values to become columns."""

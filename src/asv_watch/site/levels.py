@@ -19,9 +19,9 @@ from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
 
 _MOST_TICKS = 4
-"""A phone has room for so many."""
+"""Most lines of a chart: a phone has room for so many."""
 _LEFT, _RIGHT = 17.0, 82.0
-"""Where the axis begins and ends, per cent of the width: values stand beside the outer dots."""
+"""Ends of the axis in per cent of the width: values stand beside the outer dots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,23 @@ class Level:
     """A value of one level."""
 
     number: int
-    """Of its level: 0 is the first that is declared."""
+    """Index of its level: 0 is the first that is declared."""
     summary: SeriesSummary
     value: float
 
 
 Lines = dict[str, list[Level]]
-"""Values of the first label of the columns, such as the device, to their levels."""
+"""Maps values of the columns' first label, such as the device, to their levels."""
 
 
 Published = dict[tuple[str, tuple[str, ...]], list[Json]]
-"""What others published, by the subject and column of the case that measures the same here."""
+"""Published values, by the subject and column of the case that measures the same here."""
 
 
 def level_charts(
     contents: Contents, table: CaseTable, published: Sequence[Json] = ()
 ) -> Json | None:
-    """Return a chart for each value of the second label; nothing where no levels are declared."""
+    """Return a chart for each value of the second label; none if no levels are declared."""
     patterns = {
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
         for name, text in contents.layout.levels.items()
@@ -163,7 +163,7 @@ class _Axis:
 
 
 def _published(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Published:
-    """Return the published seconds of cases that are here."""
+    """Return the published seconds of this project's cases."""
     found: Published = defaultdict(list)
     for entry in published:
         shown = table.find(entry["case"])
@@ -223,7 +223,7 @@ def _row(
 
 
 def _versus(lines: Lines) -> str:
-    """Say how the fastest measured levels of two lines compare: values of separate runs."""
+    """Say how the fastest levels of two lines compare, from values of separate runs."""
     fastest = {
         name: min(values)
         for name, of_line in lines.items()

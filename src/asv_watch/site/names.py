@@ -1,4 +1,4 @@
-"""Stable names: what addresses, file names and headings call each thing.
+"""Stable names for addresses, file names and headings.
 
 Addresses are kept by people, so a name depends on the thing alone, never on
 what else is published.
@@ -41,11 +41,11 @@ def environment_id(environment: Environment) -> str:
 
 
 def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
-    """Return what headings call each environment, by asv's name of it.
+    """Return the label of each environment for headings, by asv's name of it.
 
-    The main requirement is always named; another one, the Python or a variable only where the
-    environments differ in it, and the Python where nothing else is named. No two environments have
-    the same label: those that would are called by asv's name.
+    The main requirement is always named. Another one, the Python or a variable is named only if
+    the environments differ in it, and the Python if nothing else is named. No two environments
+    have the same label: those that would are called by asv's name.
     """
     environments = list(environments)
     facts_of = {environment.name: _facts(environment) for environment in environments}
@@ -71,7 +71,7 @@ def _disambiguate(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[
 
 
 def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
-    """Return what sentences call each environment: its main requirement, or its label."""
+    """Return the name of each environment for sentences: its main requirement, or its label."""
     environments = list(environments)
     labels = environment_labels(environments)
     short = {
@@ -82,7 +82,7 @@ def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
 
 
 def event_text(event: Event, labels: Mapping[str, str]) -> str:
-    """Return what charts and lists say of an event.
+    """Return the text of an event for charts and lists.
 
     Args:
         event: The event.
@@ -110,7 +110,7 @@ def setting(name: str, value: str) -> str:
 
 
 def pattern(case: str) -> str:
-    """Return a pattern for ``--cases``: a dot for what a shell or a pattern reads differently."""
+    """Return a pattern for ``--cases``, with a dot for each special character."""
     return re.sub(r"[^\w ,=-]", ".", case)
 
 

@@ -1,4 +1,4 @@
-"""The first sentences of the page: the largest differences that are still there."""
+"""The first sentences of the page: the largest differences that last."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
 _MOST_CAUSES = 3
-"""Releases that a sentence names."""
+"""Most releases that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """What a case takes with the newest release against an older one."""
+    """The ratio of a case between an older release and the newest one."""
 
     case: str
     before: str
@@ -35,8 +35,7 @@ class Lasting:
 def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
     """Return what takes longer, and what takes less, than with an older release.
 
-    Returns:
-        Sentences with the case and the measured ratio; nothing where no difference lasts.
+    Returns: Sentences with the case and the measured ratio; none if no difference lasts.
     """
     for history in contents.findings.release_histories:
         if history.requirement:

@@ -11,11 +11,11 @@ from asv_watch.records.explanations import Explanation, StoredExplanation
 from asv_watch.records.labels import Layout
 
 _LEAST_SHARE = 0.5
-"""Of the difference that an operator accounts for, to be named beside it."""
+"""An operator is named beside a difference if it accounts for this share of it."""
 
 
 def operator_behind(explanation: Explanation, ratio: float, layout: Layout) -> str:
-    """Return the operator that accounts for most of a difference; empty where none does."""
+    """Return the operator that accounts for most of a difference; empty if none does."""
     leading = leading_operator(explanation, ratio)
     if leading is None or leading.share < _LEAST_SHARE:
         return ""
@@ -40,7 +40,7 @@ class ReleaseCauses:
         }
 
     def operator(self, step: ReleaseStep, case: str, ratio: PairRatio) -> str:
-        """Return the operator that accounts for a difference; empty where none is known."""
+        """Return the operator that accounts for a difference; empty if none is known."""
         stored = self._stored.get((case, step.before, step.after))
         if stored is None:
             return ""

@@ -1,4 +1,4 @@
-"""What the first screen says: one headline, and the two lists behind its two pictures."""
+"""Texts of the first screen: one headline, and the two lists behind its two pictures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORDS = {
     "time": {"worse": "slower", "better": "faster"},
     "memory": {"worse": "larger in memory", "better": "smaller in memory"},
 }
-"""Kind and verdict of a change, as sentences say it of cases."""
+"""Maps kind and verdict of a change to the word in sentences."""
 
 
 def overview_data(
@@ -35,7 +35,7 @@ def overview_data(
     Args:
         contents: What the site shows.
         table: Names of its cases.
-        main: Groups of which the releases are summed up.
+        main: Groups that the summary of releases includes.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
     """
     commits = _newest_commits(contents)
@@ -73,7 +73,7 @@ def _newest_commits(contents: Contents) -> Json:
 
 
 def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Change]) -> str:
-    """Say what the newest commits changed, times and memory by name, and which are unknown."""
+    """Return sentences on what the newest commits changed, and how many are unknown."""
     if recent.count < 2:
         return "One commit is measured so far." if recent.count else "Nothing is measured yet."
     newest = f"the newest {counted(recent.count, 'measured commit')}"
@@ -104,7 +104,7 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
 
 
 def _smallest_change(contents: Contents) -> float:
-    """Return the smallest change that a middle case can show: in comparisons, else in runs."""
+    """Return the median smallest detectable change: by comparisons, or else by runs."""
     findings = contents.findings
     if findings.detectable:
         return min(detectable.middle for detectable in findings.detectable.values())
@@ -117,7 +117,7 @@ def _smallest_change(contents: Contents) -> float:
 
 
 def _moved_together(contents: Contents) -> str:
-    """Say where most benchmarks of a machine moved together at one of the newest commits."""
+    """Return a sentence if most benchmarks of a machine moved together at a new commit."""
     machines = {
         contents.history.series[change.series].machine
         for change in recent_changes(contents).changes
@@ -162,7 +162,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
 
 
 def _release_sentence(name: str, of_kind: Mapping[str, Json]) -> str:
-    """Say in how many cases a release changed the time, and in how many the peak memory."""
+    """Return in how many cases a release changed the time, and in how many peak memory."""
     time, memory = of_kind["time"], of_kind["memory"]
     sentences = []
     if time["count"]:

@@ -30,7 +30,7 @@ POLICY = (
 reader saves are drawn from a blob of the page itself."""
 
 MOST_VALUES = 1_500
-"""Newest values that are listed without JavaScript."""
+"""Most newest values that are listed without JavaScript."""
 
 VIEWS = (
     ("overview", "Overview"),
@@ -108,10 +108,10 @@ def _templates() -> Environment:
 
 
 ENTRIES = 100
-"""Newest changes that the feed holds."""
+"""Most changes in the feed, the newest ones."""
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold at all, not even as a character reference."""
+"""Characters that XML 1.0 cannot contain, not even as references."""
 
 # White on these has a contrast of at least 4.5 : 1, and the words say the same.
 _GREY, _BLUE, _ORANGE = "#57606a", "#0550ae", "#a04100"

@@ -31,7 +31,7 @@ from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, valu
 
 
 def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:
-    """Return what each machine that compared releases found, the one that measured last first.
+    """Return the findings of each machine that compared releases, the latest measurement first.
 
     Args:
         contents: What the site shows.
@@ -113,10 +113,10 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
 
 
 def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) -> Set[str]:
-    """Return the cases that means and counts are of: those of the first screen.
+    """Return the cases that means and counts include: those of the first screen.
 
-    Others, such as single operators and compiled models, are summed up only where there are no
-    cases of the first screen. What an import costs is none of them.
+    Others, such as single operators and compiled models, are summed up only if there are no cases
+    of the first screen. The cost of an import is never included.
     """
     cases = {case for step in history.steps for case in step.ratios}
     cases.discard(import_case(history.requirement))

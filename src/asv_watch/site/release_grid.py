@@ -27,7 +27,7 @@ from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
 MOST_COMMITS = 14
-"""Columns of a table of commits."""
+"""Most columns of a table of commits."""
 MOST_ROWS = 24
 _STRENGTHS = (0.03, 0.06, 0.12, 0.2)
 """Changes (logarithm of the ratio) up to which a cell has the first shade, the second, ..."""
@@ -42,7 +42,7 @@ class Inverse:
 
     @classmethod
     def of(cls, time: RelativeValue) -> Inverse:
-        """Turn a time relative to the newest release around."""
+        """Invert a time relative to the newest release."""
         low, high = time.interval
         return cls(1 / time.ratio, (1 / high, 1 / low))
 
@@ -55,13 +55,13 @@ class Column:
     href: str
     tip: str
     cells: dict[str, Json] = field(default_factory=dict)
-    """By case, where it was compared."""
+    """Ratio of each case that was compared."""
     cause: str = ""
     """The operator behind its largest change."""
 
 
 def release_grid(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
-    """Return the table; nothing where no change was measured between any two versions."""
+    """Return the table; none if no change was measured between any two versions."""
     histories = contents.findings.release_histories
     for history in sorted(histories, key=lambda history: not history.requirement):
         cases = timed_cases(history, table, main)
@@ -186,7 +186,7 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
 
 
 def _of_commits(contents: Contents, table: CaseTable) -> Json | None:
-    """Return the newest commits with measured changes of times, where there is any."""
+    """Return the newest commits with measured changes of times."""
     changes = [
         change
         for change in contents.findings.changes
@@ -265,7 +265,7 @@ def _rows(
 
 
 def brief_titles(cases: Sequence[str], table: CaseTable) -> tuple[dict[str, str], str]:
-    """Return titles that name only what differs between some cases, and what all of them share."""
+    """Return titles with only what differs between some cases, and the text that all share."""
     parts = {
         case: (
             table.rows[shown.row].name,

@@ -1,4 +1,4 @@
-"""What one release changed, grouped as people tell it: times by operator, memory in one line."""
+"""Changes of one release in groups: times by operator, memory in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
 _MOST_ALIKE = 0.6
-"""Share of the cases whose memory has to move in one direction to be told in one line."""
+"""Memory is one line if this share of the cases moved in one direction."""
 _FEWEST_ALIKE = 3
 
 
@@ -23,7 +23,7 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
 
     Returns:
         ``differences``: times, those of one operator together, the operator with the largest
-        change first and those without one last; ``memory_text``: what became of memory, in one
+        change first and those without one last; ``memory_text``: the changes of memory, in one
         line; ``memory_differences``: case by case.
     """
     states = {finding.case: finding.state for finding in release_findings(step)}
@@ -64,7 +64,7 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
 
 
 def _memory_text(step: ReleaseStep, differing: Sequence[str]) -> str:
-    """Say how much memory changed, at once where it changed alike in most cases."""
+    """Say how much memory changed, in one text if it changed alike in most cases."""
     count = sum(ratio.kind == "memory" for ratio in step.ratios.values())
     if not count:
         return ""

@@ -18,11 +18,11 @@ Markup = Literal["markdown", "text"]
 
 
 def write_report(contents: Contents, changes: Sequence[Change], markup: Markup) -> str:
-    """Describe each change: what, since when, how much, how certain, which commit and why.
+    """Describe each change: its case, first commit, size, certainty and cause.
 
     Args:
         contents: What the site shows.
-        changes: What to report, the most important first.
+        changes: The changes to report, the most important first.
         markup: Markdown for an issue or comment, or plain text for an e-mail.
     """
     titles = case_table(contents)
@@ -68,7 +68,7 @@ def _certainty(change: Change) -> str:
 
 
 def _culprit(contents: Contents, change: Change) -> str:
-    """Return the commit that made the change, or how to list those that may have."""
+    """Return the commit that made the change, or the command that lists the candidates."""
     before, after, suspects = made_between(change, contents)
     if len(suspects) == 1:
         return suspects[0][:8]

@@ -28,7 +28,7 @@ _ESCAPES = (
     ("\u2029".encode(), b"\\u2029"),
 )
 _FARTHEST = 1e12
-"""A larger distance, of a value next to nothing, is given as this one."""
+"""Largest distance that is written; values close to zero may have larger ones."""
 
 
 def json_bytes(data: Any) -> bytes:
@@ -59,7 +59,7 @@ def write_script(site: Path, name: str, data: Any) -> None:
 
 
 def shortened(value: float, significant: int = 5) -> float:
-    """Round a value to so many significant digits: further ones would only show noise."""
+    """Round a value to some significant digits: further ones would only show noise."""
     return float(f"{value:.{significant}g}")
 
 

@@ -1,6 +1,6 @@
 """The line of a series: it moves only where a change was measured.
 
-A series is cut into stretches, at measured changes and where other conditions begin. Along a
+A series is cut into stretches at measured changes and at changes of conditions. Along a
 stretch the level stays, and runs are dots around it: their median lies on the line, because
 separate runs say nothing about what lies between two stretches.
 """
@@ -30,8 +30,8 @@ class Stretch:
     level: float
     """Relative to the newest level: 1.1 is 10 % above it."""
     scale: float
-    """What a value of the stretch is multiplied by, to be relative to the newest level as well;
-    0 where no value is above 0."""
+    """Factor that makes a value of the stretch relative to the newest level; 0 if no value is
+    above 0."""
 
 
 def stretches(contents: Contents, row: SeriesSummary) -> list[Stretch]:
@@ -83,11 +83,11 @@ def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> 
     Args:
         contents: What the site shows.
         row: The series.
-        shown: Indices of the commits, oldest first: a place each.
+        shown: Indices of the commits, oldest first.
 
     Returns:
-        ``steps``: places where the level changes, and the level from there on, in 1/10,000 of
-        the newest; ``runs``: a value, or null, for each commit, in the same unit.
+        ``steps``: positions in ``shown`` where the level changes, and the level from there on, in
+        1/10,000 of the newest; ``runs``: a value, or null, for each commit, in the same unit.
     """
     if not row.has_value or not shown:
         return {"steps": [[0, _WHOLE]], "runs": [None] * len(shown)}
