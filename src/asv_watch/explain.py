@@ -223,10 +223,11 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     ]
     if counts:
         parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
+    cause = in_words(explanation)
     parts.append(
         f"One call takes {_time(old)} in its operators before and {_time(new)} after, "
         f"under the profiler; the operators that differ clearly take {_signed(difference)} of it. "
-        f"Cause: {in_words(explanation)}."
+        f"{cause[0].upper()}{cause[1:]}."
     )
     return "\n\n".join(parts)
 

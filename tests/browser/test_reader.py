@@ -79,7 +79,7 @@ def test_what_the_newest_release_made_slower(
     visitor = visit(released.url)
     visitor.go()
     assert visitor.text("h1") == "darnn · forward takes 30 % longer than with torch 2.14.1."
-    assert "2.15.0 +30.0 % (mm)" in first_screen(visitor)
+    assert "+30.0 % by torch 2.15.0 (aten::mm)" in first_screen(visitor)
     assert visitor.rows(".grid") == [
         ["darnn", "forward", "+30", "+30.0 %"],
         ["darnn · cpu · backward", "backward", "", "±0.0 %"],
@@ -146,6 +146,19 @@ def test_a_group_of_changes_is_summed_up_and_folded(site: Site, visitor: Visitor
         assert section.locator("tbody tr").count() == min(8, len(group["changes"]))
         more = section.get_by_role("button", name="Show the other")
         assert more.count() == (len(group["changes"]) > 8)
+
+
+def test_versions_are_marked_along_small_lines(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/overview?m=ci-2core")
+    machines = [machine["name"] for machine in site.index["machines"]]
+    runs = [run for run in site.index["newest_runs"] if machines[run["m"]] == "ci-2core"]
+    longest = max(runs, key=lambda run: run["commits"])
+    versions = [name for _, name in longest["versions"]]
+    assert len(versions) > 1
+    marks = visitor.page.locator(".spark .version").first.get_attribute("d") or ""
+    assert marks.count("M") == len(versions)
+    section = visitor.text("main > section:not([hidden])")
+    assert f"Short upright lines: versions {versions[0]} to {versions[-1]}." in section
 
 
 def test_changes_can_be_filtered(site: Site, visitor: Visitor) -> None:
@@ -333,6 +346,7 @@ def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visi
     assert rows[0][0] == "darnn · cpu · forward"
     assert "+30.0 %" in rows[0][3]
     assert visitor.page.locator("section:not([hidden]) .mark.worse").count() == 1
+    assert "1 worse: +30.0 %" in visitor.text("main > section:not([hidden]) .note")
 
 
 def test_releases_are_compared_by_one_metric(
@@ -451,8 +465,8 @@ def test_each_outcome_is_told_apart(
         assert reason in {row[2] for row in rows}
     visitor.go()
     lead = visitor.page.locator(".note.newest")
-    count, machine = re.findall(r"(\d+) cases failed on (.+)\.", lead.inner_text())[0]
-    lead.get_by_role("link", name="cases failed").click()
+    machine, count = re.findall(r"^(\S+) measured .* (\d+) failed\.$", lead.inner_text())[0]
+    lead.get_by_role("link", name="failed").click()
     visitor.settled()
     reasons = visitor.page.locator("#about-app > div > details.fold > summary:has(.tag)")
     visitor.page.wait_for_selector("#about-app summary .tag")

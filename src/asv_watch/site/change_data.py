@@ -96,7 +96,7 @@ def cause(change: Change, contents: Contents) -> str:
         parts = [*known, in_words(change.explanation, change.ratio, contents.layout.operator)]
     if change.note:
         parts.append(f"{change.note.kind}: {change.note.text}")
-    return ". ".join(parts)
+    return "; ".join(parts)
 
 
 def commits_between(history: History, before: str, after: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -73,7 +73,10 @@ def index_data(
                 "e": environment_index[setup.environment.name],
                 "c": setup.newest,
                 "commits": len(setup.commits),
+                "ran": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
+                "failed": sum(setup.counts.get(name, 0) for name in ("failed", "timed out")),
                 "base": _comparable_base(contents, setup),
+                "versions": _version_marks(contents, setup.commits[-SMALL_HISTORY:]),
             }
             for setup in contents.setups
         ],
@@ -252,6 +255,16 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
         "at": int(at[-1]) if len(at) else None,
         "segments": _segment_starts(contents, row),
     } | small_line(contents, row, measured[-SMALL_HISTORY:])
+
+
+def _version_marks(contents: Contents, shown: Sequence[int]) -> list[tuple[int, str]]:
+    """Return where versions begin along small lines: places among their commits, with names."""
+    marks: dict[int, list[str]] = {}
+    for index, commit in enumerate(contents.history.commits):
+        place = bisect_left(shown, index)
+        if commit.tags and shown and shown[0] <= index and place < len(shown):
+            marks.setdefault(place, []).extend(commit.tags)
+    return [(place, ", ".join(names)) for place, names in marks.items()]
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

@@ -80,7 +80,7 @@ def level_charts(
         for line, levels in lines.items()
     }
     return {
-        "title": "How fast each is, " + " → ".join(patterns),
+        "title": f"How fast each {contents.layout.rows or 'benchmark'} is: {' → '.join(patterns)}",
         "levels": list(patterns),
         "published": any(theirs.values()),
         "lines": [

@@ -104,16 +104,18 @@ def _sentences(
             }
             for entry in largest
         ],
-        "why": [_why(entry, name) for entry in largest],
-        "where": f"Time{f' of {common}' if common else ''} on {where(history, contents)}, "
-        f"{counted(len(titles), 'case')}, {name} {history.releases[0]} to {history.releases[-1]}.",
+        "why": [_why(entry, titles[entry.case], name) for entry in largest],
+        "where": f"All times{f' of {common}' if common else ''} are from "
+        f"{where(history, contents)}: {counted(len(titles), 'case')} with {name} "
+        f"{history.releases[0]} to {history.releases[-1]}.",
     }
 
 
-def _why(entry: Lasting, name: str) -> str:
+def _why(entry: Lasting, title: str, name: str) -> str:
     """Say which releases made the difference, the largest step first."""
     parts = [
-        f"{release} {quantities.change(ratio)}{f' ({operator})' if operator else ''}"
+        f"{quantities.change(ratio)} by {name} {release}{f' ({operator})' if operator else ''}"
         for release, ratio, operator in entry.steps[:_MOST_CAUSES]
     ]
-    return f"{name} {', '.join(parts)}; interval {quantities.interval(entry.whole.interval)}."
+    interval = quantities.interval(entry.whole.interval)
+    return f"{title}: {quantities.listed(parts)}. Together {interval}, with 99 % confidence."

@@ -9,7 +9,6 @@ from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.quantities import counted
-from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents
@@ -52,7 +51,6 @@ def overview_data(
         "levels": level_charts(contents, table, published),
         "commits": commits,
         "release": release,
-        "failed": _failed(contents),
     }
 
 
@@ -99,7 +97,7 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
     elif not recent.compared:
         return f"None of {newest} was compared with an earlier one."
     else:
-        sentence = f"No measured change in {newest}."
+        sentence = f"{newest[0].upper()}{newest[1:]} changed nothing that a comparison could show."
     return sentence + (unknown if missing else "")
 
 
@@ -183,17 +181,3 @@ def _release_sentence(name: str, of_kind: Mapping[str, Json]) -> str:
         ]
         sentences += parts or [f"changed the peak memory of none {of}"]
     return f"{name} {quantities.listed(sentences)}." if sentences else ""
-
-
-def _failed(contents: Contents) -> Json | None:
-    """Count what failed where the newest commit was measured."""
-    if not contents.setups:
-        return None
-    setup = max(contents.setups, key=lambda setup: setup.newest)
-    failed = sum(setup.counts.get(outcome, 0) for outcome in ("failed", "timed out"))
-    return {
-        "machine": setup.machine.name,
-        "environment": names.environment_id(setup.environment),
-        "count": failed,
-        "cases": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
-    }

@@ -188,7 +188,9 @@ def test_a_change_that_an_older_commit_may_have_made_is_not_put_to_the_newest_on
     )
     index, words, titles, badge = published(quiet)
     assert [change["state"] for change in index["changes"]] == ["measured"]
-    assert words == "No measured change in the newest 10 measured commits."
+    assert words == (
+        "The newest 10 measured commits changed nothing that a comparison could show."
+    )
     assert len(titles) == 1
     assert badge == "no change"
 
@@ -204,10 +206,10 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     (series,) = [entry for entry in index["series"] if case_of(index, entry) == CASE]
     assert series["reason"] == "RuntimeError: 3 features"
     assert index["texts"][series["text"]] == message
-    assert index["overview"]["failed"]["count"] == 1
+    assert index["newest_runs"][0]["failed"] == 1
 
 
-def test_the_page_counts_the_cases_of_the_newest_commit_wherever_it_was_measured(
+def test_the_page_counts_the_cases_of_the_newest_commit_of_each_machine(
     quiet: Project,
 ) -> None:
     (newest,) = newest_files(quiet, 1)
@@ -223,11 +225,6 @@ def test_the_page_counts_the_cases_of_the_newest_commit_wherever_it_was_measured
     index, *_ = published(quiet)
     [row] = content["results"].values()
     ran = [value for value in row[0] if not math.isnan(value)]  # NaN: skipped
-    shown_first = index["machines"][index["newest_runs"][0]["m"]]
-    assert shown_first["name"] == "ci-2core"
-    assert index["overview"]["failed"] == {
-        "machine": "desk",
-        "environment": index["environments"][0]["id"],
-        "count": 0,
-        "cases": len(ran),
-    }
+    runs = {index["machines"][run["m"]]["name"]: run for run in index["newest_runs"]}
+    assert next(iter(runs)) == "ci-2core"
+    assert (runs["desk"]["ran"], runs["desk"]["failed"]) == (len(ran), 0)

@@ -193,8 +193,13 @@ interface NewestRun {
   e: number;
   c: CommitIndex;
   commits: number;
+  /** Cases that ran at the newest commit, and those of them that failed or timed out. */
+  ran: number;
+  failed: number;
   /** First commit measured under the same conditions, if that is another. */
   base: CommitIndex | null;
+  /** Along small lines: a place among their commits where a version begins, and its name. */
+  versions: [number, string][];
 }
 
 interface HistoryEvent {
@@ -246,7 +251,6 @@ interface Overview {
   headline: string;
   commits: OverviewCommits;
   release: OverviewRelease | null;
-  failed: { machine: string; environment: string; count: number; cases: number } | null;
 }
 
 /** `data/index.js` and `index.json`. */

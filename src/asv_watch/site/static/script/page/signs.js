@@ -118,12 +118,17 @@ function reachOf(row) {
   return Math.max(LEAST_REACH, ...far) * 1.1;
 }
 
+/** Where versions begin along the small lines of a place. @param {{ m: number, e: number }} place */
+export const versionMarks = (place) => getModel().commitsAt(place)?.versions ?? [];
+
 /**
- * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey.
+ * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey,
+ * and where versions begin.
  * @param {Series} series
  * @param {Series[]} row series that share its scale
  */
-export function smallHistory({ steps, runs }, row) {
+export function smallHistory({ m, e, steps, runs }, row) {
+  const marks = versionMarks({ m, e });
   const reach = reachOf(row);
   const stride = WIDTH / Math.max(1, runs.length - 1);
   /** @param {number} level */
@@ -143,6 +148,10 @@ export function smallHistory({ steps, runs }, row) {
       "aria-hidden": "true",
     },
     svg("path", { class: "now", d: `M0 ${HALF}H${WIDTH}` }),
+    svg("path", {
+      class: "version",
+      d: marks.map(([at]) => `M${x(at)} ${2 * HALF - 7}v7`).join(""),
+    }),
     svg("path", { class: "runs", d: dots.join("") }),
     svg("path", { class: "line", d: `${line.join("")}H${WIDTH}` }),
   );
@@ -169,6 +178,7 @@ const MEANINGS = {
   ],
   cell: [
     ["small line", "It moves where a comparison measured a change. Its height is ±5 % or more."],
+    ["short upright lines", "A version of the project begins there."],
     ["dots", "Separate runs. Their noise says nothing about changes."],
     ["◷ behind", "Measured before, but not at the newest commit."],
     ["– skipped", "Deliberately not run."],

@@ -4,7 +4,7 @@ import { barAxis, drawBar, sharedScale } from "../../charts/bars.js";
 import { el } from "../../page/elements.js";
 import { casePage, changeSign } from "../../page/signs.js";
 import { columnOf } from "../../page/tables.js";
-import { formatChange, formatInterval, formatValue } from "../../text/format.js";
+import { formatChange, formatInterval, formatValue, geometricMean } from "../../text/format.js";
 
 /** @import { Bar } from "../../charts/bars.js" */
 /** @import { Column } from "../../page/tables.js" */
@@ -54,4 +54,24 @@ export function columnsOf({ a, b, metric, published }, pairs) {
     columnOf("99 % interval", intervalOf, { hidden: true }),
     columnOf("Source", ({ note }) => note, { wrap: true, hidden: !published }),
   ];
+}
+
+/**
+ * How many cases differ in each direction, by how much, and their mean.
+ * @param {Pair[]} pairs
+ * @param {Metric} metric
+ */
+export function directions(pairs, { kind }) {
+  return /** @type {Verdict[]} */ (["worse", "better"]).flatMap((verdict) => {
+    const ratios = pairs.flatMap(({ ratio, compared }) =>
+      compared?.verdict === verdict ? [ratio] : [],
+    );
+    if (!ratios.length) return [];
+    const range = formatInterval([Math.min(...ratios), Math.max(...ratios)]);
+    const size =
+      ratios.length > 1
+        ? `${range}, mean ${formatChange(geometricMean(ratios), kind)}`
+        : formatChange(ratios[0] ?? 1, kind);
+    return [changeSign({ verdict, text: `${ratios.length} ${verdict}: ${size}` }), " "];
+  });
 }

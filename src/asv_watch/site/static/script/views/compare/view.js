@@ -17,7 +17,7 @@ import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
 import { dimensions, neighbours, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
-import { columnsOf } from "./table.js";
+import { columnsOf, directions } from "./table.js";
 
 /** @import { Dimension } from "./dimensions.js" */
 /** @import { Pair } from "./pairs.js" */
@@ -182,9 +182,11 @@ export const compareView = {
       const grey = pairs.some(({ compared }) => compared)
         ? ""
         : "Grey: not compared interleaved, so noise may explain a difference.";
+      const moved = directions(pairs, names.metric);
       const known = [asked.a, asked.b].every((text) => findCommit(text) >= 0);
       out.replaceChildren(
         ...nodesOf([
+          moved.length ? el("p", { class: "note" }, moved) : null,
           pairs.length
             ? drawTable(title, columns, pairs, { state, className: "list cards compared" })
             : notice(nothingShown(here, names, found.pairs.length)),

@@ -11,10 +11,11 @@ import {
   outcomeTag,
   signsHelp,
   smallHistory,
+  versionMarks,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
 import { moreButton, scrollBox } from "../../page/tables.js";
-import { capital, formatChange, formatDay, plural } from "../../text/format.js";
+import { capital, formatChange, plural } from "../../text/format.js";
 import { columnsElsewhere, rowsOfCases } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
@@ -181,7 +182,7 @@ export function drawMatrix(place, group) {
       {},
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
-      el("p", { class: "note" }, noteText(place)),
+      el("p", { class: "note" }, noteText(place).trim()),
       signsHelp("change", "cell"),
     ),
     table: chosen,
@@ -203,17 +204,17 @@ function behindOf(rows, group) {
   if (!stale.length) return null;
   const most = Math.max(...stale.map(({ behind }) => behind));
   const all = stale.length === cells.length ? "all" : `${stale.length} of ${cells.length}`;
-  return el("span", { class: "muted" }, ` ◷ ${all} behind by up to ${plural(most, "commit")}`);
+  const when = `up to ${plural(most, "commit")} ago`;
+  return el("span", { class: "muted" }, ` · ${all} last measured ${when}`);
 }
 
-/** @param {Place} place */
+/** What the small lines show. @param {Place} place */
 function noteText(place) {
-  const { commitsAt, commits } = getModel();
-  const run = commitsAt(place);
-  const commit = run ? commits[run.c] : null;
-  const when = commit
-    ? `${plural(run?.commits ?? 0, "commit")} measured, up to ${formatDay(commit.date)}. `
-    : "";
-  const lines = "A line moves only where a comparison measured a change; dots are separate runs.";
-  return (run?.commits ?? 0) > 1 ? `${when}${lines}` : when;
+  if ((getModel().commitsAt(place)?.commits ?? 0) < 2) return "";
+  const names = versionMarks(place).map(([, name]) => name);
+  const versions =
+    names.length > 1
+      ? `Short upright lines: versions ${names[0]} to ${names.at(-1)}.`
+      : names.map((name) => `Short upright line: version ${name}.`).join("");
+  return `A line moves only where a comparison measured a change; dots are separate runs. ${versions}`;
 }

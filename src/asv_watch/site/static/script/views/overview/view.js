@@ -12,36 +12,51 @@ import { matrixSheet } from "./rows.js";
 
 /** @import { Choice } from "../../page/fields.js" */
 
-function lead() {
-  const { commits, index } = getModel();
-  const newest = Math.max(...index.newest_runs.map((run) => run.c));
-  const commit = commits[newest];
-  const { machine = "", environment = "", count = 0, cases = 0 } = index.overview.failed ?? {};
-  const list = linkTo("about", { m: machine, e: environment });
-  const failed = el("a", { href: list }, `${plural(count, "case")} failed`);
-  return el(
-    "p",
-    { class: "note newest" },
-    "Newest commit: ",
-    commitLink(newest),
-    commit ? ` · ${formatDay(commit.date)} · ${commit.subject}.` : null,
-    " ",
-    count ? failed : `${plural(cases, "case")} ran, none failed`,
-    machine && ` on ${machine}`,
-    ".",
-  );
+/** @param {NewestRun} run */
+function outcomeOf({ m, e, ran, failed }) {
+  const { machines, environments } = getModel().index;
+  const href = linkTo("about", { m: machines[m]?.name, e: environments[e]?.id });
+  const failures = failed ? el("a", { href }, `${failed} failed`) : "none failed";
+  return [`${plural(ran, "case")} ran, `, failures, "."];
 }
 
-/** Says that a machine measured for the first time. @param {Place} place */
-function firstRunNote(place) {
-  const { index } = getModel();
-  const first = firstRun(place);
-  if (!first) return null;
-  const { m, e } = first;
-  const [machine = "", short = ""] = [index.machines[m]?.name, index.environments[e]?.short];
-  const text = `New: ${machine} measured its first commit with ${short}. `;
-  const href = linkTo("overview", { m: machine, e: index.environments[e]?.id });
-  return el("p", { class: "notice" }, text, el("a", { href }, "Show it alone"));
+/** What was measured last here. @param {Place} place */
+function lead(place) {
+  const { commits, commitsAt, index } = getModel();
+  const run = commitsAt(place);
+  const commit = commits[run?.c ?? -1];
+  if (!run || !commit) return [];
+  return [
+    `${index.machines[place.m]?.name} measured ${plural(run.commits, "commit")}, the newest `,
+    commitLink(run.c),
+    ` of ${formatDay(commit.date)}: ${commit.subject}. `,
+    outcomeOf(run),
+  ];
+}
+
+/** Says that another machine measured something newer, or for the first time. @param {Place} place */
+function elsewhere(place) {
+  const { commitsAt, index } = getModel();
+  const [newest] = [...index.newest_runs].sort((a, b) => b.c - a.c);
+  const run = firstRun(place) ?? (newest && newest.c > (commitsAt(place)?.c ?? 0) ? newest : null);
+  if (!run) return null;
+  const machine = index.machines[run.m]?.name;
+  const environment = index.environments[run.e];
+  const href = linkTo("overview", { m: machine, e: environment?.id });
+  const what =
+    run.commits > 1
+      ? `${machine} measured a newer commit, `
+      : `New: ${machine} measured its first commit with ${environment?.short}, `;
+  return el(
+    "p",
+    { class: "notice" },
+    what,
+    commitLink(run.c),
+    ": ",
+    outcomeOf(run),
+    " ",
+    el("a", { href }, `Show ${run.m === place.m ? environment?.short : machine}`),
+  );
 }
 
 /** A table that the project brings along. @param {DeclaredTable} table */
@@ -68,11 +83,12 @@ export const overviewView = {
       ],
     });
     const values = el("div", {});
+    const note = el("p", { class: "note newest" });
     const banner = el("div", {});
     const title = el("h2", {}, "Newest values");
     app.replaceChildren(
       el("div", { class: "head" }, title, el("div", { class: "fields" }, tables.node, group.node)),
-      lead(),
+      note,
       banner,
       values,
     );
@@ -87,7 +103,8 @@ export const overviewView = {
         return { name: "table", title: table.title, sheet: () => table };
       }
       const place = getModel().place(state);
-      banner.replaceChildren(...nodesOf([firstRunNote(place)]));
+      note.replaceChildren(...nodesOf(lead(place)));
+      banner.replaceChildren(...nodesOf([elsewhere(place)]));
       const drawn = drawMatrix(place, firstParam(state, "group"));
       const { metric } = place;
       title.replaceChildren(
