@@ -32,6 +32,7 @@ from asv_watch.engine.processes import (
     CaseSkippedError,
     Server,
     UnmeasuredError,
+    end_cases,
     measure_round,
 )
 from asv_watch.engine.sides import Side
@@ -164,13 +165,12 @@ class Session:
         for number in range(step.rounds if cases else 0):
             with contextlib.ExitStack() as stack:
                 servers = {
-                    commit: stack.enter_context(self._server(commit, number, len(commits)))
+                    commit: stack.enter_context(self._server(commit, cases, number, len(commits)))
                     for commit in commits
                 }
                 for server in servers.values():  # they import at the same time
                     server.start(cases[0], "shared")
-                for server in servers.values():
-                    server.end()
+                end_cases(list(servers.values()))
                 for case in cases:
                     if time.monotonic() >= deadline:
                         return
@@ -179,8 +179,12 @@ class Session:
                     unable = self._measure_case(step, number, case, able)
                     lacking[case.name] = without | unable
 
-    def _server(self, commit: str, number: int = 0, sides: int = 1) -> Server:
-        return Server(self.side(commit), self.work_folder(commit), number + 1, sides)
+    def _server(
+        self, commit: str, cases: Sequence[MeasurableCase], number: int = 0, sides: int = 1
+    ) -> Server:
+        side = self.side(commit)
+        preload = side.environment.declared.preloaded_for(case.name for case in cases)
+        return Server(side, self.work_folder(commit), number + 1, sides, preload)
 
     def _measure_case(
         self, step: Step, number: int, case: MeasurableCase, servers: dict[str, Server]
@@ -223,7 +227,7 @@ class Session:
             if left <= 1:
                 return
             case = dataclasses.replace(case, timeout=left)
-            with self._server(commit) as server:
+            with self._server(commit, [case]) as server:
                 self._measure_case(step, 0, case, {commit: server})
 
         with concurrent.futures.ThreadPoolExecutor(step.parallel) as pool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +42,9 @@ class Declared(msgspec.Struct, frozen=True):
     """Maps a module, class or function of benchmarks to its entry; later ones overrule."""
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
+    preload_for: dict[str, str] = {}
+    """Module to the regular expression of the cases for which it is imported too, so that others
+    need not wait for it."""
     fork_safe_from: dict[str, str] = {}
     """Requirement to its first release with which a forked process is as fast as any other."""
     gpu_cases: str = ""
@@ -93,6 +96,16 @@ class Declared(msgspec.Struct, frozen=True):
         """Tell whether a case uses a GPU."""
         return bool(self.gpu_cases) and case_pattern(self.gpu_cases, _GPU_CASES).matches(case)
 
+    def preloaded_for(self, cases: Iterable[str]) -> tuple[str, ...]:
+        """Return the modules that a process imports before these cases are forked from it."""
+        names = list(cases)
+        matching = [
+            module
+            for module, text in self.preload_for.items()
+            if any(map(case_pattern(text, _PRELOAD_FOR).matches, names))
+        ]
+        return (*self.preload, *matching)
+
     def forks_well(self, requirements: Mapping[str, str]) -> bool:
         """Tell whether forks are as fast as other processes with these releases (by name)."""
         return all(
@@ -104,6 +117,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 _GPU_CASES = '"gpu_cases" of asv.conf.json'
 _RELEASE_CASES = '"release_cases" of asv.conf.json'
+_PRELOAD_FOR = '"preload_for" of asv.conf.json'
 _ASV_KEYS = frozenset(
     {*vars(asv.config.Config()), "version", "build_cache_size", "wheel_cache_size"}
 )
@@ -128,6 +142,8 @@ def read_declared(conf: Any, root: Path) -> Declared:
         raise WatchError(f"asv.conf.json cannot be read ({error}); correct it") from error
     case_pattern(declared.gpu_cases, _GPU_CASES)
     case_pattern(declared.release_cases, _RELEASE_CASES)
+    for text in declared.preload_for.values():
+        case_pattern(text, _PRELOAD_FOR)
     _check_names(declared, root / conf.benchmark_dir)
     return declared
 

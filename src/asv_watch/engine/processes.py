@@ -122,7 +122,14 @@ class _OutOfMemoryError(Exception):
 class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
-    def __init__(self, side: Side, folder: Path, seed: int = 1, sides: int = 1) -> None:
+    def __init__(
+        self,
+        side: Side,
+        folder: Path,
+        seed: int = 1,
+        sides: int = 1,
+        preload: Sequence[str] = (),
+    ) -> None:
         """Start nothing yet.
 
         Args:
@@ -131,8 +138,9 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 there.
             seed: seed of the random numbers of its cases.
             sides: number of servers that run at the same time, and share the memory.
+            preload: modules that are imported before the first case that times something.
         """
-        self.side, self._folder = side, folder
+        self.side, self._folder, self._preload = side, folder, preload
         self._seed, self._memory_limit = seed, memory_limit(sides)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
@@ -199,15 +207,19 @@ class Server(contextlib.AbstractContextManager["Server"]):
         answer = self._answer()
         return Number(float(answer["seconds"]), answer.get("wall"), answer.get("cpu"))
 
-    def end(self) -> None:
-        """End the case, if one is running; answers that were not read are dropped.
+    def ask_to_end(self) -> None:
+        """Begin to end the case, if one is running; `wait_until_ended` waits for it."""
+        if self._case is not None:
+            self._timeout = min(self._timeout, self._case.timeout)
+            self._send("end")
+
+    def wait_until_ended(self) -> None:
+        """Wait for the end of the case, if one is running; answers not read yet are dropped.
 
         A side that hangs while the other one fails is killed after the timeout of its case.
         """
         if self._case is None:
             return
-        self._timeout = min(self._timeout, self._case.timeout)
-        self._send("end")
         with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
             while "status" not in self._read():
                 pass
@@ -218,7 +230,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
     def _launch(self, case: MeasurableCase) -> None:
         side, self._shared_by = self.side, case.process
-        preload = side.environment.declared.preload if case.is_timed else ()
+        preload = self._preload if case.is_timed else ()
         self._process = subprocess.Popen(
             side.command(probes.MEASURE, side.planted, *preload),
             stdin=subprocess.PIPE,
@@ -390,8 +402,7 @@ def measure_round(
             server.kill()
         raise
     finally:
-        for server in servers:
-            server.end()
+        end_cases(servers)
     numbers = []
     for server, of_side, answer in zip(servers, samples, ready, strict=True):
         if not all(0 < sample.value < math.inf for sample in of_side):
@@ -400,6 +411,14 @@ def measure_round(
             )
         numbers.append(_number_of(of_side, int(answer["calls"])))
     return tuple(numbers)
+
+
+def end_cases(servers: Sequence[Server]) -> None:
+    """End the case on all sides at the same time."""
+    for server in servers:
+        server.ask_to_end()
+    for server in servers:
+        server.wait_until_ended()
 
 
 def _number_of(samples: Sequence[Number], calls: int) -> Number:

@@ -347,9 +347,10 @@ def _measure_alike(
                 if not cases[0].is_timed:  # else a value of `setup_cache` would seem exact
                     shutil.rmtree(path, ignore_errors=True)
                 path.mkdir(exist_ok=True)
+            preload = sides[0].environment.declared.preloaded_for(case.name for case in cases)
             with contextlib.ExitStack() as stack:
                 servers = [
-                    stack.enter_context(Server(side, path, number + 1, len(sides)))
+                    stack.enter_context(Server(side, path, number + 1, len(sides), preload))
                     for side, path in zip(sides, folders, strict=True)
                 ]
                 for index, case in enumerate(cases, start=1):

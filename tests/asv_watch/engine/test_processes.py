@@ -194,11 +194,17 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
 
 
 def _measure(
-    sides: Sequence[Side], *cases: MeasurableCase, backwards: bool = False, seed: int = 1
+    sides: Sequence[Side],
+    *cases: MeasurableCase,
+    backwards: bool = False,
+    seed: int = 1,
+    preload: Sequence[str] = (),
 ) -> list[tuple[Number, ...]]:
     """Measure a round of each case, with the same servers."""
     with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(Server(side, side.source, seed)) for side in sides]
+        servers = [
+            stack.enter_context(Server(side, side.source, seed, preload=preload)) for side in sides
+        ]
         return [measure_round(servers, case, backwards=backwards) for case in cases]
 
 
@@ -444,18 +450,20 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
     suites: Path, tmp_path: Path
 ) -> None:
     (suites / "values.py").write_text(VALUES)
-    declared = Declared(preload=("colorsys",))
-    before, after = (
-        dataclasses.replace(
-            side, environment=dataclasses.replace(side.environment, declared=declared)
-        )
-        for side in (_side(tmp_path, "A"), _side(tmp_path, "B"))
-    )
-    _measure((before, after), MeasurableCase("x", "values.time_preloaded", 30.0))
-    [value] = _measure(
-        (before, after), MeasurableCase("x", "values.track_preloaded", 30.0, "count")
-    )
+    sides = [_side(tmp_path, "A"), _side(tmp_path, "B")]
+    preload = ("colorsys", "broken", "no_such_module")
+    (suites.parent / "A" / "broken.py").write_text("raise ValueError")
+    timed = MeasurableCase("x", "values.time_preloaded", 30.0)
+    _measure(sides, timed, preload=preload)
+    count = MeasurableCase("x", "values.track_preloaded", 30.0, "count")
+    [value] = _measure(sides, count, preload=preload)
     assert value == (Number(0), Number(0))
+
+
+def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
+    declared = Declared(preload=("json",), preload_for={"colorsys": "colours"})
+    assert declared.preloaded_for(["a.time_grey", "a.time_colours"]) == ("json", "colorsys")
+    assert declared.preloaded_for(["a.time_grey"]) == ("json",)
 
 
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:

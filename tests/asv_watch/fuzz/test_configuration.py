@@ -48,6 +48,7 @@ CONFIGURATION: dict[str, Any] = {
         "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"}
     },
     "preload": ["json"],
+    "preload_for": {"csv": "time_"},
     "fork_safe_from": {"numpy": "2.0"},
     "gpu_cases": "'cuda",
     "environment_gib": 6,
