@@ -7,6 +7,7 @@ can find here.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +19,13 @@ from asv_watch.compare.measure import compare
 from asv_watch.compare.report import report
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
-from asv_watch.errors import WatchError
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.precision import detectable_change, noise_in_words
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import ask_git
-from asv_watch.workplace import open_workplace
+from asv_watch.workplace import Workplace, open_workplace
 
 
 def calibrate(
@@ -41,7 +42,7 @@ def calibrate(
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
-) -> None:
+) -> ExitStatus:
     """Compare HEAD with itself, and print how far the ratios are from 1.
 
     Each comparison is stored; the site's view *About the data* shows the noise of all of them.
@@ -59,21 +60,30 @@ def calibrate(
         after = f"{slowed.name}, slowed down by {planted} %" if planted else slowed.name
         timed = list_cases(place, [version], selection, "time")
         ratios: list[CaseRatio] = []
+        failed: dict[str, None] = {}
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
             compared = compare(place, (version, slowed), timed)
             print(f"\n{report(compared, version.name, after)}\n", flush=True)
             ratios += compared.ratios
-        if planted:
-            return
-        graphs = machine_graphs(place.configuration.results, place.machine)
-        judged = list(map(graphs.single, ratios))
-        print(
-            f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-            f"{noise_in_words(judged)}."
-        )
-        print(
-            f"Smallest change that a comparison shows on {place.machine}: "
-            f"{detectable_change(ratios, graphs)}. "
-            "`pyperf system show` names settings that disturb timings."
-        )
+            failed |= {case.case: None for case in compared.unmeasured if case.failed}
+        if not planted:
+            _print_noise(place, commit, ratios)
+    if failed:
+        print(f"Failed: {', '.join(failed)}.")
+        return ExitStatus.SOME_CASES_FAILED
+    return ExitStatus.DONE
+
+
+def _print_noise(place: Workplace, commit: str, ratios: Sequence[CaseRatio]) -> None:
+    graphs = machine_graphs(place.configuration.results, place.machine)
+    judged = list(map(graphs.single, ratios))
+    print(
+        f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
+        f"{noise_in_words(judged)}."
+    )
+    print(
+        f"Smallest change that a comparison shows on {place.machine}: "
+        f"{detectable_change(ratios, graphs)}. "
+        "`pyperf system show` names settings that disturb timings."
+    )

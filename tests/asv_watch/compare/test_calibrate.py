@@ -43,7 +43,7 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
 ) -> None:
     project = make_project(SUITE, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "2")
-    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments, status=3)
     comparisons, problems = read_comparisons(project / "results")
     assert problems == ()
     assert [stored.header.kind for stored in comparisons] == ["null", "null"]
@@ -61,7 +61,8 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
         for n, ratio in enumerate(ratios)
     ]
     assert "out of cheese" in output
-    noise, smallest = output.splitlines()[-2:]
+    noise, smallest, failed = output.splitlines()[-3:]
+    assert failed == "Failed: suite.Suite.time_it('broken')."
     assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(judged)}."
     assert str(detectable_change(ratios, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
