@@ -111,7 +111,7 @@ def measure(
     """
     header = _header(place, sides, kind, sampling)
     if header is None:
-        return Measured((*extra, *measure_cases(sides, cases, sampling=sampling)), None)
+        return Measured((*extra, *_measure_unstored(place, sides, cases, sampling)), None)
     writer = MeasurementWriter(place.configuration.results, header)
     unfinished = Unfinished(place.root, sides, header.machine, header.kind)
     finished: dict[str, MeasuredCase] = {}
@@ -133,6 +133,28 @@ def measure(
     )
     unfinished.forget()
     return Measured((*extra, *known, *measured), writer.path)
+
+
+def _measure_unstored(
+    place: Workplace, sides: Sequence[Side], cases: Sequence[MeasurableCase], sampling: Sampling
+) -> list[MeasuredCase]:
+    """Measure sides whose names would not tell what was measured, so that nothing is stored.
+
+    After an interrupt a working tree is known again by its content. Of interpreters that hold the
+    same releases nothing tells whether something else is installed by then.
+    """
+    if all(side.version for side in sides):
+        return measure_cases(sides, cases, sampling=sampling)
+    unfinished = Unfinished(place.root, sides, place.machine, "compare")
+    measured = measure_cases(
+        sides,
+        cases,
+        sampling=sampling,
+        kept=unfinished.rounds,
+        keep_round=lambda case, numbers: unfinished.keep(case.name, numbers),
+    )
+    unfinished.forget()
+    return measured
 
 
 def compare_missing(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +30,7 @@ class Side:
     name: str
     """Name for people: ``main (1a2b3c4d), numpy 2.4.0``."""
     source: Path
-    """Folder that holds the package as it was at the commit."""
+    """Folder that holds the package as it was at the commit, or in the working tree."""
     environment: EnvironmentSpec
     suites: Path
     """Folder of the suites that measure it: the checkout's own, whatever the commit."""
@@ -79,7 +81,8 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     if revision == WORKING_TREE:
         if package and uncommitted(repository, "--", package):
             name = f"the working tree, {environment.label}"
-            return Side(name, repository / package, environment, suites)
+            source = _copy_tree(repository / package, place.root / _PACKAGES)
+            return Side(name, source, environment, suites)
         if not package and uncommitted(repository, "--untracked-files=no", "--"):
             raise WatchError(
                 "the working tree has changes that are not committed, and only commits can be "
@@ -173,6 +176,31 @@ def interpreter_side(place: Workplace, python: str) -> Side:
 
 def _distribution(name: str) -> str:
     return name.removeprefix("pip+")
+
+
+def _copy_tree(package: Path, packages: Path) -> Path:
+    """Copy a package that is not committed, so that edits during a measurement change nothing.
+
+    Returns:
+        The copy, whose name tells its content.
+    """
+    packages.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=packages) as folder:
+        copied = Path(folder, "tree")
+        shutil.copytree(
+            package,
+            copied,
+            ignore=shutil.ignore_patterns("__pycache__"),
+            ignore_dangling_symlinks=True,
+        )
+        content = hashlib.sha256()
+        for file in sorted(path for path in copied.rglob("*") if path.is_file()):
+            content.update(f"{file.relative_to(copied)} {file.stat().st_size}\n".encode())
+            content.update(file.read_bytes())
+        tree = packages / f"tree-{content.hexdigest()[:16]}"
+        shutil.rmtree(tree, ignore_errors=True)
+        copied.rename(tree)
+    return tree
 
 
 def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.engine.rounds import DEFAULT
 from asv_watch.records.measurements import read_cases, read_comparisons
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.leftovers import measured_processes
@@ -36,22 +37,12 @@ class Suite:
 """
 
 
-@pytest.mark.timeout(900)
-@pytest.mark.fault(
-    "kills",
-    tried="six random signals to a comparison",
-    holds="it goes on with its rounds, in one file, and no process is left",
-)
-def test_a_comparison_goes_on_with_the_rounds_that_it_had(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    suite = SUITE.replace('["first", "second", "third"]', f"list(range({CASES}))")
-    project = make_project(suite, {"src/package.py": "SECONDS = 0.002\n"})
-    commit(project, {"src/package.py": "SECONDS = 0.003\n"}, "Be slower")
+def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
+    """End a comparison so many times; return the folder of the rounds that it kept."""
     moments = random.Random(53)  # noqa: S311 - a test repeats itself
     kept = 0
-    for strike in range(STRIKES):
-        process = start_driver("compare", project, tmp_path)
+    for strike in range(strikes):
+        process = start_driver("compare", project, home, *sides)
         rounds = project / ".asv" / "unfinished"
         deadline = time.monotonic() + 60
         while not list(rounds.glob("*")) and time.monotonic() < deadline:
@@ -66,6 +57,52 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
         lines = [line for path in rounds.glob("*") for line in path.read_text().splitlines()]
         assert len(lines) >= kept, "a round was lost"
         kept = len(lines)
+    return rounds
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.fault(
+    "kills",
+    tried="two random signals to a comparison with uncommitted changes, which are then edited",
+    holds="it goes on with its rounds until the edit, and then begins anew",
+)
+def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = SUITE.replace('["first", "second", "third"]', f"list(range({CASES}))")
+    project = make_project(suite, {"src/package.py": "SECONDS = 0.002\n"})
+    package = project / "src" / "package.py"
+    package.write_text("SECONDS = 0.003\n")
+    rounds = _strike(project, tmp_path, 2, "HEAD", ".")
+    [kept] = rounds.glob("*")
+    package.write_text("SECONDS = 0.004\n")
+    edited = start_driver("compare", project, tmp_path, "HEAD", ".")
+    deadline = time.monotonic() + 60
+    while len(list(rounds.glob("*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    edited.kill()
+    edited.communicate()
+    assert len(list(rounds.glob("*"))) == 2, "it went on with rounds of other code"
+    package.write_text("SECONDS = 0.003\n")
+    output, _ = run_driver("compare", project, tmp_path, "HEAD", ".")
+    assert not kept.exists(), "a finished comparison keeps no rounds aside"
+    assert f"{CASES} slower" in output
+    assert output.count("round ") < CASES * DEFAULT.fewest_rounds
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.fault(
+    "kills",
+    tried="six random signals to a comparison",
+    holds="it goes on with its rounds, in one file, and no process is left",
+)
+def test_a_comparison_goes_on_with_the_rounds_that_it_had(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = SUITE.replace('["first", "second", "third"]', f"list(range({CASES}))")
+    project = make_project(suite, {"src/package.py": "SECONDS = 0.002\n"})
+    commit(project, {"src/package.py": "SECONDS = 0.003\n"}, "Be slower")
+    rounds = _strike(project, tmp_path, STRIKES)
     output, _ = run_driver("compare", project, tmp_path)
     assert not list(rounds.glob("*")), "a finished comparison keeps no rounds aside"
     [comparison], problems = read_comparisons(project / "results")
