@@ -33,11 +33,7 @@ class Coverage:
             if series.machine != machine or series.case.name not in wanted:
                 continue
             for commit, run in series.runs.items():
-                is_open = (
-                    run.outcome is Outcome.NEVER_RUN
-                    or run.rounds_left > 0
-                    or run.reason == _NOT_BUILT
-                )
+                is_open = run.outcome is Outcome.NEVER_RUN or run.reason == _NOT_BUILT
                 (self._lacking if is_open else self._begun).add((commit, series.environment))
 
     def is_complete(self, commit: str, environment: str) -> bool:

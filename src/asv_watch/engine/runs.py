@@ -180,16 +180,14 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
 def _is_missing(
     store: ResultStore, benchmark: dict[str, Any], index: int, *, retry_failed: bool
 ) -> bool:
-    """Tell whether a case has no value, or lacks some of its rounds."""
+    """Tell whether a case has no value, or a value without its outcome."""
     value = store.value(benchmark, index)
     if value is None:
         return retry_failed
     if not is_finite_number(value) or store.reports is None:
         return not is_finite_number(value)
-    report = store.reports.get(case_name(benchmark, cases_of(benchmark)[index]))
-    if report is None or not report.rounds_left:
-        return report is None  # a kill came between the value and its outcome
-    return retry_failed or report.outcome is Outcome.OK
+    # A kill may have come between the value and its outcome.
+    return case_name(benchmark, cases_of(benchmark)[index]) not in store.reports
 
 
 def _open_store(place: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:

@@ -182,8 +182,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
     """How its samples were taken; empty if unknown."""
-    rounds_left: int = 0
-    """Rounds that were still to be measured when the run ended."""
 
 
 NEVER_RUN = Run(Outcome.NEVER_RUN)

@@ -2,11 +2,7 @@
 
 asv stores values, but not why there is none. Of ``….outcomes.jsonl`` one JSON object a line says
 it: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...", "at":
-1785000000, "seconds": 12.3}``. There is a line for each round, and the last line of a case counts.
-``"samples"`` counts the samples that the round added to the stored ones. ``"rounds_left"`` counts
-the rounds that were still to come; a case whose last line has some is not measured completely. If
-a later round failed, its line counts the samples of all rounds before it, and itself among those
-that are left.
+1785000000}``. The last line of a case counts.
 
 A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
 ``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and
@@ -37,12 +33,6 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     at: Time | None = None
     """When the last round ended; ``None`` if unknown."""
-    seconds: float = 0.0
-    """Duration of the last round."""
-    samples: int = 0
-    """Samples stored by the last measurement, over all of its rounds so far."""
-    rounds_left: int = 0
-    """Rounds that the last measurement had still to make."""
     rounds: int = 0
     """Rounds that the engine measured: the stored value is the median of their numbers."""
 
@@ -53,15 +43,7 @@ _REPORT = msgspec.json.Decoder(Report)
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     """Read a sidecar: case name to its last report, and a problem for each bad line."""
     lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
-    reports: dict[str, Report] = {}
-    for _, report in lines:
-        before = reports.get(report.case)
-        if before is not None and before.rounds_left == report.rounds_left + 1:
-            samples = before.samples + report.samples
-            reports[report.case] = msgspec.structs.replace(report, samples=samples)
-        else:
-            reports[report.case] = report
-    return reports, problems
+    return {report.case: report for _, report in lines}, problems
 
 
 PROCESSES = "processes"

@@ -5,7 +5,7 @@ How a case ended, from the value stored and what the outcomes say:
 ========================  ======================================================
 stored value              outcome
 ========================  ======================================================
-a finite number           ok, unless the outcomes say that a later round failed
+a finite number           ok
 ``null``                  as the outcomes say, else failed for an unknown reason
 ``NaN``, or no row        as the outcomes say, else never run
 infinite, text, other     failed, with that as the reason, and a ``Problem``
@@ -167,8 +167,6 @@ def run_of_cells(
         return NEVER_RUN if report is None else _without_value(report)
     if not is_finite_number(value):
         return None
-    if report is not None and report.rounds_left and report.outcome is not Outcome.OK:
-        return _without_value(report)  # a later round failed; the samples before it are stored
     lower, upper, stored_samples = spread
     samples = _finite_samples(stored_samples)
     if report is not None and report.rounds:
@@ -182,7 +180,7 @@ def run_of_cells(
     if report is None:
         return Run(Outcome.OK, point, "", started_at, recipe)
     at = started_at if report.at is None else report.at
-    return Run(Outcome.OK, point, "", at, recipe, report.rounds_left)
+    return Run(Outcome.OK, point, "", at, recipe)
 
 
 def _without_value(report: Report) -> Run:

@@ -186,15 +186,6 @@ def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
     assert project.night(NEW) == [(1, "2")]
 
 
-def test_a_case_with_rounds_left_is_not_done(make_project: Callable[[int], Project]) -> None:
-    project = make_project(1)
-    project.measure(0, NEW, 1, 1)
-    assert project.night(NEW) == []
-    line = {"case": "s.time_a(2)", "outcome": "ok", "at": 1, "rounds_left": 1}
-    project.path(0, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
-    assert project.night(NEW) == [(0, "2")]
-
-
 def test_a_new_release_comes_before_older_commits(make_project: Callable[[int], Project]) -> None:
     project = make_project(3)
     project.measure(2, NEW, 1, 1)

@@ -1,4 +1,4 @@
-"""Outcomes beside a result file: what the last lines of a case say, removal, durations."""
+"""Outcomes beside a result file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from asv_watch.records.side_files import (
 
 
 def _line(case: str, outcome: str = "ok", **more: object) -> dict[str, object]:
-    return {"case": case, "outcome": outcome, "reason": "", "at": 1, "seconds": 1.0} | more
+    return {"case": case, "outcome": outcome, "reason": "", "at": 1} | more
 
 
 def _write(path: Path, *lines: dict[str, object], rest: str = "") -> Path:
@@ -23,32 +23,17 @@ def _write(path: Path, *lines: dict[str, object], rest: str = "") -> Path:
     return path
 
 
-def test_samples_are_those_of_the_rounds_of_the_last_measurement(tmp_path: Path) -> None:
-    path = _write(
-        tmp_path / "a.outcomes.jsonl",
-        _line("whole", samples=9, rounds_left=1),
-        _line("whole", samples=8),
-        _line("whole", samples=5, rounds_left=1),
-        _line("whole", samples=4),
-        _line("interrupted", samples=20, rounds_left=2),
-        _line("interrupted", samples=10, rounds_left=1),
-        _line("old"),
-    )
+def test_the_last_line_of_a_case_counts(tmp_path: Path) -> None:
+    path = _write(tmp_path / "a.outcomes.jsonl", _line("a", "failed"), _line("b"), _line("a"))
     reports, problems = read_outcomes(path)
     assert problems == []
-    assert reports["whole"] == Report("whole", Outcome.OK, "", 1, 1.0, samples=9, rounds_left=0)
-    assert reports["interrupted"] == Report(
-        "interrupted", Outcome.OK, "", 1, 1.0, samples=30, rounds_left=1
-    )
-    assert reports["old"].rounds_left == 0
+    assert reports == {name: Report(name, Outcome.OK, at=1) for name in "ab"}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"seconds": "long"},
-        {"samples": None},
-        {"rounds_left": []},
+        {"rounds": []},
         {"outcome": "odd"},
         {"case": 1},
         {"at": 1e300},
