@@ -6,7 +6,6 @@ a new `SCHEMA`.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,13 +16,17 @@ from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
 from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, value_ratio, verdict
+from asv_watch.terminal import answer_output
 
 SCHEMA = 1
 
 JsonFile = Annotated[
     str,
     typer.Option(
-        "--json", metavar="FILE", help="Write the answer to this file too, as JSON; - prints it."
+        "--json",
+        metavar="FILE",
+        help="Write the answer to this file too, as JSON; - prints it, and all else to standard "
+        "error.",
     ),
 ]
 
@@ -62,7 +65,7 @@ class Answer(msgspec.Struct):
     """The answer of one command."""
 
     command: str
-    """``compare``, ``bisect``, ``report`` or ``releases``."""
+    """``compare``, ``gate``, ``bisect``, ``report`` or ``releases``."""
     before: str = ""
     """The baseline, as the command names it; empty if each difference has its own."""
     after: str = ""
@@ -132,6 +135,6 @@ def write_answer(answer: Answer, file: str) -> None:
         return
     content = msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n"
     if file == "-":
-        sys.stdout.write(content.decode())
+        answer_output().write(content.decode())
     else:
         write_whole(Path(file), content)

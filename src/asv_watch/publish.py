@@ -85,8 +85,7 @@ def report(
         history, findings, configuration.repository, configuration.measured_paths
     )
     contents = contents_of(history, findings, ancestry)
-    if json_file != "-":
-        print(write_report(contents, changes[:count], markup) or "no change to report")
+    print(write_report(contents, changes[:count], markup) or "no change to report")
     reported = [_difference(change, contents) for change in changes[:count]]
     write_answer(Answer(command="report", differences=reported), json_file)
     return report_damage(history)

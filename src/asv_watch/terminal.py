@@ -1,4 +1,4 @@
-"""Text from outside on its way to a terminal: it can neither move the cursor nor hide itself.
+"""What commands print: where it goes, and that text from outside cannot harm a terminal.
 
 Names, reasons and messages come from benchmarks, results and configurations of other people. An
 escape sequence among them could rewrite what a terminal shows, or type into it.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from functools import wraps
 from typing import Any, TextIO, cast
 
 _INVISIBLE = re.compile(
@@ -53,3 +55,28 @@ def printable_output() -> Iterator[None]:
 def unfiltered_output() -> TextIO:
     """Return standard output as it is outside of `printable_output`, to draw on a terminal."""
     return getattr(sys.stdout, "unfiltered", sys.stdout)
+
+
+_ANSWER_OUTPUT: ContextVar[TextIO] = ContextVar("standard output, while all else goes elsewhere")
+
+
+def answer_output() -> TextIO:
+    """Return the stream to which an answer is written as JSON."""
+    return _ANSWER_OUTPUT.get(sys.stdout)
+
+
+def with_json_alone(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Print all but the answer to standard error where a command is called with ``--json -``."""
+
+    @wraps(command)
+    def run(**options: Any) -> Any:
+        if options.get("json_file") != "-":
+            return command(**options)
+        before = _ANSWER_OUTPUT.set(sys.stdout)
+        try:
+            with redirect_stdout(sys.stderr):
+                return command(**options)
+        finally:
+            _ANSWER_OUTPUT.reset(before)
+
+    return run

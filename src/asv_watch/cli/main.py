@@ -21,7 +21,7 @@ from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
 from asv_watch.signals import handling_the_end
-from asv_watch.terminal import printable, printable_output
+from asv_watch.terminal import printable, printable_output, with_json_alone
 
 _REMEDIES = {
     **REMEDIES,
@@ -119,7 +119,8 @@ class _Subcommand(TyperCommand):
         """Import the function, whose parameters are the options."""
         module, _, function = self._command.function.partition(":")
         single = typer.Typer(add_completion=False, context_settings=_HELP)
-        run = with_asv_options(printable_output()(getattr(import_module(module), function)))
+        command = with_json_alone(getattr(import_module(module), function))
+        run = with_asv_options(printable_output()(command))
         single.command(self.name, help=self.help, epilog=self._command.examples or None)(run)
         return typer.main.get_command(single).make_context(*arguments, **options)
 

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 from msgspec.structs import replace
 
 from asv_watch import quantities
+from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.engine.cases import (
@@ -24,6 +24,7 @@ from asv_watch.engine.cases import (
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
+from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.measure import GateMeasurement, InOrder
@@ -72,12 +73,7 @@ def gate(
             "--comment", metavar="FILE", help="Write the comment to this file, as Markdown."
         ),
     ] = "",
-    json_file: Annotated[
-        str,
-        typer.Option(
-            "--json", metavar="FILE", help="Write the result to this file, for gate-comment."
-        ),
-    ] = "",
+    json_file: JsonFile = "",
     pull_request: Annotated[
         int,
         typer.Option(
@@ -156,8 +152,7 @@ def gate(
         )
     if comment_file:
         write_whole(Path(comment_file), comment(result, share, override).encode())
-    if json_file:
-        write_whole(Path(json_file), msgspec.json.encode(result))
+    write_answer(gate_answer(result, share, override), json_file)
     print(f"\n{sentence(result, share)}.\n{verdict_line(result, share, override)}")
     if result.passes(share, override):
         return _UNDECIDED[undecided] if result.is_undecided(share) else ExitStatus.DONE

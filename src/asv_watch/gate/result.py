@@ -1,7 +1,7 @@
 """The gate's result for one pull request, as a file that another workflow reads.
 
-The file comes from a job that ran the code of the pull request, so everything in it is checked
-when it is read, and `asv_watch.gate.comment` escapes every text of it.
+The file comes from a job that ran the code of the pull request. `read_result` takes the field
+``gate`` of it, of which everything is checked, and `asv_watch.gate.comment` escapes every text.
 """
 
 from __future__ import annotations
@@ -210,6 +210,12 @@ def parse_share(text: str) -> float:
     return float(match[1]) / 100
 
 
+class _ResultFile(msgspec.Struct, frozen=True):
+    """The part of a gate's answer (`asv_watch.gate.answer`) that is read; the rest is ignored."""
+
+    gate: GateResult
+
+
 def read_result(path: Path) -> GateResult:
     """Read a file from an untrusted source.
 
@@ -226,7 +232,7 @@ def read_result(path: Path) -> GateResult:
         ) from error
     if size > LARGEST_BYTES:
         raise WatchError(f"{path} is larger than {LARGEST_BYTES} bytes; measure again")
-    return parse_as(GateResult, content, str(path))
+    return parse_as(_ResultFile, content, str(path)).gate
 
 
 T = TypeVar("T")

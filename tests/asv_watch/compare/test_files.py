@@ -80,8 +80,9 @@ def test_the_answer_of_two_files_says_that_it_is_a_suspicion(
 ) -> None:
     files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 1.2)]
     assert main(["compare", *files, "--json", "-", "--cases", r"time_a\(2\)"]) == 0
-    text = capsys.readouterr().out
-    [difference] = json.loads(text[text.index("{\n") :])["differences"]
+    printed = capsys.readouterr()
+    assert "| case" in printed.err
+    [difference] = json.loads(printed.out)["differences"]
     assert difference["ratio"] == pytest.approx(1.2)
     assert (difference["verdict"], difference["measured"]) == ("slower", False)
     assert difference["worse"]

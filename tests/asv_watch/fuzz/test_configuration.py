@@ -10,7 +10,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -25,7 +24,7 @@ from asv_watch.night.queue import since
 from asv_watch.records.records import Benchmark
 from asv_watch.site.layout import with_columns
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
-from tests.asv_watch.gate.results import change, result
+from tests.asv_watch.gate.results import change, result, result_file
 from tests.conftest import git
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -127,7 +126,7 @@ def gate_file() -> bytes:
         GateCase("s.track_b", exact=ExactValues(1, 2, "bytes")),
         GateCase("s.time_c", failed="out of cheese"),
     ]
-    return msgspec.json.encode(result(*cases))
+    return result_file(result(*cases))
 
 
 @fuzz

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.result import GateCase, GateResult
 from asv_watch.records.comparisons import CaseRatio
 
@@ -38,3 +39,8 @@ def result(*cases: GateCase, **changes: Any) -> GateResult:
         cases=cases,
     )
     return msgspec.structs.replace(made, **changes)
+
+
+def result_file(measured: GateResult) -> bytes:
+    """Return what ``asv-watch gate --json`` writes."""
+    return msgspec.json.encode(gate_answer(measured, 0.03, ""))

@@ -21,7 +21,7 @@ from asv_watch.gate.result import (
     read_result,
 )
 from asv_watch.markdown import code
-from tests.asv_watch.gate.results import change, result
+from tests.asv_watch.gate.results import change, result, result_file
 
 SAME = change(0.1)
 SAME_CASE = GateCase("s.time_z", (SAME,))
@@ -175,22 +175,29 @@ SOUND = json.loads(msgspec.json.encode(result(GateCase("a", (SAME,)))))
 CHANGE = json.loads(msgspec.json.encode(SAME))
 
 
+def _with(**changes: object) -> str:
+    """Return the file of a gate with other fields."""
+    return json.dumps({"gate": SOUND | changes})
+
+
 @pytest.mark.parametrize(
     "content",
     [
         "[]",
         "{",
         "[" * 100_000,
-        json.dumps(SOUND | {"threshold": 9}),
-        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [{"ratio": 1}]}]}),
-        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [CHANGE] * 10}]}),
-        json.dumps(SOUND | {"cases": [{"case": "a", "changes": [CHANGE | {"ratio": 2}]}]}),
+        json.dumps({"gate": SOUND | {"threshold": 9}}),
+        json.dumps({"gate": SOUND | {"cases": [{"case": "a", "changes": [{"ratio": 1}]}]}}),
+        json.dumps({"gate": SOUND | {"cases": [{"case": "a", "changes": [CHANGE] * 10}]}}),
+        json.dumps(
+            {"gate": SOUND | {"cases": [{"case": "a", "changes": [CHANGE | {"ratio": 2}]}]}}
+        ),
     ],
     ids=range(7),
 )
 def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "gate.json"
-    path.write_text(json.dumps(SOUND))
+    path.write_text(json.dumps({"gate": SOUND}))
     assert read_result(path).cases[0].changes == (SAME,)
     path.write_text(content)
     with pytest.raises(WatchError, match="is not a result of `asv-watch gate`"):
@@ -214,3 +221,30 @@ def test_a_threshold_is_a_percentage() -> None:
     for text in ("", "-3%", "three", "nan", "1e9", "٣%", "3%\n", "3\u00a0%"):
         with pytest.raises(WatchError, match="is not a percentage; give one such as 3%"):
             parse_share(text)
+
+
+def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
+    measured = result(
+        GateCase("s.time_a", (change(9), change(6))),
+        GateCase("s.time_b", (change(2, 1.5),)),
+        GateCase("s.time_c", (SAME,)),
+        GateCase("s.track_d", exact=ExactValues(10.0, 8.0, "bytes")),
+        GateCase("s.time_e", failed="out of cheese"),
+        GateCase("s.time_f"),
+    )
+    answer = json.loads(result_file(measured))
+    assert (answer["schema"], answer["command"], answer["outcome"]) == (1, "gate", "failed")
+    assert (answer["before"], answer["after"]) == ("a" * 40, "b" * 40)
+    slower, uncertain, same, less, failed, left = answer["differences"]
+    assert slower["ratio"] == pytest.approx(1.06)  # as measured last
+    assert (slower["case"], slower["verdict"], slower["worse"]) == ("s.time_a", "slower", True)
+    assert (uncertain["verdict"], uncertain["reason"]) == ("slower", "not for certain")
+    assert (same["verdict"], same["rounds"]) == ("same", 6)
+    assert (less["verdict"], less["before"], less["after"]) == ("less", 10, 8)
+    assert (failed["verdict"], failed["reason"]) == ("not measured", "out of cheese")
+    assert left == {"case": "s.time_f", "verdict": "not measured", "machine": "m"}
+    outcomes = [
+        json.loads(result_file(result(*cases)))["outcome"]
+        for cases in ([GateCase("a", (SAME,))], [GateCase("a", (change(2, 1.5),))])
+    ]
+    assert outcomes == ["passed", "undecided"]

@@ -13,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 
@@ -23,7 +22,7 @@ from asv_watch.gate.result import GateCase
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
-from tests.asv_watch.gate.results import change, result
+from tests.asv_watch.gate.results import change, result, result_file
 from tests.conftest import ROOT, commit, git, run
 
 SUITE = f"""{CLOCK}
@@ -87,7 +86,9 @@ class Runner:
         defaults = {"PULL_REQUEST": "7", "LIMIT": "5min", "THRESHOLD": "3%", "CASES": ""}
         done = self.run("gate", "Measure", BASE=base, MACHINE="m", **(defaults | variables))
         assert done.returncode == 0, done.stdout + done.stderr
-        result: dict[str, Any] = json.loads((self._temporary / "gate.json").read_text())
+        answer = json.loads((self._temporary / "gate.json").read_text())
+        assert (answer["schema"], answer["command"]) == (1, "gate")
+        result: dict[str, Any] = answer["gate"]
         return result
 
     @property
@@ -181,7 +182,7 @@ def measured(github: FakeGitHub, tmp_path: Path) -> str:
     github.head = "b" * 40
     path = tmp_path / "gate.json"
     case = GateCase("s.time_a", (change(6), change(6)))
-    path.write_bytes(msgspec.json.encode(result(case)))
+    path.write_bytes(result_file(result(case)))
     return str(path)
 
 
@@ -224,7 +225,7 @@ def test_an_accepted_slowdown_does_not_outlive_a_push(measured: str, github: Fak
     assert github.state == "success"
     case = GateCase("s.time_a", (change(90), change(90)))
     github.head = "c" * 40
-    Path(measured).write_bytes(msgspec.json.encode(result(case, head=github.head)))
+    Path(measured).write_bytes(result_file(result(case, head=github.head)))
     _set_label(github, "another")
     assert main(["gate-comment", measured, "--head", github.head]) == 0
     assert (github.state, github.statuses[-1][0]) == ("failure", github.head)
@@ -244,7 +245,7 @@ def test_an_accepted_slowdown_does_not_outlive_a_push(measured: str, github: Fak
 )
 def test_a_head_of_two_pull_requests_does_not_pass(measured: str, github: FakeGitHub) -> None:
     github.same_head = [12]
-    Path(measured).write_bytes(msgspec.json.encode(result()))
+    Path(measured).write_bytes(result_file(result()))
     assert main(["gate-comment", measured, "--head", github.head]) == 0
     assert github.state == "failure"
     assert github.statuses[-1][1]["description"].startswith("#7, #12 have one head commit")
@@ -327,10 +328,10 @@ def test_a_result_of_another_commit_or_without_a_pull_request_is_refused(
     github.head = "c" * 40  # pushed again since
     assert main(["gate-comment", measured, "--head", "b" * 40]) == 0
     assert "which was not measured" in capsys.readouterr().out
-    Path(measured).write_bytes(msgspec.json.encode(result(pull_request=0)))
+    Path(measured).write_bytes(result_file(result(pull_request=0)))
     assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
     assert "names no pull request" in capsys.readouterr().err
-    Path(measured).write_bytes(msgspec.json.encode(result(pull_request=8)))
+    Path(measured).write_bytes(result_file(result(pull_request=8)))
     assert main(["gate-comment", measured, "--head", "b" * 40]) == 1
     assert "GitHub did not do GET pulls/8" in capsys.readouterr().err
     assert (github.statuses, github.comments) == ([], [])
@@ -339,7 +340,7 @@ def test_a_result_of_another_commit_or_without_a_pull_request_is_refused(
 def test_a_pull_request_that_touches_no_case_passes_without_a_comment(
     measured: str, github: FakeGitHub
 ) -> None:
-    Path(measured).write_bytes(msgspec.json.encode(result()))
+    Path(measured).write_bytes(result_file(result()))
     assert main(["gate-comment", measured, "--head", github.head]) == 0
     assert (github.state, github.comments) == ("success", [])
 
