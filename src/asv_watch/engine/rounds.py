@@ -41,6 +41,7 @@ from asv_watch.engine.processes import (
 )
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
+from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
 from asv_watch.records.measurements import MeasuredCase, Rounds
 from asv_watch.statistics.ratio import estimate_ratio, margin_of_error, spread_of_rounds
@@ -294,6 +295,7 @@ def measure_cases(
     sampling: Sampling = DEFAULT,
     kept: Mapping[str, Sequence[Round]] = {},
     keep_round: KeepRound = lambda case, numbers: None,
+    budget: Budget | None = None,
 ) -> list[MeasuredCase]:
     """Measure cases of all sides, those that time something first.
 
@@ -305,6 +307,8 @@ def measure_cases(
         sampling: how many rounds each case gets.
         kept: rounds of an earlier start, by case.
         keep_round: called with each round.
+        budget: the time limit of which these cases are a part, and whose rest is shown; without
+            it, how long these cases still take.
 
     Returns:
         The cases in the order in which they were finished.
@@ -322,12 +326,15 @@ def measure_cases(
     for alike, how in ((timed, sampling), (others, of_others)):
         if alike:
             rounds = RoundsOfCases(alike, len(sides), how, keep, kept)
-            results += _measure_alike(sides, rounds, keep_round)
+            results += _measure_alike(sides, rounds, keep_round, budget)
     return results
 
 
 def _measure_alike(
-    sides: Sequence[Side], measured: RoundsOfCases, keep_round: KeepRound
+    sides: Sequence[Side],
+    measured: RoundsOfCases,
+    keep_round: KeepRound,
+    budget: Budget | None,
 ) -> list[MeasuredCase]:
     """Measure cases that all time something, or all time nothing."""
     started, count = time.monotonic(), 0
@@ -359,6 +366,8 @@ def _measure_alike(
                     left = measured.rounds_left()
                     seconds_left = left * (time.monotonic() - started) / count
                     words = f", {human_time(seconds_left)} left" if left else ""
+                    if budget is not None:
+                        words = f", {human_time(max(0.0, budget.left_s))} of the limit left"
                     display.step(
                         f"round {number + 1} [{index:{len(str(len(cases)))}}/{len(cases)}] "
                         f"{case.name}  {message}{words}",

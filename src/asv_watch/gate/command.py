@@ -21,7 +21,7 @@ from asv_watch.engine.cases import (
     choose_cases,
     list_benchmarks,
 )
-from asv_watch.engine.sides import Side, side
+from asv_watch.engine.sides import side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.answer import gate_answer
@@ -34,17 +34,15 @@ from asv_watch.gate.result import (
     GateResult,
     parse_share,
 )
+from asv_watch.gate.steps import step
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
-from asv_watch.progress import human_time
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5
 """Share of the time limit that is kept for measuring; the rest is for choosing cases."""
-_WORTH_SAYING = 0.1
-"""A step that takes this share of the time limit or more is reported."""
 
 
 def gate(
@@ -123,12 +121,14 @@ def gate(
         )
         try:
             with budget.enforced(), ExitStack() as stack:
-                print(f"building both commits, within {human_time(limit_s)}", flush=True)
-                head_side = _build(place, newest, release, limit_s)
+                with step(f"building the head {newest[:8]}", budget):
+                    head_side = side(place, newest, release)
                 check_room(configuration, (head_side.environment,))
-                base_side = _build(place, merge_base, release, limit_s)
+                with step(f"building the base {merge_base[:8]}", budget):
+                    base_side = side(place, merge_base, release)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
-                benchmarks = list_benchmarks(place, [head_side], cases)
+                with step("listing the cases", budget):
+                    benchmarks = list_benchmarks(place, [head_side], cases)
                 listed, ignored = _list_cases(benchmarks, selection, place.declared)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
@@ -210,16 +210,6 @@ def _order(
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     return Nearest(listed, texts, changes, budget)
-
-
-def _build(place: Workplace, commit: str, release: str, limit_s: float) -> Side:
-    """Build a commit, and report the time if it is much of the limit."""
-    started = time.monotonic()
-    built = side(place, commit, release)
-    seconds = time.monotonic() - started
-    if seconds > _WORTH_SAYING * limit_s:
-        print(f"building {built.name} took {human_time(seconds)}", flush=True)
-    return built
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

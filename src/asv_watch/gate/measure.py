@@ -127,6 +127,7 @@ class GateMeasurement:
                     _exactly(rounds),
                     {case.name: list(kept[case.name]) for case in undecided},
                     lambda case, numbers: kept[case.name].append(numbers),
+                    self._budget,
                 )
 
     def _is_decided(self, case: MeasurableCase) -> bool:
@@ -148,6 +149,7 @@ class GateMeasurement:
                 slower,
                 lambda result: self._results[result.case].append(result.between(0, 1)),
                 _exactly(ROUNDS[0]),
+                budget=self._budget,
             )
 
     def _slower(self) -> Iterator[MeasurableCase]:

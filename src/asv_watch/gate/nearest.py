@@ -12,6 +12,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed
 from asv_watch.gate.measure import FIRST_TOGETHER, InOrder
 from asv_watch.gate.ranking import Profiler, rank
+from asv_watch.gate.steps import step
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import human_time
 
@@ -60,7 +61,8 @@ class Nearest:
             return
         measured = {case.identity for case in self._candidates if case.name in begun}
         started = time.monotonic()
-        profiler.look(seconds, measured)
+        with step("looking at what cases run", self._budget):
+            profiler.look(seconds, measured)
         near = sum(bool(share) for share in profiler.shares.values())
         print(
             f"looked at {len(profiler.shares)} of {quantities.counted(profiler.count, 'case')} in "

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
@@ -35,7 +37,7 @@ def work(how):
 
 
 def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_has_failed(
-    tmp_path: Path, made_environment: Path
+    tmp_path: Path, made_environment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     suites = tmp_path / "benchmarks"
     suites.mkdir()
@@ -74,3 +76,6 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
         GateCase(cases[0].name, failed=reasons[0]),
         GateCase(cases[1].name),
     ], "once the gate fails, nothing more is measured"
+    rounds = [line for line in capsys.readouterr().out.splitlines() if line.startswith("round ")]
+    assert rounds
+    assert all(line.endswith(" s of the limit left") for line in rounds), rounds
