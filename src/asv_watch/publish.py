@@ -16,7 +16,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.git import find_commit
+from asv_watch.records.git import find_commit, run_git
 from asv_watch.records.history import History
 from asv_watch.site.change_data import cause, made_between
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
@@ -57,8 +57,8 @@ def report(
         str,
         typer.Option(
             metavar="COMMIT",
-            help="Only changes by later commits than this one, such as that of the last report; "
-            "or later than a date.",
+            help="Only changes by commits that this one does not contain, such as that of the "
+            "last report, HEAD~20 or a tag; or by those since a date.",
         ),
     ] = "",
     json_file: JsonFile = "",
@@ -73,11 +73,11 @@ def report(
     configuration = read_configuration(root)
     history = in_order(load_results(root))
     findings = analyse(history)
-    first = _first_after(history, configuration.repository, since)
+    earlier = _commits_before(history, configuration.repository, since)
     changes = [
         change
         for change in findings.changes
-        if change.commit >= first
+        if history.commits[change.commit].hash not in earlier
         and state in {"all", change.state}
         and machine in {"", history.series[change.series].machine}
     ]
@@ -91,26 +91,25 @@ def report(
     return report_damage(history)
 
 
-def _first_after(history: History, repository: Path, since: str) -> int:
-    """Return the index of the first commit after the one, or the date, that is named.
+def _commits_before(history: History, repository: Path, since: str) -> frozenset[str]:
+    """Return the hashes of the commits up to the one, or before the date, that is named.
 
     Raises:
-        WatchError: it is neither a commit of the branch nor a date.
+        WatchError: it is neither a commit nor a date.
     """
     if not since:
-        return 0
+        return frozenset()
+    if commit := find_commit(repository, since):
+        return frozenset(run_git(repository, "rev-list", commit).split())
     try:
         begun = datetime.date.fromisoformat(since)
     except ValueError:
-        commit = find_commit(repository, since)
-        index = next((i for i, c in enumerate(history.commits) if c.hash == commit), None)
-        if index is None:
-            raise WatchError(
-                f"--since {since!r} is neither a commit of the branch nor a date (2026-11-26)"
-            ) from None
-        return index + 1
+        raise WatchError(
+            f"--since {since!r} is neither a commit, tag or branch of {repository} nor a date, "
+            "such as 2026-11-26"
+        ) from None
     seconds = datetime.datetime.combine(begun, datetime.time(), datetime.UTC).timestamp()
-    return sum(commit.date < seconds for commit in history.commits)
+    return frozenset(commit.hash for commit in history.commits if commit.date < seconds)
 
 
 def _difference(change: Change, contents: Contents) -> Difference:

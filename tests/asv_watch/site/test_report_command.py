@@ -1,0 +1,97 @@
+"""`asv-watch report` as JSON, and since a commit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asv.results import get_filename
+
+from asv_watch.cli.main import main
+from asv_watch.records.comparisons import Header, Version
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
+from tests.asv_watch.making import make_rounds
+from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import commit
+
+CASE = "s.time_a"
+BENCHMARK = {
+    "name": CASE,
+    "param_names": [],
+    "params": [],
+    "type": "time",
+    "unit": "seconds",
+    "version": "1",
+    "code": "",
+}
+
+
+@pytest.fixture
+def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Four commits, of which the second and the third are measured: the third is 10 % slower."""
+    root = make_repository({"asv.conf.json": json.dumps(CONFIGURATION), "x": "1"})
+    made = [commit(root, {"x": text}, f"Write {text}") for text in ("2", "3", "4", "5")]
+    monkeypatch.chdir(root)
+    results = Path("results")
+    (results / "m").mkdir(parents=True)
+    (results / "m/machine.json").write_text('{"machine": "m", "version": 1}')
+    (results / "benchmarks.json").write_text(json.dumps({"version": 2, CASE: BENCHMARK}))
+    for hash_, seconds in zip(made[1:3], (0.0100, 0.0110), strict=True):
+        content = {
+            "version": 2,
+            "commit_hash": hash_,
+            "date": 1000,
+            "durations": {},
+            "env_vars": {},
+            "python": "3.11",
+            "env_name": "existing-py3.11",
+            "params": {"machine": "m"},
+            "requirements": {},
+            "result_columns": ["result", "params", "version"],
+            "results": {CASE: [[seconds], [], "1"]},
+        }
+        path = results / get_filename("m", hash_, "existing-py3.11")
+        path.write_text(json.dumps(content))
+    versions = [Version(hash_, {}, "3.11") for hash_ in made[1:3]]
+    header = Header(kind="compare", at=1, machine="m", before=versions[0], after=versions[1])
+    rounds = tuple((0.01, 0.01 * ratio) for ratio in make_rounds(1.1, 0.004))
+    MeasurementWriter(results, header).add(MeasuredCase(CASE, 1, rounds=rounds))
+    return made
+
+
+def _report(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
+    assert main(["report", "--json", "-", *options]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["schema"], answer["command"]) == (1, "report")
+    differences: list[dict[str, Any]] = answer["differences"]
+    return differences
+
+
+def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    [change] = _report(capsys, "--state", "measured")
+    assert (change["case"], change["verdict"], change["machine"]) == (CASE, "slower", "m")
+    assert change["worse"]
+    assert change["ratio"] == pytest.approx(1.1)
+    assert change["commits"] == [hashes[2]]
+
+
+def test_only_changes_since_a_revision_are_reported(
+    hashes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(hashes) == 4
+    for before in ("HEAD~3", "HEAD~2", hashes[1][:9]):  # the first one was never measured
+        assert len(_report(capsys, "--since", before)) == 1
+    for after in ("HEAD~1", "HEAD", "main", hashes[3]):
+        assert _report(capsys, "--since", after) == []
+
+
+def test_what_is_no_revision_is_named(
+    hashes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hashes
+    assert main(["report", "--since", "yesterday"]) == 1
+    assert re.search(r"'yesterday' is neither a commit, tag or ", capsys.readouterr().err)
