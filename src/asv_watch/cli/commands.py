@@ -87,6 +87,12 @@ COMMANDS = {
         "asv_watch.publish:report",
         "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
     ),
+    "issues": Command(
+        "asv_watch.issues:issues",
+        "Open, update and close issues on GitHub, one for each measured slowdown of a report.",
+        examples="Example: asv-watch report --count 1000 --json changes.json && "
+        "asv-watch issues changes.json",
+    ),
     "results": Command(
         "asv_watch.exchange.results_command:results",
         "Check, merge or export the stored results.",
