@@ -32,9 +32,10 @@ def publish() -> None:
         WatchError: it cannot be written; the old site stays.
     """
     root = Path.cwd()
-    site = read_configuration(root).site
+    configuration = read_configuration(root)
+    site = configuration.site
     print("publishing", flush=True)
-    run_asv(root, "publish", "--no-pull")
+    run_asv(root, configuration.work_folder / "logs/publish.log", "publish", "--no-pull")
     print(f"the site is in {os.path.relpath(site, root)}/: open its index.html")
 
 

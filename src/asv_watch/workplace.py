@@ -82,7 +82,8 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     if free < need:
         raise MachineError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
-            f"needed ({len(new)} environments to install); make room, or remove .asv/env"
+            f"needed ({len(new)} environments to install); make room, or remove "
+            f"{configuration.environments_folder}"
         )
     try:
         results.mkdir(parents=True, exist_ok=True)

@@ -173,11 +173,12 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def run_asv(root: Path, *arguments: str) -> None:
+def run_asv(root: Path, log: Path, *arguments: str) -> None:
     """Run ``asv`` in ``root``, with its output in a log and its warnings on the terminal.
 
     Args:
         root: the checkout.
+        log: file for its output.
         arguments: after ``asv``.
 
     Raises:
@@ -185,7 +186,6 @@ def run_asv(root: Path, *arguments: str) -> None:
         MachineError: it did because of the disk, the memory or the network.
         OSError: asv's output could not be written to the log.
     """
-    log = root / ".asv" / "logs" / f"{arguments[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb", buffering=0) as stream:
         process = subprocess.Popen(

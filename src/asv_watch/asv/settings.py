@@ -149,6 +149,11 @@ class Configuration:
     first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release
     names they are like the first environment of the matrix."""
 
+    @property
+    def work_folder(self) -> Path:
+        """Folder for what is kept that is neither an environment nor a result."""
+        return _work_folder(self.environments_folder)
+
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     """Read ``root/asv.conf.json``; ``fetch`` updates asv's clone of a repository elsewhere.
@@ -208,7 +213,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         package=_package(conf),
         measured_paths=measured_paths(conf, root, repository),
         declared=conf.declared,
-        releases=_releases(root, conf.declared, specs[0]),
+        releases=_releases(_work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
     )
 
 
@@ -359,8 +364,18 @@ def _check_texts(entries: dict[str, Any]) -> None:
                 raise ValueError(f"{name!r} holds a character that no name of a file can have")
 
 
+def _work_folder(environments: Path) -> Path:
+    """Return the folder for packages of commits, logs and unfinished measurements.
+
+    It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
+    that a project whose environments are elsewhere stays as it is.
+    """
+    beside = environments.parent
+    return beside if beside.name == ".asv" else environments / "asv-watch"
+
+
 def _releases(
-    root: Path, declared: Declared, newest: EnvironmentSpec
+    folder: Path, declared: Declared, newest: EnvironmentSpec
 ) -> dict[str, tuple[EnvironmentSpec, ...]]:
     """Return the environments of listed releases, which asv does not know."""
     environments: dict[str, list[EnvironmentSpec]] = {}
@@ -398,10 +413,7 @@ def _releases(
                     newest,
                     requirements={requirement: number, **release, **kept},
                     name="",
-                    folder=root
-                    / ".asv"
-                    / "releases"
-                    / f"{requirement}-{number}-py{newest.python}",
+                    folder=folder / "releases" / f"{requirement}-{number}-py{newest.python}",
                     needed_python=needed_python,
                     shares_release=False,
                 )

@@ -113,7 +113,8 @@ def measure(
     if header is None:
         return Measured((*extra, *_measure_unstored(place, sides, cases, sampling)), None)
     writer = MeasurementWriter(place.configuration.results, header)
-    unfinished = Unfinished(place.root, sides, header.machine, header.kind)
+    folder = place.configuration.work_folder / "unfinished"
+    unfinished = Unfinished(folder, sides, header.machine, header.kind)
     finished: dict[str, MeasuredCase] = {}
     if unfinished.path is not None:
         writer.go_on_with(unfinished.path)

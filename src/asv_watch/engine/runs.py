@@ -121,7 +121,8 @@ def _measure(
     outcomes: Outcomes,
 ) -> None:
     by_name = {case.name: case for case in cases}
-    unfinished = Unfinished(place.root, [version], place.machine, "run")
+    folder = place.configuration.work_folder / "unfinished"
+    unfinished = Unfinished(folder, [version], place.machine, "run")
 
     def keep(result: MeasuredCase) -> None:
         case = by_name[result.case]

@@ -19,8 +19,8 @@ from asv_watch.records.notes import commit_of_version
 from asv_watch.workplace import Workplace
 
 WORKING_TREE = "."
-_PACKAGES = Path(".asv/interleaved/packages")
-"""Folder below the checkout for the packages of commits."""
+_PACKAGES = "interleaved/packages"
+"""Folder below the work folder for the packages of commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def commit_side(
     repository, package = configuration.repository, configuration.package
     name = name or f"{commit[:8]}, {environment.label}"
     version = Version(commit, dict(environment.requirements), environment.python)
-    folder = root / _PACKAGES / commit
+    folder = configuration.work_folder / _PACKAGES / commit
     if package:
         source = _check_out(repository, commit, folder, package)
         if not source.is_dir() and not may_lack_package:
@@ -168,7 +168,7 @@ def interpreter_side(place: Workplace, python: str) -> Side:
     commit = find_commit(configuration.repository, "HEAD")
     if configuration.package:
         return commit_side(place, commit, environment, name)
-    nothing = place.root / _PACKAGES / "nothing"
+    nothing = configuration.work_folder / _PACKAGES / "nothing"
     nothing.mkdir(parents=True, exist_ok=True)
     version = Version(commit, requirements, release)
     return Side(name, nothing, environment, configuration.suites, version)

@@ -1,8 +1,8 @@
 """Keeps the rounds of an unfinished measurement, so that a second start continues it.
 
-They are in a file below ``.asv``, which is removed when the measurement is finished. The file
-belongs to the same versions, suites and machine, measured for the same reason. What is older than
-a day is left out, because the machine may have changed.
+They are in a file that is removed when the measurement is finished. It belongs to the same
+versions, suites and machine, measured for the same reason. What is older than a day is left out,
+because the machine may have changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from asv_watch.engine.sides import Side
 from asv_watch.files import write_whole
 from asv_watch.records.json_lines import append_lines, read_stored
 
-_FOLDER = Path(".asv/unfinished")
 _OLDEST_S = 24 * 3600.0
 
 
@@ -35,11 +34,11 @@ class _KeptRound(msgspec.Struct, frozen=True):
 class Unfinished:
     """The rounds of one measurement that were kept, by case."""
 
-    def __init__(self, root: Path, sides: Sequence[Side], *identity: str) -> None:
+    def __init__(self, folder: Path, sides: Sequence[Side], *identity: str) -> None:
         """Read what an earlier start kept.
 
         Args:
-            root: the checkout.
+            folder: where the files of all unfinished measurements are.
             sides: the versions that are measured.
             identity: what else distinguishes this measurement.
         """
@@ -48,7 +47,7 @@ class Unfinished:
             key.update(repr(part).encode())
         for path in sorted(sides[0].suites.rglob("*.py")):
             key.update(path.read_bytes())
-        self._path = root / _FOLDER / f"{key.hexdigest()[:16]}.jsonl"
+        self._path = folder / f"{key.hexdigest()[:16]}.jsonl"
         self._stored_in = ""
         self.rounds: dict[str, list[Round]] = {}
         """Maps a case to its rounds."""

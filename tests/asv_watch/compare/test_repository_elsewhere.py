@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +61,23 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
     run("nightly", "--budget", "20min", "--cases", "plain")
     measured = {path.name[:8] for path in (root / "results" / "m").glob("*-*.json")}
     assert measured == {hash_[:8] for hash_ in git(repository, "rev-list", "trunk").split()}
+
+
+def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
+    make_project: Callable[..., Path], made_environment: Path, tmp_path: Path
+) -> None:
+    folders = {
+        name: str(tmp_path / "elsewhere" / name) for name in ("env_dir", "results_dir", "html_dir")
+    }
+    files = {"asv.conf.json": json.dumps(torchless.CONFIGURATION | folders)}
+    root = make_project(SUITE, files | {"src/package.py": package()})
+    shutil.rmtree(root / ".asv", ignore_errors=True)
+    place = tmp_path / "elsewhere/env_dir" / made_environment.name
+    shutil.copytree(made_environment, place, symlinks=True, copy_function=os.link)
+    run_driver("bench", root, tmp_path, "--cases", "plain")
+    left = {path.name for path in root.iterdir()}
+    assert left == {".git", "asv.conf.json", "benchmarks", "src"} | (left & {".gitignore"})
+    assert (tmp_path / "elsewhere/env_dir/asv-watch/logs/publish.log").exists()
 
 
 def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., Path]) -> None:
