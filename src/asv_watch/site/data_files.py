@@ -1,4 +1,4 @@
-"""The data files that the script reads: the index, and values, samples and source by benchmark.
+"""The data files that the script reads: the index, and values and source by benchmark.
 
 ``docs/site-data.md`` describes them.
 """
@@ -10,7 +10,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from asv_watch.judge.changes import kind_of
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.records.comparisons import Version
 from asv_watch.records.history import Indices
-from asv_watch.records.records import Benchmark, Point
+from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.explained_data import explained_cases
@@ -29,11 +28,6 @@ from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
-
-SAMPLED_COMMITS = 60
-"""Samples of so many newest commits of a series are published."""
-SAMPLES = 25
-"""Most samples of a run that are published."""
 
 _PURPOSES = {
     "compare": "asked for",
@@ -49,18 +43,9 @@ def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index and the files of every benchmark."""
     write_script(folder, "index", index)
     (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
-    edges: dict[int, set[int]] = defaultdict(set)
-    for change in contents.findings.changes:
-        edges[change.series].update((change.previous, change.commit))
     for name, benchmark, members in _series_files(contents):
         histories = [_history_of(contents, row) for row in members]
         write_script(folder, f"s/{name}", {"benchmark": benchmark, "series": histories})
-        samples = [
-            {"s": row.index, "runs": runs}
-            for row in members
-            if (runs := _samples(row, edges[row.index]))
-        ]
-        write_script(folder, f"n/{name}", {"benchmark": benchmark, "series": samples})
     _write_sources(folder, contents)
 
 
@@ -253,22 +238,3 @@ def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
         for key in labels.keys() & others.keys()
         if key != "metric" and labels[key] and others[key]
     )
-
-
-def _samples(row: SeriesSummary, edges: set[int]) -> list[list[Any]]:
-    is_shown = np.isin(row.commits, list(edges))
-    is_shown[-SAMPLED_COMMITS:] = True
-    commits, runs = row.commits[is_shown].tolist(), row.series.columns.valued.where(is_shown).rows
-    return [
-        [commit, _distances(point), len(point.samples)]
-        for commit, run in zip(commits, runs, strict=True)
-        if (point := run.point) and point.samples and point.value
-    ]
-
-
-def _distances(point: Point) -> list[int]:
-    ordered = sorted(point.samples)
-    if len(ordered) > SAMPLES:
-        last = len(ordered) - 1
-        ordered = [ordered[round(index * last / (SAMPLES - 1))] for index in range(SAMPLES)]
-    return distances(np.array(ordered) - point.value, point.value)

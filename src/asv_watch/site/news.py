@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 
 from asv_watch import quantities
+from asv_watch.judge.changes import Change
 from asv_watch.judge.release_history import ReleaseHistory, release_findings
 from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
@@ -33,7 +34,7 @@ class Lasting:
 
 
 def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
-    """Return what takes longer, and what takes less, than with an older release.
+    """Return what takes longer, and what takes less, than with an older release or commit.
 
     Returns: Sentences with the case and the measured ratio; none if no difference lasts.
     """
@@ -53,7 +54,7 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
             ]
             if largest:
                 return _sentences(history, largest, table, main, contents)
-    return None
+    return _news_of_commits(contents, table, main)
 
 
 def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
@@ -119,3 +120,51 @@ def _why(entry: Lasting, title: str, name: str) -> str:
     ]
     interval = quantities.interval(entry.whole.interval)
     return f"{title}: {quantities.listed(parts)}. Together {interval}, with 99 % confidence."
+
+
+def _news_of_commits(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
+    """Return the largest of the newest measured changes of cases: those that nothing followed."""
+    newest: dict[int, Change] = {}
+    cases: set[str] = set()
+    for row in contents.series:
+        if row.group in main and row.metric.kind == "time":
+            cases.add(row.series.case.name)
+            if row.measured:
+                newest[row.index] = max(row.measured, key=lambda change: change.commit)
+    largest = [
+        max(found, key=lambda change: abs(log(change.ratio or 1)))
+        for direction in ("worse", "better")
+        if (found := [change for change in newest.values() if change.verdict == direction])
+    ]
+    if not largest:
+        return None
+    titles, common = brief_titles(sorted(cases, key=table.index_of.__getitem__), table)
+    machines = sorted({contents.series[change.series].series.machine for change in largest})
+    return {
+        "headline": [_headline_of_commit(change, contents, titles) for change in largest],
+        "why": [_why_of_commit(change, contents, titles) for change in largest],
+        "where": f"All times{f' of {common}' if common else ''} are from "
+        f"{quantities.listed(machines)}: {counted(len(titles), 'case')}.",
+    }
+
+
+def _headline_of_commit(change: Change, contents: Contents, titles: Mapping[str, str]) -> Json:
+    commit = contents.history.commits[change.commit].hash[:8]
+    return {
+        "before": f"{titles[contents.series[change.series].series.case.name]} takes ",
+        "size": quantities.difference(change.ratio or 1),
+        "after": f" since {commit}.",
+        "verdict": change.verdict,
+        "href": f"#/changes?rev={commit}",
+    }
+
+
+def _why_of_commit(change: Change, contents: Contents, titles: Mapping[str, str]) -> str:
+    """Say what the commit did, and how sure the ratio is."""
+    title = titles[contents.series[change.series].series.case.name]
+    sure = (
+        f" {quantities.interval(change.interval)}, with 99 % confidence."
+        if change.interval
+        else ""
+    )
+    return f"{title}: “{contents.history.commits[change.commit].subject}”.{sure}"

@@ -72,8 +72,8 @@ def published(project: Project) -> tuple[dict[str, Any], str, list[str], str]:
     project.publish()
     index = json.loads((project.html / "index.json").read_text())
     page = html.unescape((project.html / "index.html").read_text())
-    headline = page.split('<h1 id="overview-title">')[1].split("</h1>")[0]
-    assert headline == index["overview"]["headline"]
+    headline = index["overview"]["headline"]
+    assert headline in page.split('<h1 id="overview-title">')[1]
     feed = parsed_xml((project.html / "feed.xml").read_bytes())
     titles = [entry.findtext(f"{ATOM}title") or "" for entry in feed.iter(f"{ATOM}entry")]
     badge = (project.html / "badge.svg").read_text()
@@ -173,6 +173,13 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
         "The newest 10 measured commits made 1 case slower. 9 of them were not compared."
     )
     assert index["overview"]["commits"]["changes"] == [0]
+    news = index["overview"]["news"]
+    [headline] = news["headline"]
+    assert headline["size"] == "5.0 % longer"
+    assert headline["after"] == f" since {after[:8]}."
+    [why] = news["why"]
+    assert why.startswith("tpa_lstm · cpu · forward: “")
+    assert why.endswith("”. +2.1 to +8.0 %, with 99 % confidence."), why
     [title] = titles
     assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+2.1 to ")
     assert badge == "1 worse"

@@ -73,13 +73,6 @@ interface BenchmarkSource {
   related: Record<string, SeriesIndex[]>;
 }
 
-/** `data/n/<slug>.js`: samples of the newest runs, in 1/10,000 of the run's value. */
-interface SampleFile {
-  benchmark: string;
-  /** Each run: its commit, at most 25 samples in ascending order, how many there were. */
-  series: { s: SeriesIndex; runs: [CommitIndex, number[], number][] }[];
-}
-
 /** A case that releases were compared with. */
 interface ReleaseCase {
   /** Empty where the case has no page. */

@@ -57,9 +57,6 @@ export const loadBenchmark = (slug, part) => loadData(`s/${partName(slug, part)}
 /** The description of a benchmark. @param {string} slug @returns {Promise<BenchmarkSource>} */
 export const loadSource = (slug) => loadData(`c/${slug}`);
 
-/** The samples of series. @param {string} slug @param {number} part @returns {Promise<SampleFile>} */
-export const loadSamples = (slug, part) => loadData(`n/${partName(slug, part)}`);
-
 /** Loads what machines found about releases. @returns {Promise<ReleaseHistory[]>} */
 export const loadReleases = () => loadData("releases");
 

@@ -91,7 +91,7 @@ function parse(entry) {
 }
 
 /** In which of its benchmark's files a series is. @param {Series} series */
-export function partOf(series) {
+function partOf(series) {
   const model = getModel();
   // Series are sorted by benchmark, and `share` of a benchmark's series are in one file.
   firstOfBenchmark ??= new Map(

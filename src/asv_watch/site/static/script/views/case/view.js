@@ -13,7 +13,6 @@ import { Chart } from "../timeline/chart.js";
 import { courseNote, seriesLines, valueColumns } from "../timeline/lines.js";
 import { readTimeline, sceneOf } from "../timeline/scene.js";
 import { operatorBars } from "./operators.js";
-import { samplesPanel } from "./samples.js";
 
 /** @import { Column } from "../../page/tables.js" */
 
@@ -195,9 +194,8 @@ export const caseView = {
       }
       heading.textContent = [what.title, ...untitled(what), series.metric.label].join(" · ");
       document.title = `${heading.textContent} – ${getModel().index.project.name}`;
-      const [source, samples, lines] = await Promise.all([
+      const [source, lines] = await Promise.all([
         loadSource(series.benchmark.slug),
-        samplesPanel(series),
         seriesLines([series]),
       ]);
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
@@ -228,7 +226,6 @@ export const caseView = {
             comparisons.length ? comparisonTable(comparisons) : null,
           ),
           foldedPart("Earlier profiles", explanations.slice(1).map(operatorBars)),
-          foldedPart("Samples of two runs", samples),
           foldedPart("Other measurements of it", others.length ? relatedTable(others) : null),
           foldedPart("Measure it again", command ? commandBlock(command) : null),
           environmentPart(series, source),

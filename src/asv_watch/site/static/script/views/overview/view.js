@@ -27,7 +27,8 @@ function lead(place) {
   const commit = commits[run?.c ?? -1];
   if (!run || !commit) return [];
   return [
-    `${index.machines[place.m]?.name} measured ${plural(run.commits, "commit")}, the newest `,
+    `${index.machines[place.m]?.name} measured `,
+    run.commits > 1 ? `${plural(run.commits, "commit")}, the newest ` : "one commit, ",
     commitLink(run.c),
     ` of ${formatDay(commit.date)}: ${commit.subject}. `,
     outcomeOf(run),
