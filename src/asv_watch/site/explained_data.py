@@ -49,18 +49,19 @@ def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
 
 
 def _operators(differences: Sequence[OperatorDifference], layout: Layout) -> list[Json]:
-    """Add up the shapes of each operator, and return those that differ most."""
+    """Add up what people call one operator, and return the operators that differ most."""
     seconds: dict[str, tuple[float, float]] = {}
     for operator in differences:
         if operator.clear:
-            before, after = seconds.get(operator.name, (0.0, 0.0))
-            seconds[operator.name] = (before + operator.seconds[0], after + operator.seconds[1])
+            name = layout.operator(operator.name)
+            before, after = seconds.get(name, (0.0, 0.0))
+            seconds[name] = (before + operator.seconds[0], after + operator.seconds[1])
     largest = sorted(seconds.items(), key=lambda entry: -abs(entry[1][1] - entry[1][0]))
     shown = largest[:_OPERATORS]
     longest = max((max(sides) for _, sides in shown), default=0.0) or 1.0
     return [
         {
-            "name": layout.operator(name),
+            "name": name,
             "widths": [round(100 * side / longest, 1) for side in sides],
             "text": quantities.moved(*sides, "seconds"),
         }

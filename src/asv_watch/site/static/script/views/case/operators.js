@@ -5,7 +5,7 @@ import { columnOf, drawTable } from "../../page/tables.js";
 
 /** Times of operators before and after, as bars. @param {Explained} explained */
 export const operatorBars = ({ before, after, machine, day, text, operators }) => [
-  el("p", {}, `${before} → ${after} on ${machine}, ${day}. ${text}.`),
+  el("p", {}, `${before} → ${after} on ${machine}, ${day}: ${text}.`),
   drawTable(
     `Operators, ${before} and ${after}`,
     [
