@@ -94,7 +94,7 @@ def test_what_the_newest_release_made_slower(
     [row] = visitor.rows("#findings-ci-2core-torch table")
     assert row[0] == "darnn · cpu · forward"
     assert row[1].startswith("✗ worse +30.0 %")
-    assert row[2] == "mm · measured on 1 day"
+    assert row[2] == "aten::mm · measured on 1 day"
 
 
 def test_what_each_version_of_the_project_changed(
