@@ -52,7 +52,7 @@ def skip_without_compiler(device: str) -> None:
 
 
 class _Compilation(_CachedSuite):
-    """Both passes compiled from nothing, once a run: the values of a model come together.
+    """Both passes are compiled from nothing, once a run, which gives all values of a model.
 
     Seconds are CPU time of the first call and of the compilers that it starts.
     """

@@ -1,7 +1,7 @@
 """What every suite inherits: its version and the recipe by which it is sampled.
 
-A suite is a docstring, ``params``, ``param_names`` and one line for each measurement. Names
-in this folder that begin with an underscore are no benchmarks for asv. Where the site lists a
+A suite is a docstring, ``params``, ``param_names`` and one line for each measurement. asv
+takes no name that begins with an underscore for a benchmark. Where the site lists a
 suite and which of its cases ``make bench`` measures is in asv.conf.json.
 """
 
@@ -24,10 +24,10 @@ from ._package import from_commit, options_of, skip_what_cannot_run
 F = TypeVar("F", bound=Callable[..., Any])
 
 _RECIPE = ("rounds", "repeat", "sample_time", "first_calls", "warmup_time", "number")
-"""Attributes by which the samples of a ``time_*`` are taken."""
+"""Attributes that say how the samples of a ``time_*`` are taken."""
 
 _FIRST_CALLS_S = 1.0
-"""No further first call starts when those after the very first have taken so long."""
+"""No further first call starts after those behind the very first have taken this many seconds."""
 
 
 class _Suite:
@@ -41,7 +41,7 @@ class _Suite:
     param_names: ClassVar[Sequence[str]]
 
     code_version: ClassVar[str] = "1"
-    """Another one declares that values before and after must not be compared."""
+    """Change it when values before and after must not be compared."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -143,8 +143,8 @@ class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
     implementation: ClassVar[str] = "tuned"
-    """Of the models, where no parameter says: ``plain`` or ``tuned``. Commits before there were
-    two have the latter."""
+    """Which models, where no parameter says: ``plain`` or ``tuned``. Commits from before there
+    were two have the tuned ones."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""
@@ -177,7 +177,7 @@ class _TimedPasses(_TimedInference):
     """Seconds of both passes."""
 
     def time_backward(self, *case: Any) -> None:
-        """One forward pass and the gradient by parameters and input."""
+        """One forward pass, and the gradient with respect to parameters and input."""
         self.passes.backward()
 
 

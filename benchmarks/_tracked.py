@@ -12,7 +12,7 @@ from typing import Any
 from ._suite import _Suite
 
 Measured = dict[str, Any]
-"""Names to values, in levels; or one name, ``skipped`` or ``failed``, to the reason."""
+"""Values by name, which may be nested; or ``skipped`` or ``failed`` with the reason."""
 
 
 def tracked(
@@ -75,7 +75,7 @@ class _CachedSuite(_Suite):
     timeout = 900  # s: counting dispatches of a model that has 78,000 takes minutes
 
     folder: str
-    """Of a run; asv removes it afterwards."""
+    """Folder of the run, which asv removes afterwards."""
     measured: Measured
 
     def setup_cache(self) -> str:

@@ -1,4 +1,4 @@
-"""Passes by batch on one core, on all cores and on a GPU: from which batch the GPU is faster."""
+"""Passes at several batches on one core, on all cores and on a GPU: when is the GPU faster?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _of_the_host = skipped(
 
 
 class _Batches(_TimedPasses):
-    """``source`` is the batch of the workload's source. All cores are timed in wall time."""
+    """Batch ``source`` is that of the workload's source. Passes on all cores take wall time."""
 
     param_names = ("model", "device", "implementation", "threads", "batch")
 
@@ -34,14 +34,14 @@ class _Batches(_TimedPasses):
         self.build(model, device, implementation, batch=None if batch == "source" else batch)
         self.choose_clock(device)
         if threads == "all":
-            self.timer = time.perf_counter  # CPU time would add the cores up
+            self.timer = time.perf_counter  # CPU time would be the sum over the cores
 
     time_forward = _of_the_host(_TimedPasses.time_forward)
     time_backward = _of_the_host(_TimedPasses.time_backward)
 
 
 class TimeSeries(_Batches):
-    """Forecasting models from one sample, which somebody waits for, to thousands."""
+    """Forecasting models, from one sample to thousands."""
 
     params = (TIME_SERIES, DEVICES, IMPLEMENTATIONS, THREADS, ALL_BATCHES)
 

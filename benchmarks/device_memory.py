@@ -19,7 +19,7 @@ def _peak(pass_name: str, kind: str) -> Callable[..., int]:
 
 
 class _DeviceMemorySuite(_PassSuite):
-    """What tensors hold (allocated) and what was taken from the driver (reserved)."""
+    """Bytes in tensors (allocated) and bytes taken from the driver (reserved)."""
 
     unit = "bytes"
 
@@ -34,14 +34,14 @@ class _DeviceMemorySuite(_PassSuite):
 
 
 class DeviceMemory(_DeviceMemorySuite):
-    """At the batch of each workload."""
+    """The workloads at the batch of their sources."""
 
     params = (PLAIN + FLUX_LITERAL, ["cuda"])
     param_names = ("model", "device")
 
 
 class TorchvisionDeviceMemory(_DeviceMemorySuite):
-    """3x224x224 images in batches of 5 and 10."""
+    """torchvision's classifiers on 5 and 10 images of 3x224x224."""
 
     params = (TORCHVISION, ["cuda"], [5, 10])
     param_names = ("model", "device", "batch")

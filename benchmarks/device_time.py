@@ -1,4 +1,4 @@
-"""How long kernels keep a CUDA device busy, and how many there are: is the host slower?"""
+"""How long the kernels of a pass keep a CUDA device busy, and how many kernels there are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 
 
 class _DeviceTime(_CachedSuite):
-    """Of a pass at the batch of its source; a busy share well below 100 % is the host's limit."""
+    """Passes at the batch of their source; far below 100 % busy, the host is slower."""
 
     param_names = ("model", "device", "implementation", "mode")
 

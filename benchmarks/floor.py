@@ -1,6 +1,7 @@
-"""How far a pass is from its floor: what its products, its traffic and its dispatches cost.
+"""How far each pass is from its floor: the least time that its work can take on this machine.
 
-Passes and costs are measured in one process, in turn.
+The floor is made of matrix products, memory traffic and dispatches. These and the passes are
+measured in one process, interleaved.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 
 
 class _Floor(_CachedSuite):
-    """Seconds that a pass takes at least on this machine, and its own time as a multiple of them.
+    """The floor of a pass in seconds, and the time of the pass as a multiple of it.
 
     Each workload runs at its own batch; a backward pass includes its forward.
     """
@@ -23,7 +24,7 @@ class _Floor(_CachedSuite):
     param_names = ("model", "device", "mode")
 
     def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Time both passes in turn with what they consist of."""
+        """Time both passes, interleaved with the operations that they consist of."""
         floor_of = from_commit("measure.floor", "floor_of")
         skip_what_cannot_run(device, model)
         floor: Measured = dataclasses.asdict(floor_of(model, device_peak(device), mode))
@@ -36,13 +37,16 @@ class _Floor(_CachedSuite):
 
 
 class Eager(_Floor):
-    """Of every operator by itself: products or traffic, and a dispatch."""
+    """Eager floor: per operator, the larger of compute and memory time, plus dispatch."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
 
 
 class Compiled(_Floor):
-    """Of the pass as a whole: all products, or parameters, inputs, results and activations."""
+    """Compiled floor: the larger of compute and memory time of the whole pass, plus one dispatch.
+
+    Memory traffic is that of parameters, inputs, results and activations.
+    """
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
     timeout = TIMEOUT
@@ -50,6 +54,6 @@ class Compiled(_Floor):
     def measure(self, model: str, device: str, mode: str) -> Measured:
         """Compile a model, or take what this run has compiled, and measure it."""
         compile_once(self.folder, model, device, "tuned")
-        import_module("torch").compiler.reset()  # what was compiled here is loaded instead
+        import_module("torch").compiler.reset()  # loaded from what this run compiled
         use_compiled_code(self.folder, model, device, "tuned")
         return super().measure(model, device, mode)

@@ -1,7 +1,7 @@
 """FluxArchitectures' own benchmark: five Adam steps on 500 samples of 137 solar plants.
 
-(batch, window, features) is (500, 10, 137); the numbers are drawn, not the plants': they
-change no time. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flux's work
+(batch, window, features) is (500, 10, 137). The numbers are drawn at random, which changes
+no time. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flux's work
 (docs/models.md).
 """
 
@@ -18,7 +18,7 @@ from ._suite import _TimedSuite
 
 
 class _FluxTraining(_TimedSuite):
-    """Sizes of the source: states of 10 (LSTNet: 2 filters, states of 3; DSANet as it is).
+    """Sizes of the source: states of 10; LSTNet has 2 filters and states of 3, DSANet its own.
 
     Each run starts from fresh parameters and a fresh optimiser.
     """
@@ -35,24 +35,24 @@ class _FluxTraining(_TimedSuite):
         self.choose_clock(device)
 
     def time_five_steps(self, model: str, device: str, threads: Any) -> None:
-        """Five steps."""
+        """Train five steps."""
         self.training.run()
 
 
 class FluxTraining(_FluxTraining):
-    """On one thread of the CPU, or on the GPU."""
+    """Five steps on one thread of the CPU, or on the GPU."""
 
     params = (SOLAR + SOLAR_LITERAL, DEVICES, [1])
 
     def peakmem_five_steps(self, model: str, device: str, threads: int) -> None:
-        """Peak memory of a process that trains so: the host's, in bytes, on CUDA too."""
+        """Peak memory of the process that trains, in bytes: the host's, on CUDA too."""
         self.training.run()
 
 
 class AllCores(_FluxTraining):
-    """On all cores of the CPU, by wall time.
+    """Five steps on all cores of the CPU, by wall time.
 
-    Flux-literal models run sample after sample: there is nothing for a second core.
+    Flux-literal models run sample after sample, so a second core has nothing to do.
     """
 
     params = (SOLAR, ["cpu"], ["all"])
@@ -61,4 +61,4 @@ class AllCores(_FluxTraining):
         super().setup(model, device, threads)
         allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
         import_module("torch").set_num_threads(len(allowed(0)))
-        self.timer = time.perf_counter  # CPU time would add the cores up
+        self.timer = time.perf_counter  # CPU time would be the sum over the cores

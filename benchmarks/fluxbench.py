@@ -21,14 +21,14 @@ class Detectors(_TimedInference):
 
 
 class Transformers(_ModelSuite):
-    """An encoder of 12 layers for 32 times 100 tokens, and BERT-base for 8 texts."""
+    """An encoder of 12 layers on 32 sequences of 100 tokens, and BERT-base on 8 texts."""
 
     params = (TRANSFORMERS, DEVICES)
     param_names = ("model", "device")
 
 
 class GraphNetworks(_ModelSuite):
-    """GCN with 16 and 32 hidden features on 2,708 nodes, as often as the batch says."""
+    """GCN with 16 and 32 hidden features, on a graph of 2,708 nodes for each sample."""
 
     params = (GRAPH_NETWORKS, DEVICES, [8, 16])
     param_names = ("model", "device", "batch")

@@ -1,4 +1,4 @@
-"""Time of a single forecast or classification, which somebody waits for: a batch of one."""
+"""Latency of a single forecast or classification: a batch of one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _no_graph = skipped(
 
 
 class Latency(_CachedSuite):
-    """Wall time of single inferences of plain models, each until its result is there.
+    """Wall time of single inferences of plain models, each until its result is available.
 
     The 99th percentile is what one call in a hundred exceeds.
     """

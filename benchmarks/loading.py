@@ -1,4 +1,4 @@
-"""Windows of a series that are loaded a second, and how many a bare copy would load.
+"""How many windows of a series are loaded per second, and how many a bare copy would load.
 
 The series has 100,000 rows of 7 columns. A batch has 32 shuffled windows of 96 rows and, of each,
 the 96 rows that follow it. ``numpy`` copies from its ``sliding_window_view``, ``torch`` from its
@@ -12,7 +12,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 
 
 class Windows(_CachedSuite):
-    """This project's loader with 0, 1 and 2 workers, beside both floors; wall time."""
+    """This project's loader with 0, 1 and 2 workers, beside both bare copies, by wall time."""
 
     params = (["0 workers", "1 worker", "2 workers", "numpy", "torch"],)
     param_names = ("loader",)

@@ -13,13 +13,13 @@ _not_on_the_cpu = skipped(
 
 
 class Compilation(_Compilation):
-    """Of the tuned models, no graph breaks and no recompilations are expected."""
+    """Tuned models should have no graph breaks and no recompilations."""
 
     params = (MODELS, DEVICES)
 
 
 class Modes(_CompiledPasses):
-    """Eager stands beside the others in the same recipe, so that their ratio is fair."""
+    """Eager passes are timed by the same recipe as the others, so that ratios are fair."""
 
     params = (MODELS, DEVICES, ["eager", "compiled", "cudagraph"])
 

@@ -5,14 +5,14 @@ from ._compiled import _Compilation, _CompiledPasses
 
 
 class PlainCompilation(_Compilation):
-    """An ``nn.LSTM`` breaks the graph: torch.compile calls it as it is."""
+    """Cost of compiling; an ``nn.LSTM`` breaks the graph, because torch.compile keeps it."""
 
     params = (PLAIN, DEVICES)
     implementation = "plain"
 
 
 class PlainCompiled(_CompiledPasses):
-    """Eager is in suite `plain`, by another recipe."""
+    """Compiled passes; suite `plain` times eager ones, by another recipe."""
 
     params = (PLAIN, DEVICES, ["compiled"])
     implementation = "plain"

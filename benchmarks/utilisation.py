@@ -1,7 +1,7 @@
 """Achieved FLOP/s, and their share of the device's own peak (model FLOPs utilisation).
 
-A case is measured in one process, passes and peak in turn; its other benchmarks look their values
-up.
+One process measures a case, with passes and peak interleaved; the other benchmarks of the case
+look their values up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Utilisation(_CachedSuite):
     code_version = "2"
 
     def measure(self, model: str, device: str) -> Measured:
-        """Time both passes in turn with the peak."""
+        """Time both passes, interleaved with the peak."""
         utilisation_of = from_commit("measure.utilisation", "utilisation_of")
         skip_what_cannot_run(device, model)
         return dataclasses.asdict(utilisation_of(model, device_peak(device)))
@@ -52,7 +52,7 @@ class TimeSeries(_Utilisation):
 
 
 class FluxLiteral(_Utilisation):
-    """What FluxArchitectures computes under their names."""
+    """The forecasting models as FluxArchitectures computes them."""
 
     params = (FLUX_LITERAL, DEVICES)
 

@@ -1,6 +1,6 @@
-"""Other number formats and layouts than the sources', beside theirs: fp32 and contiguous.
+"""Other number formats and layouts beside those of the sources, fp32 and contiguous.
 
-The default stands beside the others in the same recipe, so that their ratio is fair.
+All are timed by the same recipe, so that their ratios are fair.
 """
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
@@ -8,7 +8,7 @@ from ._suite import _TimedPasses
 
 
 class TimeSeriesVariants(_TimedPasses):
-    """bf16: autocast. Their inputs have no channels that a layout could put last."""
+    """Forecasting models; bf16 is autocast. Their inputs have no channels to put last."""
 
     params = (TIME_SERIES, DEVICES, ["fp32", "bf16"])
     param_names = ("model", "device", "precision")

@@ -1,4 +1,4 @@
-"""How much work every workload is: exact values, the same in every run."""
+"""How much work each workload takes: exact counts, the same in every run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Work(_CachedSuite):
     """
 
     implementation: ClassVar[str] = "tuned"
-    """Of the models: ``plain`` or ``tuned``. Commits before there were two have the latter."""
+    """Which models: ``plain`` or ``tuned``. Commits from before there were two have tuned ones."""
 
     param_names = ("model", "device")
 
@@ -50,25 +50,25 @@ class _Work(_CachedSuite):
 
 
 class PlainWork(_Work):
-    """What the papers' models ask for, whatever the formulation: model FLOPs."""
+    """The work of the papers' models, independent of the formulation: model FLOPs."""
 
     params = (PLAIN, ["cpu"])
     implementation = "plain"
 
 
 class Work(_Work):
-    """Workloads that the suites time forward and backward, as their tuned models do it."""
+    """The work of the tuned models that the suites time forward and backward."""
 
     params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
 
 
 class FluxBenchWork(_Work):
-    """Of suite fluxbench; a detector's backward pass is of its kept boxes, and not timed."""
+    """The workloads of suite fluxbench; a detector's backward pass is that of its kept boxes."""
 
     params = (DETECTORS + TRANSFORMERS + GRAPH_NETWORKS, ["cpu"])
 
 
 class TrainingWork(_Work):
-    """One of the five steps of flux_training.FluxTraining, without the optimiser."""
+    """The work of one of the five steps of flux_training.FluxTraining, without the optimiser."""
 
     params = (SOLAR + SOLAR_LITERAL, ["cpu"])

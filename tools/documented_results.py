@@ -1,4 +1,4 @@
-"""``python -m tools.documented_results``: writes what pages say of the results, from the results.
+"""``python -m tools.documented_results``: writes the numbers of pages from the stored results.
 
 A page holds markers, which Markdown does not show, around what is written between them::
 
@@ -10,7 +10,7 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``changes: torch on ci-2core: 5 %`` gives a table of all times that changed by at least so much and
 on two days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
-``causes: torch`` gives what ``results/notes.toml`` says of releases. ``printed: COMMAND`` gives
+``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``printed: COMMAND`` gives
 what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
 
@@ -50,7 +50,7 @@ class ReleaseChange:
     text: str
     """The change with its interval, by all comparisons."""
     days: int
-    """On how many days it was measured."""
+    """Number of days on which it was measured."""
 
 
 @functools.cache
@@ -151,7 +151,7 @@ def _content(marked: re.Match[str]) -> str:
 
 
 def written(page: str) -> str:
-    """Return a page with what the results say today between its markers.
+    """Return a page with the text between its markers written from today's results.
 
     Raises:
         ValueError: A marker is wrong, or names a change that was not measured.

@@ -1,10 +1,10 @@
-"""How long each model takes, plain and tuned, eager and compiled, and at least.
+"""Writes the table of each model's time, plain and tuned, eager and compiled, and its floor.
 
 ``python -m tools.implementation_table`` times both passes of the named models, or of all that have
 a plain implementation, on one thread of the CPU. Everything about a model is measured in one
-process, in turn, so what slows the machine for a while slows all of it. What was measured is kept
-in docs/models/implementations.json as it comes, with the table of it, which the site shows (key
-``tables`` of asv.conf.json); docs/notes/formulations.md gets the same table.
+process, interleaved, so what slows the machine for a while slows all variants. Each row is stored
+in docs/models/implementations.json as soon as it is measured, with the table, which the site shows
+(key ``tables`` of asv.conf.json); docs/notes/formulations.md gets the same table.
 
 The floor is that of the pass as a whole (docs/metrics.md): the lower of the two implementations'.
 """
@@ -77,7 +77,7 @@ class Row:
     torch: str
     cpu: str
     load: float
-    """Load of the machine a core, before the measurement."""
+    """Load of the machine per core, before the measurement."""
 
 
 def measure(model: str, rounds: int = ROUNDS) -> list[Row]:
@@ -180,14 +180,14 @@ def page_with(page: str, rows: Sequence[Row]) -> str:
 
 
 def write(rows: Sequence[Row], data: Path, page: Path) -> None:
-    """Keep the rows, with the table of them, and put the table on the page."""
+    """Store the rows with their table, and put the table on the page."""
     kept = {**table(rows), "measured": [asdict(row) for row in rows]}
     write_whole(data, f"{json.dumps(kept, indent=1)}\n".encode())
     write_whole(page, page_with(page.read_text(encoding="utf-8"), rows).encode())
 
 
 def read(path: Path) -> list[Row]:
-    """Return the rows that are kept."""
+    """Return the stored rows."""
     kept = json.loads(path.read_text(encoding="utf-8"))["measured"] if path.exists() else []
     return msgspec.convert(kept, list[Row])
 

@@ -1,9 +1,9 @@
-"""``python -m tools.operator_coverage [MODEL...]``: do cases cover the operators of training?
+"""``python -m tools.operator_coverage [MODEL...]``: checks that cases cover training's operators.
 
-torch's profiler attributes the CPU time of a training step, of the plain model by SGD, to
-operators, each without the operators that it calls. For every model that is trained, or those
-named, the share of the step is printed that lies in operators which a case of suite ``operators``
-runs, and the largest of the others. The exit status is 1 where a share is below 95 %.
+torch's profiler attributes the CPU time of a training step (of the plain model, with SGD) to
+operators, each without the operators that it calls. For every model that is trained, or for those
+named, this prints the share of the step in operators that a case of suite ``operators`` runs, and
+the largest other operators. The exit status is 1 where a share is below 95 %.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def operators_with_a_case() -> set[str]:
 
 
 def print_coverage(models: Sequence[str]) -> None:
-    """Print a row a model, and end with status 1 if one is not covered."""
+    """Print a row per model, and exit with status 1 if one is not covered."""
     keep_memory()
     torch.set_num_threads(1)
     measured, lacking = operators_with_a_case(), []

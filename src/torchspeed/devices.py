@@ -1,4 +1,4 @@
-"""The devices a case may ask for, and whether this machine has them."""
+"""The devices that a case may name, and whether this machine has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workloads train with, and what their backward passes take the gradient of."""
+"""Losses that workloads train with, and objectives of their backward passes."""
 
 from __future__ import annotations
 

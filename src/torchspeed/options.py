@@ -1,4 +1,4 @@
-"""Options of the command line, declared once: as the fields of the records that the work takes.
+"""Options of the command line, declared once as fields of the records that configure a run.
 
 A field's name, type and default are the option's; ``option`` adds the help text and limits.
 """
@@ -22,7 +22,7 @@ def option(
     """Declare a field of a record that is an option of commands too.
 
     Args:
-        default: of both.
+        default: of field and option.
         description: of the field, and the help text.
         flags: other names of the option, such as ``-m``.
         panel: heading of ``--help`` under which it stands.

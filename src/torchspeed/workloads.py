@@ -42,14 +42,14 @@ class Workload:
     horizon: int | None = None
     """Time steps of a forecast that has an axis for them, (batch, horizon, outputs)."""
     vocabulary: int | None = None
-    """Different tokens of a text, whose indices are the input; None for inputs of numbers."""
+    """Number of different tokens, whose indices are the input; None where the input is numbers."""
     classifies: bool = False
     loss_name: LossName = "squared_error"
     """What it trains with."""
     objective_name: LossName = "sum_of_output"
     """What `time_backward` takes the gradient of; FluxBench's own is the sum of the output."""
     overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    """What differs from the model's default configuration."""
+    """Arguments that differ from the model's default configuration."""
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
     """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
 
@@ -185,7 +185,7 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
 
 
 def _forecaster(name: str, source: str) -> Workload:
-    """Return a workload of today's: a window of four days of hourly values, as in ETT's papers."""
+    """Return a workload of today's forecasters: four days of hours, as in ETT's papers."""
     return Workload(
         name=name,
         family="forecaster",
@@ -199,7 +199,7 @@ def _forecaster(name: str, source: str) -> Workload:
 
 
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
-    """137 solar plants, a window of 10 steps, 500 samples."""
+    """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
     window, features = 10, 137
     return Workload(
         name=name,
@@ -260,7 +260,7 @@ def _fluxbench(
     vocabulary: int | None = None,
     **overrides: object,
 ) -> Workload:
-    """Return a workload of FluxBench's groups besides forecasting and classification."""
+    """Return a workload of a FluxBench group other than forecasting and classification."""
     return Workload(
         name=name,
         family="fluxbench",

@@ -1,4 +1,4 @@
-"""The step that records what the machine and its environment are, as stored runs do."""
+"""The step that records the machine and its environment, as stored runs do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(json.dumps({"names": {"card": torch.cuda.get_device_name(0)}}))
 
 
 def run(session: Session, deadline: float) -> None:
-    """Record them; what cannot be asked is left out, and said."""
+    """Record both; a fact that cannot be read is left out, and the record names it."""
     record: dict[str, Any] = {"machine": machine_facts(), "environment": {}, "details": {}}
     scripts = [[str(probes.ENVIRONMENT), *_PACKAGES], [str(_FACTS)]]
     for arguments in (["-c", _CARD], *(["-P", *script] for script in scripts)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from asv_watch.engine.cases import MeasurableCase
 
-_MODELS_OF_BEFORE = r"\('(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)',"
+_FIRST_MODELS = r"\('(darnn|dsanet|lstnet|tpa_lstm|flux_cnn|lenet5|resnet18_mnist)',"
 
 
 @dataclass(frozen=True)
@@ -17,30 +17,30 @@ class Step:
 
     name: str
     seconds: float
-    """At most."""
+    """Longest time of the step."""
     cases: tuple[str, ...] = ()
-    """Regular expressions: the cases of the suites whose names contain one of them."""
+    """Regular expressions; a case belongs to the step if one of them is found in its name."""
     without: str = "$^"
-    """Regular expression of those that are left out."""
+    """Regular expression of cases that are left out."""
     rounds: int = 1
-    """Fresh processes of each case, one after the other."""
+    """Number of fresh processes of each case."""
     all_commits: bool = False
     """Whether the older commits are measured too, interleaved; else the newest alone."""
-    of_newest: str = "$^"
-    """Regular expression of the cases that are measured of the newest alone all the same."""
+    newest_only: str = "$^"
+    """Regular expression of cases that are measured of the newest commit alone all the same."""
     by_pattern: bool = False
-    """Whether cases are in the order of the expressions; else those of one model come together,
-    so that seconds lie between what is compared."""
+    """Whether cases run in the order of the expressions; otherwise those of one model run
+    together, so that only seconds pass between values that are compared."""
     all_cores: bool = False
-    """Else it is pinned to two: one for Python, one for the thread of autograd."""
+    """Otherwise the step is pinned to two cores: one for Python, one for autograd's thread."""
     parallel: int = 1
-    """Cases that are measured at the same time, which only counts of work allow."""
+    """Number of cases measured at the same time; only counts of work allow more than one."""
     background: bool = False
-    """Whether the next steps start beside it; they are not of those that time anything."""
+    """Whether the next steps start while it runs; none of these may time anything."""
     after: str = ""
-    """Step in the background that has to end first."""
+    """Background step that has to end first."""
     command: tuple[str, ...] = ()
-    """Run instead of cases: a Python module and its arguments."""
+    """A Python module and its arguments, run instead of cases."""
 
     def chosen(self, cases: Iterable[MeasurableCase]) -> list[MeasurableCase]:
         """Return its cases in the order in which they are measured."""
@@ -93,7 +93,7 @@ FIRST = (
         cases=(
             r"^device_time\.DeviceTime\.track_kernel_seconds_forward",
             r"^device_time\.DeviceTime\.",
-            r"^device_memory\.DeviceMemory\." + r"track.*" + _MODELS_OF_BEFORE,
+            r"^device_memory\.DeviceMemory\." + r"track.*" + _FIRST_MODELS,
         ),
         after="compile",
     ),
@@ -101,17 +101,17 @@ FIRST = (
         "history",
         230,
         cases=(
-            r"^plain\.PlainModels\.time_\w+" + _MODELS_OF_BEFORE + " 'cuda'",
+            r"^plain\.PlainModels\.time_\w+" + _FIRST_MODELS + " 'cuda'",
             r"^time_series\.TimeSeries\.time_.*'cuda'",
             r"^small_cnns\.SmallCNNs\.time_.*'cuda'",
-            r"^plain_graphs\.\w+\.time_\w+" + _MODELS_OF_BEFORE,
+            r"^plain_graphs\.\w+\.time_\w+" + _FIRST_MODELS,
             r"^modes\.Modes\.time_.*'cuda', 'cudagraph'",
             r"^torchvision_models\..*time_.*'(resnet18|squeezenet1_1)', 'cuda', 5",
         ),
         without=r"small_cnns.*'resnet18_mnist'|modes.*'(resnet18_mnist|resnet18|squeezenet1_1)'",
         rounds=5,
         all_commits=True,
-        of_newest=r"^plain",  # these models do not change
+        newest_only=r"^plain",  # these models do not change
         after="compile",
     ),
     Step("compiled", 40, cases=(_COMPILED,), rounds=2, after="compile"),
@@ -147,7 +147,7 @@ SECOND = (
             r"^fluxbench\..*time_.*'cuda'",
             r"^torchvision_models\..*time_.*'cuda', 5",
         ),
-        without=r"^(plain|plain_graphs)\..*" + _MODELS_OF_BEFORE + r"|'compiled'",
+        without=r"^(plain|plain_graphs)\..*" + _FIRST_MODELS + r"|'compiled'",
         by_pattern=True,
         rounds=2,
     ),
@@ -193,7 +193,7 @@ REHEARSAL = (
     Step("parallel", 30, cases=(r"^work\.Work\.track_flops_forward\('lenet5'",), parallel=2),
     Step("spread", 30, command=("tools.gpu.spread", "1")),
 )
-"""A little of everything, on the CPU of any machine."""
+"""A short version of everything, on the CPU of any machine."""
 
 SESSIONS: dict[str, Sequence[Step]] = {
     "first": FIRST,

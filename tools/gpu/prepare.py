@@ -1,7 +1,7 @@
-"""``python -m tools.gpu.prepare FOLDER COMMIT …``: all that a session needs, in one folder.
+"""``python -m tools.gpu.prepare FOLDER COMMIT …``: puts all that a session needs into one folder.
 
 It holds the committed project (``project``), the packages of all commits, the list of cases, and
-the wheels that a machine with torch lacks. What is not committed is not measured.
+the wheels that a machine with torch lacks. Only what is committed is measured.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WHEELS = (
     "asv==0.6.6", "asv_runner==0.3.2", "distlib", "importlib-metadata", "json5", "lazy-importer",
     "msgspec", "platformdirs", "pympler", "python-discovery", "virtualenv",
 )  # fmt: skip
-"""What asv_watch imports and no distribution of torch brings."""
+"""Packages that asv_watch imports and no distribution of torch brings."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Prepared(msgspec.Struct, frozen=True):
     commits: tuple[str, ...]
     """Oldest first; the suites of the last one measure all of them."""
     variables: dict[str, str]
-    """Of measured processes."""
+    """Environment variables of measured processes."""
     preload: tuple[str, ...]
     benchmarks: list[dict[str, Any]]
     """asv's list of the suites."""
@@ -52,7 +52,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
     @property
     def cases(self) -> list[MeasurableCase]:
-        """All cases that one process measures after the other; peak memory needs one for each."""
+        """The cases that one process can measure one after the other, so none of peak memory."""
         return choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
 
 

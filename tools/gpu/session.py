@@ -2,7 +2,7 @@
 
 Every step of the session (`plan`) runs in a process of its own, which is killed when its time is
 up; a step that would begin too late is left out. A result is a line of ``OUT/gpu.jsonl``, written
-when it is measured, so whatever ends a session loses one case at most.
+as soon as it is measured, so the end of a session costs one case at most.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from tools.gpu.plan import SESSIONS, Step, find_step
 from tools.gpu.prepare import Prepared
 
 _RESERVE_S = 6.0
-"""Left at the end, to stop what still runs."""
+"""Seconds kept free at the end, to stop what still runs."""
 _GRACE_S = 5.0
-"""A step may take so much longer than it was given before it is killed."""
+"""Seconds that a step may exceed its time before it is killed."""
 _LEAST_SHARE = 0.3
 """A step is left out when less than this share of its time is left."""
 _LONGEST_CASE_S = 60.0
@@ -65,7 +65,7 @@ class Results:
 
 
 class LocalSide(Side):
-    """A side that this interpreter runs, with what is on its path."""
+    """A side that this interpreter runs, with the packages on its path."""
 
     @property
     def python(self) -> Path:
@@ -74,13 +74,13 @@ class LocalSide(Side):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Those of measured processes; packages that are not installed are found as here."""
+        """Variables of measured processes, which find packages on the path of this one."""
         path = [str(self.source), *filter(None, [os.environ.get("PYTHONPATH")])]
         return super().variables | {"PYTHONPATH": os.pathsep.join(path)}
 
 
 class Session:
-    """What is prepared, and where results go."""
+    """A prepared folder, and the file of results."""
 
     def __init__(self, name: str, folder: Path, out: Path, only: str = "") -> None:
         self.only = only
@@ -99,7 +99,7 @@ class Session:
         return LocalSide(commit[:8], source, environment, self.folder / "project/benchmarks")
 
     def work_folder(self, commit: str) -> Path:
-        """Return where processes of a side run: compiled code and tracked values stay there."""
+        """Return the folder of a side's processes, where compiled code and tracked values stay."""
         folder = self.folder / "work" / commit[:8]
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -113,7 +113,7 @@ class Session:
         ]
 
     def run(self, budget: float) -> None:
-        """Run all steps, each as long as it may; leave out what would begin too late."""
+        """Run all steps, each within its time; leave out those that would begin too late."""
         end = time.monotonic() + budget - _RESERVE_S
         begun: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
         for step in SESSIONS[self.name]:
@@ -161,7 +161,7 @@ class Session:
         cases = self.cases(step)
         commits = self.prepared.commits if step.all_commits else [self.prepared.newest]
         older = set(commits[:-1])
-        lacking = {case.name: older for case in cases if re.search(step.of_newest, case.name)}
+        lacking = {case.name: older for case in cases if re.search(step.newest_only, case.name)}
         for number in range(step.rounds if cases else 0):
             with contextlib.ExitStack() as stack:
                 servers = {

@@ -1,11 +1,11 @@
-"""The step that asks why eager passes on a GPU differ between processes.
+"""The step that looks for the reason why eager passes on a GPU differ between processes.
 
 Fresh processes in turn, every other one pinned to two cores, time both passes of one model: single
 calls, as the first stored values were taken; batches of 20 ms for a second, with the thread's CPU
 time, a loop of Python and the time that the hypervisor took; and replays of a CUDA graph by the
-device's own clock. Batches that agree where single calls do not mean that single calls were the
-fault; batches that follow the loop, that the host's clock varies; replays that drift, that the
-device's does; values that are steady in a process and differ between processes, its layout.
+device's own clock. If batches agree where single calls do not, single calls were the cause; if
+batches follow the loop, the host's clock varies; if replays drift, the device's clock does; if
+values are steady in a process and differ between processes, its memory layout is the cause.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REPLAYS = 200
 
 
 def run(session: Session, deadline: float, processes: str) -> None:
-    """Start so many processes, one after the other, until the time is up."""
+    """Start processes one after the other, until their number is reached or the time is up."""
     variables = session.side(session.prepared.newest).variables
     for number in range(int(processes)):
         left = deadline - time.monotonic()

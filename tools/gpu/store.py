@@ -1,7 +1,7 @@
-"""``python -m tools.gpu.store FOLDER OUT … --machine h100``: make stored results of sessions.
+"""``python -m tools.gpu.store FOLDER OUT … --machine h100``: stores the results of sessions.
 
 The values of all commits become result files of asv with their side files, as if a run had
-measured them; what was measured of several, interleaved, becomes a comparison.
+measured them; cases that were interleaved between commits become a comparison.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from asv_watch.statistics.ratio import ESTIMATE
 from tools.gpu.prepare import ROOT, Prepared
 
 _FACTS = ("arch", "cpu", "num_cpu", "os", "ram")
-"""What asv keeps of a machine, and makes part of a series' identity."""
+"""Facts of a machine that asv stores and that are part of a series' identity."""
 _FEWEST_ROUNDS = 2
-"""Rounds with several commits from which a ratio has an interval."""
+"""Fewest rounds with several commits from which a ratio gets an interval."""
 _PINNED = ("torch", "torchvision", "scikit-learn")
 
 
 class Lines:
-    """What sessions wrote, by kind."""
+    """The lines that sessions wrote, by kind."""
 
     def __init__(self, files: Iterable[Path]) -> None:
         texts = [line for file in files for line in file.read_text("utf-8").splitlines()]
@@ -53,14 +53,14 @@ class Lines:
         return [line for line in self._lines if line["kind"] == kind]
 
     def measured(self) -> dict[str, list[dict[str, Any]]]:
-        """Return case to what was measured of it, a line for each round."""
+        """Return the measured lines of each case, one for each round."""
         found: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for line in self.of_kind("measured"):
             found[line["case"]].append(line)
         return found
 
     def unmeasured(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Return case to commit to why it has no value."""
+        """Return, for each case and commit without a value, the line that has the reason."""
         found: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         for line in self.of_kind("unmeasured"):
             found[line["case"]][line["commit"]] = line
@@ -68,7 +68,7 @@ class Lines:
 
 
 class Store:
-    """Results of one machine, made of what sessions wrote."""
+    """The stored results of one machine, made from the lines of sessions."""
 
     def __init__(self, results: Path, prepared: Prepared, machine: str, lines: Lines) -> None:
         self._results, self._prepared = results, prepared

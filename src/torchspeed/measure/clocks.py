@@ -1,4 +1,4 @@
-"""The right clock for a device, and timing a call with it."""
+"""The clock that suits a device, and timing a call with it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Clock = Callable[[], float]
 """Seconds from some start; only differences mean anything."""
 
 ROUNDS = (3, 10)
-"""Rounds of a workload that is held against a yardstick, at least and at most."""
+"""Fewest and most rounds of a workload that is compared with a floor or a peak."""
 
 SECONDS = 2.0
-"""No further round starts after so much wall time."""
+"""Seconds of wall time after which no further round starts."""
 
 
 def _synchronised_wall_clock(device: str) -> float:
@@ -38,7 +38,7 @@ def clock_for(device: str) -> Clock:
 
 
 def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 0.02) -> float:
-    """Time so many calls in a row that they take ``at_least`` seconds together.
+    """Return the time of one call, from calls in a row that take ``at_least`` seconds together.
 
     The number of calls is found by trying, so the last batch, which alone counts,
     comes after a warm-up wherever a call is short.
@@ -62,7 +62,7 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
 
 
 def rounds(seconds: float = SECONDS) -> Iterator[int]:
-    """Count rounds: `ROUNDS`, and within these no further one after so much wall time."""
+    """Count the rounds of a measurement, within `ROUNDS`; none starts when the time is up."""
     least, most = ROUNDS
     begun = time.perf_counter()
     for done in range(most):

@@ -1,4 +1,4 @@
-"""What compiling a workload costs: seconds, graph breaks, recompilations."""
+"""Measures the cost of compiling a workload: seconds, graph breaks, recompilations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torchspeed.measure.passes import Passes
 from torchspeed.models import Implementation
 
 REPEATS = 3
-"""Times that both passes run again, in turn, to see whether anything is compiled anew."""
+"""How often both passes run again, in turn, to see whether anything is compiled anew."""
 
 
 _GRAPHS = ("aotautograd", "fxgraph")
@@ -26,26 +26,26 @@ _GRAPHS = ("aotautograd", "fxgraph")
 
 @dataclass(frozen=True)
 class Cost:
-    """What compiling a workload took."""
+    """The cost of compiling a workload."""
 
     forward_seconds: float
     """CPU time of the first inference and of the compilers that it started."""
     backward_seconds: float
-    """The same of the first forward in training mode with its gradient."""
+    """The same for the first forward pass in training mode with its gradient."""
     graph_breaks: int
     """Places where dynamo gave control back to Python, both passes together."""
     recompilations: int
-    """Graphs that later calls with the same shapes asked for."""
+    """Number of graphs that later calls with the same shapes needed."""
 
 
 def compile_cost(
     workload: str, device: str, folder: Path, implementation: Implementation = "tuned"
 ) -> Cost:
-    """Compile both passes of a workload, nothing of them compiled before, and count.
+    """Compile both passes of a workload for the first time, and return the cost.
 
-    What a first use of ``torch.compile`` costs whatever it compiles (importing inductor,
-    asking the C++ compiler what it can do) comes before, with a function of two lines, and is
-    not counted. What the C++ compiler made of it is kept in ``folder`` for the next workload.
+    The fixed cost of a first use of ``torch.compile`` (importing inductor, asking the C++ compiler
+    for its features) is spent before, on a function of two lines, and is not counted. The output
+    of the C++ compiler for it is kept in ``folder`` for the next workload.
 
     The compiled code stays in `code_folder`.
 

@@ -1,7 +1,7 @@
-"""What a device takes for what operators are made of: a dispatch, bytes, matrix products.
+"""Measures what operators cost on a device: a dispatch, memory traffic, matrix products.
 
 All are measured in torch, at the same number of threads and under the same load as the passes
-that are held against them, and can be measured again at any moment.
+that are compared with them, and can be measured again at any moment.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from torchspeed.measure.operations import Product
 from torchspeed.measure.peak import Peak
 
 SMALLEST_TRAFFIC, LARGEST_TRAFFIC = 2**16, 2**28
-"""Bytes read and written by the smallest and largest copy that bandwidth is measured with.
-A smaller one takes little longer than its dispatch; the largest exceeds the caches."""
+"""Bytes read and written by the smallest and the largest copy that bandwidth is measured with.
+A smaller copy takes little longer than its dispatch; the largest exceeds the caches."""
 
 IMAGES, CHANNELS, SIZE, FILTER = 4, 256, 14, 3
 """Images, their channels and those of the result, rows and columns, rows of a filter: a
@@ -28,29 +28,29 @@ of MKL's matrix products on an AMD processor with AVX-512."""
 CONVOLUTION_FLOPS = 2 * IMAGES * (CHANNELS * FILTER * (SIZE - FILTER + 1)) ** 2
 
 SAMPLE_SECONDS = 0.005
-"""A measurement repeats its call for so long at least."""
+"""Seconds for which a measurement repeats its call at least."""
 
 _HIDDEN = 1.2
-"""Work that takes less than so many dispatches on a GPU is hidden behind its dispatch."""
+"""Work on a GPU that takes less than this many dispatches is hidden behind its dispatch."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds and rates that were measured within a second or so."""
+    """Seconds and rates, measured together within about a second."""
 
     dispatch_seconds: float
-    """Of one operator on one number."""
+    """Seconds of one operator on one number."""
     bytes_per_second: Mapping[int, float]
-    """Of copies, by the bytes that they read and write (`traffic_class`)."""
+    """Seconds of copies, by the bytes that they read and write (`traffic_class`)."""
     product_seconds: Mapping[Product, float]
-    """Of products, without a dispatch."""
+    """Seconds of products, without a dispatch."""
     flops_per_second: float
-    """Of the fastest square product or of a dense convolution, whichever is faster."""
+    """FLOP/s of the fastest square product or of a dense convolution, whichever is faster."""
     overlaps: bool = False
     """Whether the device works while the host dispatches, as a GPU does."""
 
     def moving(self, moved_bytes: int) -> float:
-        """Return the seconds to read and write so many bytes together, without a dispatch."""
+        """Return the seconds to read and write this many bytes together, without a dispatch."""
         if moved_bytes == 0:
             return 0.0
         return moved_bytes / self.bytes_per_second[traffic_class(moved_bytes)]
@@ -68,7 +68,7 @@ def traffic_class(moved_bytes: int) -> int:
 
 
 class CostMeter:
-    """Measures `Costs` of the sizes that it was made for, as often as asked."""
+    """Measures `Costs` for the sizes that it was made for, as often as asked."""
 
     def __init__(
         self, peak: Peak, moved_bytes: Iterable[int], products: Iterable[Product]
@@ -76,9 +76,9 @@ class CostMeter:
         """Allocate operands on the device of ``peak``, and choose the layouts of products.
 
         Args:
-            peak: rate of FLOPs that are of no product.
-            moved_bytes: bytes that will be asked of `Costs.moving`.
-            products: those that will be asked of `Costs.multiplying`.
+            peak: rate of FLOPs that belong to no matrix product.
+            moved_bytes: numbers of bytes that `Costs.moving` will be called with.
+            products: products that `Costs.multiplying` will be called with.
         """
         self._peak = peak
         self._clock = clock_for(peak.device.type)
@@ -122,7 +122,7 @@ class CostMeter:
 
     @torch.inference_mode()
     def _fastest(self, product: Product) -> Callable[[], object]:
-        """Return the product with its operands row by row or column by column, as is fastest."""
+        """Return the product with its operands by rows or by columns, whichever is fastest."""
         left = torch.randn(product.batch, product.rows, product.inner, device=self._peak.device)
         right = torch.randn(product.batch, product.inner, product.columns, device=left.device)
         layouts = [
@@ -134,7 +134,7 @@ class CostMeter:
 
 
 def _copy(size: int, device: torch.device) -> Callable[[], object]:
-    """Return the copy of so many bytes; 1 stands for a single number."""
+    """Return a copy of this many bytes; 1 stands for a single number."""
     numbers = max(1, size // 4)
     source, target = torch.zeros(2, numbers, device=device)
     return lambda: target.copy_(source)

@@ -1,4 +1,4 @@
-"""A pass as one CUDA graph: its kernels recorded once and launched together ever after.
+"""A pass as one CUDA graph: its kernels are recorded once and launched together afterwards.
 
 The recurrent models are bound by launches: dozens to hundreds of kernels of a few
 microseconds each, one call from Python after the other. A graph launches them all in one
@@ -23,8 +23,8 @@ def capture(run: Callable[[], T], device: torch.device) -> tuple[Callable[[], No
     """Record work that waits for nothing into a graph, after a warm-up on a stream of its own.
 
     Returns:
-        What runs it again, and its results. They hold no values before the first replay, and
-        every replay writes over them.
+        A function that replays the graph, and the results of the work. They hold no values
+        before the first replay, and every replay overwrites them.
     """
     current, side = torch.cuda.current_stream(device), torch.cuda.Stream(device)
     side.wait_stream(current)

@@ -15,15 +15,15 @@ class DevicePeaks:
     allocated: int
     """Bytes in tensors: parameters, inputs, activations, workspaces."""
     reserved: int
-    """Bytes taken from the driver: the above, and what fragmentation and rounding cost."""
+    """Bytes taken from the driver: the above, and what is lost to fragmentation and rounding."""
 
 
 def device_peaks(run: Callable[[], object], device: str) -> DevicePeaks:
     """Run a pass twice on ``device`` and read the second's peaks.
 
-    The first makes what stays (parameters on the device, workspaces of cuBLAS
-    and cuDNN). What only it needed is given back before the second, or the reserve would
-    tell of the warm-up.
+    The first run allocates what stays (parameters on the device, workspaces of cuBLAS and
+    cuDNN). Memory that only it needed is given back before the second; otherwise the reserve
+    would be that of the warm-up.
 
     Args:
         run: the pass; what it returns is not kept.

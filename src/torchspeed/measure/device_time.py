@@ -31,14 +31,14 @@ _ON_DEVICE = {"kernel", "gpu_memcpy", "gpu_memset"}
 
 @dataclass(frozen=True)
 class DeviceTime:
-    """What one pass costs the device."""
+    """How long one pass keeps the device busy."""
 
     kernel_seconds: float
     """Sum of the durations of all kernels, copies and fills."""
     busy_seconds: float
     """Time in which at least one of them ran: less than the sum where some overlap."""
     launches: float
-    """Kernels, copies and fills; the same in every process on one kind of card."""
+    """Number of kernels, copies and fills; the same in every process on one kind of card."""
     busy_share: float
     """Busy time over the wall time of a pass that is not profiled."""
 
@@ -74,7 +74,7 @@ def busy_seconds(events: Iterable[tuple[float, float]]) -> float:
 
 
 def events_on_device(trace: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Return start and end, in seconds, of what ran on the device in one of torch's traces."""
+    """Return start and end, in seconds, of each event on the device in one of torch's traces."""
     return [
         (event["ts"] * 1e-6, (event["ts"] + event["dur"]) * 1e-6)
         for event in trace["traceEvents"]

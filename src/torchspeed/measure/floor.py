@@ -1,13 +1,13 @@
-"""A floor under the time of a pass: what its products, its traffic and its dispatches cost.
+"""A lower bound of the time of a pass, from its products, its memory traffic and its dispatches.
 
 The roofline model (S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual
 performance model for multicore architectures", CACM 52 (2009), doi:10.1145/1498765.1498785)
 bounds a kernel by the larger of two times, arithmetic over peak rate and bytes over bandwidth.
-Here both are those of this machine at the kernel's own sizes, and torch's dispatcher is added.
+Here both are measured on this machine at the kernel's own sizes, and torch's dispatcher is added.
 docs/metrics.md has the formulas and what they leave out.
 
-Costs and passes are measured in turn, in one process: what slows the machine for a while slows
-both, so it cancels in their ratio.
+Costs and passes are interleaved in one process: what slows the machine for a while slows both, so
+it cancels in their ratio.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ FLOOR_MODES = ("eager", "compiled")
 
 @dataclass(frozen=True)
 class PassWork:
-    """What one pass has to do."""
+    """The work of one pass: its operators, and the bytes that it must move."""
 
     operations: Sequence[Operation]
     compulsory_bytes: int
-    """Parameters, inputs and results; of a backward pass also activations, twice."""
+    """Bytes of parameters, inputs and results; backward also of activations, twice."""
 
     @property
     def products(self) -> Counter[Product]:
-        """All products of the pass, and how often each is computed."""
+        """All matrix products of the pass, and how often each is computed."""
         products: Counter[Product] = Counter()
         for operation in self.operations:
             products.update(operation.products)
@@ -47,7 +47,7 @@ class PassWork:
 
 @dataclass(frozen=True)
 class Floor:
-    """A pass against its floor over the rounds."""
+    """The time of a pass and its ratio to the floor, over the rounds."""
 
     floor_seconds: float
     """Median."""
@@ -70,9 +70,9 @@ def floor_of(
     batch: int | None = None,
     seconds: float = SECONDS,
 ) -> FloorOfWorkload:
-    """Time both passes of a workload in turn with the costs of what they consist of.
+    """Time both passes of a workload, interleaved with the operations that they consist of.
 
-    Each pass is held against the mean of the floors measured just before and just after.
+    Each pass is compared with the mean of the floors measured just before and just after.
 
     Args:
         workload: name in `torchspeed.workloads`.
@@ -111,9 +111,9 @@ def against_floors(
     clock: Clock,
     repeats: Iterable[int],
 ) -> Iterator[tuple[list[float], list[float]]]:
-    """Yield, of each round, the seconds of each run, and the floors around them.
+    """Yield for each round the seconds of each run, and its floors.
 
-    These are the means of the floors measured just before and just after.
+    A floor is the mean of those measured just before and just after the run.
     """
     before = floors()
     for _ in repeats:
@@ -126,7 +126,7 @@ def against_floors(
 def pass_works(
     workload: str, batch: int | None = None, implementation: Implementation = "tuned"
 ) -> tuple[PassWork, PassWork]:
-    """Return what forward and backward pass of a workload have to do, recorded on the CPU.
+    """Return the work of the forward and the backward pass of a workload, recorded on the CPU.
 
     Raises:
         ValueError: no such workload or implementation, or a batch below 1.
@@ -141,7 +141,7 @@ def pass_works(
 
 
 def meter_for(works: Sequence[PassWork], peak: Peak) -> CostMeter:
-    """Return the meter of everything that both floors of these passes ask for."""
+    """Return a meter of all costs that the eager and the compiled floor of these passes need."""
     operations = [operation for work in works for operation in work.operations]
     moved = [operation.moved_bytes for operation in operations]
     moved += [work.compulsory_bytes for work in works]
@@ -150,7 +150,7 @@ def meter_for(works: Sequence[PassWork], peak: Peak) -> CostMeter:
 
 
 def eager_floor(work: PassWork, costs: Costs) -> float:
-    """Return the least seconds of the operators of a pass, one after the other."""
+    """Return a lower bound, in seconds, of a pass whose operators run one after the other."""
     own = sum(
         max(costs.multiplying(o.products, o.other_flops), costs.moving(o.moved_bytes))
         for o in work.operations
@@ -159,7 +159,7 @@ def eager_floor(work: PassWork, costs: Costs) -> float:
 
 
 def compiled_floor(work: PassWork, costs: Costs) -> float:
-    """Return the least seconds of a pass that is one call and moves only what it must."""
+    """Return a lower bound, in seconds, of a pass that is one call and moves only what it must."""
     other_flops = sum(operation.other_flops for operation in work.operations)
     arithmetic = costs.multiplying(work.products, other_flops)
     own = max(arithmetic, costs.moving(work.compulsory_bytes))
@@ -167,7 +167,7 @@ def compiled_floor(work: PassWork, costs: Costs) -> float:
 
 
 def _together(dispatching: float, own: float, costs: Costs) -> float:
-    """Return how long both take: a GPU computes while the host dispatches what follows."""
+    """Return the time of dispatch and work: on a GPU they overlap, on a CPU they add up."""
     return max(dispatching, own) if costs.overlaps else dispatching + own
 
 

@@ -1,7 +1,7 @@
 """Measures from which batch the tuned implementation of a model is no slower than the plain one.
 
-``python -m torchspeed.measure.formulations [DEVICE]`` prints a line a batch and writes the part of
-a device in ``models/fastest.json``. Both implementations are timed in turn, on one thread.
+``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes the part
+of a device in ``models/fastest.json``. Both implementations are interleaved, on one thread.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from torchspeed.models.fastest import FILE, thresholds
 from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
-"""Beside the batch of a model's source."""
+"""Batches that are measured beside the batch of a model's source."""
 ROUNDS = 5
 AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
 NOISE = 0.99
-"""The tuned one counts as no slower from this ratio of plain over tuned on."""
+"""Smallest ratio of plain over tuned time at which the tuned one counts as no slower."""
 
 Ratios = dict[int, float]
-"""Batch to the plain one's time over the tuned one's."""
+"""The ratio of plain over tuned time by batch."""
 
 
 def measure(workload: str, device: str, pass_name: str, batch: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def measure(workload: str, device: str, pass_name: str, batch: int) -> np.ndarra
 
 
 def threshold(ratios: Ratios) -> int | None:
-    """Return the smallest batch from which on no measured batch is slower; None if the last is."""
+    """Return the smallest batch from which no measured batch is slower; None if the last is."""
     smallest = None
     for batch in sorted(ratios, reverse=True):
         if ratios[batch] < NOISE:
@@ -58,7 +58,7 @@ def threshold(ratios: Ratios) -> int | None:
 
 
 def main(device: str = "cpu") -> None:
-    """Measure every tuned model on a device, and write what was found."""
+    """Measure every tuned model on a device, and write the thresholds."""
     torch.set_num_threads(1)
     found: dict[str, dict[str, int | None]] = {}
     for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:

@@ -1,4 +1,4 @@
-"""How long one forecast takes whoever waits for it: single calls, at a batch of one."""
+"""Latency of one forecast: single calls at a batch of one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torchspeed.measure.passes import passes
 from torchspeed.models import Implementation
 
 FIRST_CALLS, FIRST_SECONDS = 3, 0.5
-"""Calls, and seconds of calls, that are not counted: they compile and load kernels."""
+"""Calls, and seconds of calls, that are not counted, because they compile and load kernels."""
 
 CALLS, SECONDS = (100, 2000), 4.0
-"""Counted calls at least and at most; no further one after so many seconds."""
+"""Fewest and most counted calls, and the seconds after which no further one starts."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Latency:
 
     median_seconds: float
     percentile_99_seconds: float
-    """Exceeded by one call in a hundred."""
+    """Time that one call in a hundred exceeds."""
     calls: int
 
 
 def latency_of(
     workload: str, device: str, mode: str = "eager", implementation: Implementation = "plain"
 ) -> Latency:
-    """Time single inferences of one sample, each until its result is there.
+    """Time single inferences of one sample, each until its result is available.
 
     Args:
         workload: name in `torchspeed.workloads`.

@@ -1,7 +1,8 @@
 """The operators of a pass, each with its matrix products and the bytes that it must move.
 
-A pass is recorded below autograd. Views are left out: they compute nothing. FLOPs are those of
-``torch.utils.flop_counter``, and of the LSTM kernel that torch takes on CPUs, which it leaves out.
+A pass is recorded below autograd. Views are left out, because they compute nothing. FLOPs are
+counted by ``torch.utils.flop_counter``; those of torch's LSTM kernel on CPUs, which it lacks, are
+added here.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class Operation:
     """One call of an operator."""
 
     name: str
-    """Without its overload: ``aten::addmm``."""
+    """Name without the overload, such as ``aten::addmm``."""
     products: Mapping[Product, int]
     """The matrix products in it, and how often each is computed."""
     other_flops: int
     """FLOPs of convolutions, without those on padding, and of fused attention."""
     moved_bytes: int
-    """Bytes of all different tensors that it reads or writes, each once."""
+    """Bytes of all tensors that it reads or writes, each counted once."""
     padding_flops: int = 0
     """FLOPs of convolutions on padding, which formulas count and kernels may leave out."""
 
@@ -57,7 +58,7 @@ class Operation:
 
 
 def record(run: Callable[[], object]) -> list[Operation]:
-    """Return the operators of ``run`` in their order, without views.
+    """Return the operators that ``run`` calls, in order, without views.
 
     It must not enter ``torch.inference_mode``, where composite operators arrive whole.
     """
@@ -95,7 +96,7 @@ def is_view(func: Any) -> bool:
 
 
 def _moved_bytes(name: str, arguments: object, out: object) -> int:
-    """Return the bytes of all different tensors, unless memory only gets a name or a new one."""
+    """Return the bytes of all different tensors; 0 where memory is only named or allocated."""
     read, written = _by_view(arguments), _by_view(out)
     storages = {storage for storage, *_ in read}
     fresh = {view: size for view, size in written.items() if view[0] not in storages}
@@ -117,14 +118,14 @@ def _by_view(tensors: object) -> dict[tuple[Any, ...], int]:
 
 
 def dense_parts(tensor: Tensor) -> tuple[Tensor, ...]:
-    """Return what holds a tensor's numbers: itself, or indices and values of a sparse one."""
+    """Return the tensors that hold the numbers; a sparse one has indices and values."""
     if tensor.layout == torch.sparse_coo:
         return tensor._indices(), tensor._values()
     return (tensor,)
 
 
 def _products_of(operator: Any, args: tuple[Any, ...]) -> Counter[Product]:
-    """Return the products that one call computes, and how often each.
+    """Return the matrix products that one call computes, and how often it computes each.
 
     Convolutions and fused attention have none: their kernels choose the products themselves.
 
@@ -137,7 +138,7 @@ def _products_of(operator: Any, args: tuple[Any, ...]) -> Counter[Product]:
 
 
 def _share_inside(operator: Any, args: tuple[Any, ...]) -> float:
-    """Return the share of a convolution's multiply-adds that see no padding; 1 of all else.
+    """Return the share of a convolution's multiply-adds that see no padding; 1 for others.
 
     Args:
         operator: a packet of overloads, such as ``torch.ops.aten.convolution``.
@@ -171,7 +172,7 @@ def _product_and_sum(_: Tensor, left: Tensor, right: Tensor) -> Counter[Product]
 
 
 def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> Counter[Product]:
-    """Return one product for all steps of the input, and one a step for the state."""
+    """Return one product for all steps of the input, and one per step for the state."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
     of_input = Product(1, steps * batch, features, gates)
@@ -181,7 +182,7 @@ def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> Cou
 def _lstm_layer_backward(
     x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any
 ) -> Counter[Product]:
-    """Return one product a step for the gradient of the state; others are one for all steps."""
+    """Return one product per step for the state's gradient; the others are one for all steps."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
     of_all_steps = [
@@ -195,7 +196,7 @@ def _lstm_layer_backward(
 def _attention(
     x: Tensor, key: Tensor, value: Tensor, width: int, heads: int, *_: Any
 ) -> Counter[Product]:
-    """Return the products of self-attention in one operator, as torch infers with it."""
+    """Return the products of torch's self-attention operator, which inference uses."""
     batch, tokens, _width = x.shape
     return Counter(
         [
@@ -231,4 +232,4 @@ _PRODUCTS: dict[Any, Callable[..., Counter[Product]]] = {
     _aten.mkldnn_rnn_layer_backward: _lstm_layer_backward,
 }
 _FIRST_OF_CONVOLUTION = {_aten.convolution: 0, _aten.convolution_backward: 1}
-"""Place of the input; weight, a bias or its size, stride, padding and dilation come next."""
+"""Index of the input; weight, a bias or its size, stride, padding and dilation follow it."""

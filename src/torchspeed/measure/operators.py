@@ -1,6 +1,6 @@
-"""Single operators of torch, forward and backward, in the formats that models compute in.
+"""Single operators of torch, forward and backward, in the number formats of models.
 
-A model's change can be traced one level down with them. Everything here runs on torch 2.0 and
+They trace a model's change one level down. Everything here runs on torch 2.0 and
 later; what a release cannot compute is reported as not implemented, with torch's own words.
 """
 
@@ -20,12 +20,12 @@ FORMATS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 """Number formats of all operands. Unlike in variants of models, nothing is cast on the way."""
 
 _MISSING = ("not implemented for", "not supported", "could not create a primitive")
-"""What torch's errors contain where a release has no kernel for a format."""
+"""Texts in torch's errors where a release has no kernel for a format."""
 
 
 @dataclass(frozen=True)
 class _Draw:
-    """Draws operands from one generator: the same values for the same seed on every device."""
+    """Draws operands from one generator: a seed gives the same values on every device."""
 
     device: torch.device
     dtype: torch.dtype
@@ -40,7 +40,7 @@ class _Draw:
         return torch.randint(limit, shape, generator=self.generator).to(self.device)
 
     def weights(self, module: nn.Module) -> tuple[Tensor, ...]:
-        """Put a module where operands are, draw its parameters, and return them."""
+        """Move a module to the operands' device, draw its parameters, and return them."""
         module.to(self.device, self.dtype)
         with torch.no_grad():
             for parameter in module.parameters():
@@ -49,7 +49,7 @@ class _Draw:
 
 
 _Built = tuple[Callable[..., Tensor], tuple[Tensor, ...]]
-"""A function, and the operands that it is called with and differentiated by."""
+"""A function, and the operands that it is called with and differentiated with respect to."""
 
 
 def _linear(draw: _Draw, batch: int, inputs: int, outputs: int) -> _Built:
@@ -186,7 +186,7 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "index_add": _index_add,
     "cross_entropy": _cross_entropy,
 }
-"""Name to what builds it from its sizes.
+"""The function that builds each operator from its sizes, by name.
 
 ``add`` adds one row to every row of a matrix, ``select`` takes its last column.
 ``pointwise_conv2d`` has filters of one pixel, for which torch has another kernel where it runs
@@ -270,6 +270,6 @@ def operator_passes(
     """Return the passes of a case, built at the first call and kept while the case runs.
 
     Raises:
-        ValueError: as of `OperatorPasses`.
+        ValueError: for the reasons that `OperatorPasses` names.
     """
     return OperatorPasses(operator, device, number_format, sizes)

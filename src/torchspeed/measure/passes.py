@@ -31,9 +31,9 @@ def _require(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 def _autocast(function: Callable[P, Tensor], device_type: str) -> Callable[P, Tensor]:
-    """Let products and convolutions compute in bfloat16, and what loses by it in float32.
+    """Let products and convolutions compute in bfloat16, and sensitive operators in float32.
 
-    Gradients are computed in the format of their forward.
+    Gradients are computed in the format of their forward pass.
     """
 
     def autocast(*args: P.args, **kwargs: P.kwargs) -> Tensor:
@@ -131,8 +131,8 @@ class Passes:
 class CapturedPasses:
     """The passes of a workload, each one CUDA graph that is fed new values at every call.
 
-    A pass is what a user of the graph does: copy a batch from elsewhere on the device into
-    the graph's buffers, and replay.
+    A pass does what a user of the graph does: it copies a batch from elsewhere on the device into
+    the graph's buffers, and replays.
     """
 
     def __init__(self, passes: Passes) -> None:
@@ -141,7 +141,7 @@ class CapturedPasses:
         self._targets = passes.targets.clone()
 
     def forward(self) -> Tensor:
-        """Run one inference and return the output, which the next inference writes over."""
+        """Run one inference and return the output, which the next inference overwrites."""
         _fill(self._passes.inputs, self._inputs)
         replay, output = self._forward_graph
         replay()
@@ -184,7 +184,7 @@ def passes(
     asv calls ``setup`` before every sample; without this cache passes would be built each time.
 
     Raises:
-        ValueError: as of `Passes`; no such mode, or a CUDA graph of another device.
+        ValueError: for the reasons that `Passes` names, an unknown mode, or a CUDA graph on a CPU.
     """
     _require("mode", mode, MODES)
     captured = mode == "cudagraph"

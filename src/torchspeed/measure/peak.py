@@ -1,9 +1,9 @@
 """The rate a device reaches in a large matrix product: its own measured peak.
 
-What a maker prints is a clock rate times units, which no program sees. A square product
-of float32 matrices, in torch, at the same number of threads and under the same load as
-the models, is a mark that a model can be held against: a share of it says how much of
-the device the model's *products* use.
+A vendor's peak is clock rate times units, which no program reaches. The rate of a square product
+of float32 matrices, in torch, with the same number of threads and under the same load as the
+models, is one that a model can be compared with: a share of it says how much of the device the
+model's *products* use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIZES = {"cpu": (512, 1024, 2048), "cuda": (2048, 4096, 8192)}
 fill a large GPU."""
 
 TRIALS = 3
-"""Times that each size is tried."""
+"""How often each size is tried."""
 
 
 class Peak:

@@ -1,7 +1,7 @@
-"""What processes do first that asv does not start: keep freed memory, and end with their parent.
+"""First steps of processes that asv does not start: keep freed memory, end with the parent.
 
-By default glibc gives large blocks back to the kernel and faults them in again at every
-pass: noise, and slower. asv's environments set ``MALLOC_*`` variables against that
+By default glibc gives large blocks back to the kernel and faults them in again at every pass,
+which is slower and adds noise. asv's environments set ``MALLOC_*`` variables against that
 (asv.conf.json), which glibc reads before a process's first line; in a process that runs
 already, ``mallopt`` does the same, for it and for what it forks.
 """
@@ -26,13 +26,13 @@ asv.conf.json."""
 
 
 def keep_memory() -> bool:
-    """Have this process keep the memory it frees, as processes in asv's environments do.
+    """Make this process keep the memory it frees, as processes in asv's environments do.
 
     ``mallopt`` takes an int, so blocks of 2 GiB or more still come from the kernel,
     where asv's limit is 4 GiB. What a variable of the environment sets stays as it is.
 
     Returns:
-        Whether the allocator is glibc's and took it all.
+        Whether the allocator is glibc's and accepted all values.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -1,9 +1,9 @@
 """Model FLOPs utilisation: how much of a device's own peak a pass reaches.
 
-A pass and the peak (`torchspeed.measure.peak`) are timed in turn, in one process: what
-slows the machine for a while slows both, so it cancels in their ratio. FLOPs are those of
-`torchspeed.measure.work`, so elementwise arithmetic, which keeps the device as busy,
-counts for nothing: a model of many small operators has a small share by its nature.
+A pass and the peak (`torchspeed.measure.peak`) are interleaved in one process: what slows the
+machine for a while slows both, so it cancels in their ratio. FLOPs are those of
+`torchspeed.measure.work`. Elementwise arithmetic keeps the device busy too but is not counted, so
+a model of many small operators has a small share.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torchspeed.measure.work import CountablePasses, count
 
 @dataclass(frozen=True)
 class Utilisation:
-    """What a pass reaches: medians over the rounds."""
+    """The rate that a pass reaches: medians over the rounds."""
 
     flops_per_second: float
     share_of_peak: float
@@ -36,10 +36,10 @@ class UtilisationOfWorkload:
 
 
 def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> UtilisationOfWorkload:
-    """Time both passes of a workload in turn with the peak of the same device.
+    """Time both passes of a workload, interleaved with the peak of the same device.
 
-    Each pass is held against the mean of the peaks measured just before and just after. FLOPs are
-    those of the plain model, whichever runs: arithmetic that a formulation adds is no use.
+    Each pass is compared with the mean of the peaks measured just before and just after. FLOPs are
+    those of the plain model, whichever runs: arithmetic that a formulation adds is not counted.
 
     Raises:
         ValueError: no such workload, or a batch below 1.

@@ -1,7 +1,7 @@
-"""The work that a workload asks for, in values without noise.
+"""Counts the work of a workload, which has no noise.
 
-Times say how long it took; these say how much there was to do, and are the same in
-every run, so that a change in *work* shows even where it drowns in noise.
+Times say how long the work took; these values say how much there was, and are the same in
+every run, so a change in *work* shows even where noise hides the change in time.
 
 - **FLOPs**: two for each multiply-add of matrix products, convolutions, attention and
   recurrent kernels. Elementwise arithmetic is not counted.
@@ -29,7 +29,7 @@ from torchspeed.models import Implementation
 
 @dataclass(frozen=True)
 class Work:
-    """What one forward or backward pass does."""
+    """The work of one forward or backward pass."""
 
     flops: int
     dispatches: int
@@ -46,10 +46,10 @@ class WorkOfWorkload:
 
 
 def count(run: Callable[[], object]) -> Work:
-    """Count FLOPs and dispatches of what ``run`` does.
+    """Count the FLOPs and dispatches of ``run``.
 
-    It must not enter ``torch.inference_mode``: operators then arrive whole that
-    autograd would have taken apart, and a product inside them is not seen.
+    It must not enter ``torch.inference_mode``, in which composite operators are not taken apart
+    and products inside them are not seen.
     """
     operations = record(run)
     return Work(sum(operation.flops for operation in operations), len(operations))
@@ -88,7 +88,7 @@ def count_flops(
 
 
 def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
-    """Return the bytes that autograd keeps of an item for the backward pass.
+    """Return the bytes that autograd keeps for the backward pass of one item.
 
     Args:
         model: on any device, in either mode.
@@ -112,7 +112,7 @@ def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
 
 
 def _state_without_values(model: nn.Module) -> dict[str, Tensor]:
-    """Return parameters and buffers of shapes alone: with them nothing is computed."""
+    """Return parameters and buffers with shapes but no values, so that nothing is computed."""
     tensors = chain(model.named_parameters(), model.named_buffers())
     return {
         name: torch.empty_like(tensor, device="meta", requires_grad=tensor.requires_grad)
@@ -126,11 +126,11 @@ def parameter_bytes(model: nn.Module) -> int:
 
 
 def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int:
-    """Return the bytes that autograd keeps of ``run`` for its backward pass.
+    """Return the bytes that autograd keeps for the backward pass of ``run``.
 
     Args:
         run: computes the tensor that a backward pass would start from.
-        apart_from: parameters, inputs: what was there before.
+        apart_from: tensors that existed before, such as parameters and inputs.
     """
     before = {tensor.untyped_storage()._cdata for tensor in apart_from}
     kept: dict[int, int] = {}

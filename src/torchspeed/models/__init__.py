@@ -1,4 +1,4 @@
-"""The models that are measured: a file each, found by itself.
+"""The models that are measured: one file each, which is found without being listed.
 
 ``create_model("darnn")`` makes a model as its source configured it. The files here write it as
 its paper does, in torch's own layers; those of ``tuned`` compute the same function of the same
@@ -6,7 +6,7 @@ parameters faster. Importing this package imports torch but not torchvision, whi
 second: that happens when the first model built on it is made.
 
 The models with attention have a method ``attention_weights(x)``, which returns a
-dictionary of what ``forward`` weighed with. ``forward`` itself pays nothing for it.
+dictionary of the weights that ``forward`` used. ``forward`` itself pays nothing for it.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Checks that every model makes: of its configuration, and of its input.
+"""Checks that every model makes of its configuration and of its input.
 
 They look at Python integers and at shape, dtype and device only, never at a
 tensor's values, so that they neither wait for a device nor break a compiled

@@ -1,8 +1,9 @@
-"""Which implementation of a model to run: the one that was measured to be faster for a batch.
+"""Chooses the implementation of a model that was measured to be faster for a batch.
 
 ``fastest.json`` has, by device type, model and pass, the smallest batch from which the tuned
-implementation is no slower than the plain one, or null where no batch was; on another device plain
-ones run. ``python -m torchspeed.measure.formulations DEVICE`` measures a device and writes it.
+implementation is no slower than the plain one, or null where there is none. On a device that is
+not in the file, plain models run. ``python -m torchspeed.measure.formulations DEVICE`` measures a
+device and writes the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instance norm over time that a forecast undoes: a window's level and size pass it by."""
+"""Instance norm over time, which is undone in the forecast: level and size bypass the model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """LSTM with one bias a gate, as Flux has it.
 
-``torch.nn.LSTM`` has two biases a gate that only ever appear as their sum: the
-second adds 4 x hidden parameters and no function. Here there is one.
+``torch.nn.LSTM`` has two biases a gate, which appear only as their sum: the second adds
+4 x hidden parameters and changes no function. Here there is one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of models: a name, and what makes the plain and the tuned model of that name."""
+"""The table of models: the functions that make the plain and the tuned model of each name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker
 
     Args:
         name: of the model.
-        tuned: it is the tuned implementation of the plain model of this name, with its arguments.
+        tuned: whether this is the tuned implementation of the plain model of that name.
     """
 
     def register(maker: Maker) -> Maker:

@@ -1,4 +1,4 @@
-"""Prints what torch adds to what a process measures with: its build, libraries and threads.
+"""Prints facts about torch that can change measured values: its build, libraries and threads.
 
 asv-watch runs it in the measured environment (``facts_script`` of asv.conf.json), and it needs
 nothing of this package, so that it works for commits from before it. It fails where torch and

@@ -19,13 +19,13 @@ from collections.abc import Callable
 from typing import Any, TypedDict
 
 _BATCHES = 5
-"""The least time of an operator in so many batches counts, because interference only adds time."""
+"""Number of batches; an operator's least time counts, because interference only adds time."""
 _BATCH_SECONDS = 0.2
 """The calls of a batch take at least this long together, without the profiler."""
 _WARMUP = 0.2  # s
 _MOST_CALLS = 50
 _SECONDS = 10.0
-"""After which no new batch begins: old releases of torch take long to add up small operators."""
+"""Seconds after which no new batch begins: old releases of torch are slow to sum up operators."""
 
 
 class Operator(TypedDict):
@@ -53,7 +53,7 @@ class Kernel(TypedDict):
 
 
 class Counts(TypedDict):
-    """How much one call of the case does."""
+    """Counts of the work of one call of the case."""
 
     dispatches: int
     """Calls of operators, those that other operators make included."""
