@@ -16,18 +16,18 @@ CSV_PREFIX = "csv:"
 """``csv:FILE`` names any comma-separated table."""
 
 IMPORT_MARK = ":"
-"""``package.module:callable`` has it, a name of our own has not."""
+"""Separates module and callable in ``package.module:callable``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A data set as a list shows it."""
+    """A data set as `torchspeed list` shows it."""
 
     kind: str
     """``images`` or ``series``; ``dummy`` takes the shape of either."""
     about: str
     needs: str
-    """What has to be there first."""
+    """Files that have to be there first."""
 
 
 DATA = {
@@ -72,13 +72,13 @@ DATA_PANEL = "Data"
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
-    """How a named data set is to be read.
+    """How a named data set is read.
 
     Each set reads the fields that concern it: a CNN's data its ``shape``, a
     series its ``window``, ``horizon`` and ``target``.
     """
 
-    # Where files lie decides nothing: the same data from elsewhere are equal.
+    # Not compared: the same data from another folder are equal.
     data_dir: Path = option(Path("data"), "Folder of the data.", compare=False, panel=DATA_PANEL)
     download: bool = option(False, "Download what is missing.", compare=False, panel=DATA_PANEL)
     items: int | None = option(
@@ -94,7 +94,7 @@ class DataOptions:
         min=1,
         panel=DATA_PANEL,
     )
-    """`USUAL_WINDOW` where neither a person nor a recipe says it."""
+    """`USUAL_WINDOW` where neither an option nor a recipe gives one."""
     horizon: int = option(
         3, "Steps from the window's last step to the value to forecast.", min=1, panel=DATA_PANEL
     )

@@ -1,6 +1,6 @@
 """The interface of data sets: items to train on, to validate with and to test on.
 
-A series has its normalisation, column by column, and the inverse of that.
+A series also has the normalisation of its columns, and the inverse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EPSILON = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The normalisation of each column: less its mean, over its deviation."""
+    """The normalisation of each column: subtract its mean, divide by its deviation."""
 
     mean: Tensor
     """(columns,), in the unit of each column."""
@@ -36,7 +36,7 @@ class Scale:
         return (values - self.mean) / self.deviation
 
     def restore(self, values: Tensor, columns: slice) -> Tensor:
-        """Normalised values (..., chosen columns) in the units that they were measured in."""
+        """Return normalised values (..., chosen columns) in the units of the data."""
         return values * self.deviation[columns] + self.mean[columns]
 
 
@@ -59,13 +59,13 @@ class Data:
     source: str
     """Where the data come from."""
     target: int | None = None
-    """Column that a series' targets are of; None for all of them, or for images."""
+    """Column that a series' targets come from; None for all columns, and for images."""
     validation: Dataset[Any] | None = None
-    """Items to choose the best epoch by; None where there are none apart from ``test``."""
+    """Items that choose the best epoch; None where there are none apart from ``test``."""
     scale: Scale | None = None
     """How a series was normalised; None for images and random numbers."""
     season: int | None = None
-    """Rows of a season, such as 12 for months; None where the frequency of the data says none."""
+    """Rows of a season, such as 12 for months; None where the data's frequency is not known."""
 
     @property
     def target_columns(self) -> slice:

@@ -23,7 +23,7 @@ from torchspeed.data.series import split_series
 from torchspeed.data.tables import Table
 
 TRAIN_ITEMS = 1437
-"""The first four fifths, as scikit-learn's own examples cut it; writers do not mix much."""
+"""The first four fifths, as in scikit-learn's examples, so that few writers are in both parts."""
 
 EEG_ELECTRODES = ("pg3", "pg5", "pg7", "pg9")
 
@@ -66,7 +66,7 @@ def load_digits(options: DataOptions) -> Data:
 
 
 def load_el_nino(options: DataOptions) -> Data:
-    """732 monthly temperatures of the sea, in windows."""
+    """Return windows of 732 monthly sea temperatures."""
     file = _file_of("statsmodels", "datasets/elnino/elnino.csv")
     years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
@@ -78,7 +78,7 @@ def load_el_nino(options: DataOptions) -> Data:
 
 
 def load_eeg(options: DataOptions) -> Data:
-    """800 samples of the potential at four electrodes, in windows."""
+    """Return windows of 800 samples of the potential at four electrodes."""
     file = _file_of("matplotlib", "mpl-data/sample_data/eeg.dat")
     samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     values = torch.from_numpy(samples).float()

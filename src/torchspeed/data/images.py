@@ -1,6 +1,6 @@
 """MNIST, FashionMNIST and CIFAR-10, and folders of pictures, through torchvision's own loaders.
 
-Pictures lie as ImageNet does: a folder a class under train and val. They are prepared as in
+Pictures lie as in ImageNet: a folder per class under train and val. They are prepared as in
 torchvision's reference and in BenchmarkJade: shorter side to 256/224 of the wanted height, centre
 crop, ImageNet's mean and deviation.
 """
@@ -33,7 +33,7 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
 _FAULTS = (OSError, EOFError, RuntimeError, ValueError, AssertionError, KeyError)
-"""What torchvision raises for a file that is missing, damaged or not to be fetched."""
+"""Errors that torchvision raises for a file that is missing, damaged or not to be fetched."""
 
 
 def load_images(name: str, options: DataOptions) -> Data:

@@ -1,4 +1,4 @@
-"""Opening a data set by its name, and importing a person's own sets and models."""
+"""Opens a data set by its name, and imports a user's own data sets and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of a data set in an order that a seed decides, made here or by torch's DataLoader."""
+"""Batches of a data set in an order that a seed decides, by this process or torch's DataLoader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Indices = NDArray[np.int64]
 class Batches:
     """Batches of a data set, in an order that seed and epoch alone decide.
 
-    So a run that is taken up again at epoch *n* sees what it would have seen.
+    So a run that is resumed at epoch *n* sees the batches that it would have seen.
     Worker processes live from the first epoch to the last.
 
     ``workers`` 0 loads in this process, and so do windows over a series, whatever their number:
@@ -126,7 +126,7 @@ def _page_locked(batch: Any) -> Any:
 
 @contextmanager
 def naming_worker_errors() -> Iterator[None]:
-    """Say in one line that a loading worker died, or what it could not read.
+    """Name in one line a loading worker that died, or the file that it could not read.
 
     torch raises the first from a signal handler, so it can come out of any line while workers
     live. Of the second it hands on the whole traceback as the message.

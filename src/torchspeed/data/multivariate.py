@@ -4,8 +4,8 @@ Source: github.com/laiguokun/multivariate-time-series-data; paper: arXiv
 1703.07015. Each is one gzipped text of comma-separated numbers, a row per time
 step, a column per feature, no header.
 
-The checksums are those that the PyTorch-Timeseries project checks the same
-files with; that of ``exchange_rate`` was seen to match a copy of the file.
+The checksums are those of the PyTorch-Timeseries project for the same files; that of
+``exchange_rate`` was compared with a copy of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
 TIMEOUT_S = 60
-"""How long a server may send nothing."""
+"""Seconds that a server may send nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,14 @@ def load_multivariate(name: str, options: DataOptions) -> Data:
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:
-    """Any comma-separated table as a series, oldest row first."""
+    """Return any comma-separated table as a series, oldest row first."""
     table = read_table(path)
     source = f"{path}: {len(table.values)} rows of {table}"
     return split_series(path.name, table, options, source)
 
 
 def _fetch(url: str, path: Path, md5: str) -> None:
-    """Have torchvision download to a folder aside and check the file; then it takes its place."""
+    """Let torchvision download to a temporary folder and check the file; then move it here."""
     from torchvision.datasets.utils import download_url  # noqa: PLC0415 - seconds to import
 
     print(f"downloading {url} to {path}", file=sys.stderr)

@@ -24,7 +24,7 @@ from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
 
 VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
-"""Shares of the rows, from the oldest, that lie before the first label of a split."""
+"""Share of the rows, from the oldest, before the first label of each split."""
 
 
 class Windows(Dataset[tuple[Tensor, Tensor]]):
@@ -72,7 +72,7 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         return len(self.labels)
 
     def label_rows(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows that the items at some indices are forecasts of, (items, steps)."""
+        """Return the rows that the items at some indices forecast, (items, steps)."""
         return self.labels.start + indices[:, None] + np.arange(1 - self._steps, 1)
 
     def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:

@@ -28,14 +28,14 @@ class Table:
     values: Tensor
     """(rows, columns), float32."""
     columns: tuple[str, ...]
-    """A name for each column; its index in the file, from 0, where there is no header."""
+    """Names of the columns; their indices in the file, from 0, where there is no header."""
 
     def __str__(self) -> str:
         shown = [*self.columns[:8], "…"] if len(self.columns) > 8 else self.columns
         return ", ".join(shown)
 
     def index_of(self, wanted: str, table: str) -> int | None:
-        """Index of the column that is called so, or of the ``first``; None for ``all``."""
+        """Return the index of the column of this name, or of the ``first``; None for ``all``."""
         if wanted in self.columns:
             return self.columns.index(wanted)
         if wanted in {"all", "first"}:
@@ -48,8 +48,8 @@ class Table:
 def read_table(path: Path, columns: int | None = None) -> Table:
     """Read a file of numbers.
 
-    The separator is the one of comma, semicolon and tab that the first line has most of. With
-    another one than the comma, numbers may have decimal commas. A first line without a number is
+    The separator is whichever of comma, semicolon and tab is most frequent in the first line.
+    Unless it is the comma, numbers may have decimal commas. A first line without a number is
     the header. A column whose first cell is not a number (dates, names) is left out.
 
     Args:

@@ -91,13 +91,13 @@ class DARNNFluxLiteral(nn.Module):
 def along_samples(
     weights: LSTMWeights, x: Tensor, hidden: Tensor, cell: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """One LSTM over the samples (batch, features), from the last state of the step before.
+    """Run an LSTM over the samples (batch, features), from the last state of the step before.
 
     Args:
         weights: gates in torch's order.
-        x: a sample a step.
-        hidden: (batch, hidden), of the step before.
-        cell: the same of the cell.
+        x: samples, (batch, features), which the LSTM takes as steps.
+        hidden: hidden states of the step before, (batch, hidden).
+        cell: cell states of the step before, (batch, hidden).
 
     Returns:
         Hidden and cell state after every sample.

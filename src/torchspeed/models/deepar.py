@@ -1,4 +1,4 @@
-"""DeepAR: an LSTM that predicts a distribution of the next step, and reads what was drawn."""
+"""DeepAR: an LSTM that predicts the distribution of the next step, and reads the drawn value."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class DeepAR(nn.Module):
     it is one drawn path, mean + deviation x a normal number, so that the gradient reaches
     both. `sample` draws many paths, `log_likelihood` is what the paper trains with.
 
-    21,534 parameters: 160 x (7 + 40 + 2) and 160 x (40 + 40 + 2) of the LSTM, in which torch
-    has a second bias a gate, 320 numbers that the paper has not, and 7 x 41 of each of mean and
+    21,534 parameters: 160 x (7 + 40 + 2) and 160 x (40 + 40 + 2) in the LSTM, of which 320 are
+    torch's second bias a gate, which the paper does not have, and 7 x 41 each in mean and
     deviation.
 
     Maps (batch, window, features) to (batch, horizon, features).

@@ -15,7 +15,7 @@ from torchspeed.models.registry import register_model
 
 
 class TwoTowers(nn.Module):
-    """The parts of DSANet, which Flux's version shares; subclasses say how they are used."""
+    """The parts that DSANet and Flux's version share; subclasses define the forward pass."""
 
     tower: ClassVar[type[nn.Module]]
     """Makes one tower from the length of its filters and the sizes below."""

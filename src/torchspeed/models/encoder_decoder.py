@@ -1,4 +1,4 @@
-"""The transformer with encoder and decoder, as papers on forecasting compare with it."""
+"""The transformer with encoder and decoder, as a baseline of forecasting papers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class EncoderDecoder(nn.Module):
     and figure 1, with the decoder's input of H. Zhou et al. ("Informer", AAAI 2021,
     arXiv:2012.07436, section 3.3): the last steps of the window, then zeros for the
     horizon, all decoded at once under the causal mask. Steps are embedded by linear maps
-    where the original looks words up; relu became gelu, as in these baselines. Their code
-    embeds by a convolution, and calendar dates too.
+    where the original looks words up, and gelu replaces relu, as in these baselines. Their code
+    embeds by a convolution, and also embeds calendar dates.
 
     664,583 parameters: 128 x 8 of each of two embeddings, 198,272 in each of two encoder layers
     (4 x 128 x 129 + 512 x 129 + 128 x 513 + 2 x 256), 264,576 in the decoder layer

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 
 class LSTMWeights(nn.Module):
-    """The weights of one LSTM layer; what is done with them is up to the model.
+    """The weights of one LSTM layer, which a model uses in its own way.
 
     Attributes:
         weight_ih: (4 x hidden, features), from the input to the gates.

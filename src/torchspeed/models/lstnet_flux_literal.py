@@ -81,7 +81,7 @@ def along_samples(gru: ReluGRU, x: Tensor, skip: int) -> Tensor:
 
 
 def step(gru: ReluGRU, x: Tensor, state: Tensor) -> Tensor:
-    """One step of samples (batch, features), in which the second gate *keeps*, as in Flux."""
+    """Make one step of (batch, features); the second gate *keeps* the state, as in Flux."""
     hidden = state.shape[1]
     from_input = nn.functional.linear(x, gru.weight_ih, gru.bias)
     gates_x, candidate_x = from_input.split_with_sizes([2 * hidden, hidden], 1)

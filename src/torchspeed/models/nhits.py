@@ -1,4 +1,4 @@
-"""N-HiTS: stacks that read a series at several rates, and forecast a few points of it each."""
+"""N-HiTS: stacks that each read a series at another rate and forecast a few of its points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sine waves that tell a model without recurrence the position of a token."""
+"""Sine waves that give a model without recurrence the position of a token."""
 
 from __future__ import annotations
 

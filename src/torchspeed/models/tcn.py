@@ -34,7 +34,7 @@ class CausalConvolution(nn.Module):
 
 
 class Level(nn.Module):
-    """The residual block of the paper's figure 1b: two convolutions and a way around them."""
+    """The residual block of the paper's figure 1b: two convolutions and a residual connection."""
 
     def __init__(
         self, inputs: int, channels: int, kernel: int, dilation: int, dropout: float

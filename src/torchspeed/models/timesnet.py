@@ -27,7 +27,7 @@ class Inception(nn.Module):
 
 
 class TimesBlock(nn.Module):
-    """Folds a series by each of its main periods, convolves, and adds up what comes out."""
+    """Folds a series by each of its main periods, convolves the images, and adds them up."""
 
     def __init__(self, width: int, inner: int, periods: int, kernels: int) -> None:
         super().__init__()

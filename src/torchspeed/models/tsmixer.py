@@ -12,7 +12,7 @@ from torchspeed.models.registry import register_model
 
 
 class MixerBlock(nn.Module):
-    """Time mixing, then feature mixing, each with a norm before and a way around."""
+    """Time mixing, then feature mixing, each with a norm before it and a residual connection."""
 
     def __init__(self, window: int, features: int, inner: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""YOLO v3, whole and tiny: objects in images, as boxes."""
+"""YOLO v3 and tiny YOLO v3, which find objects in images as boxes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def five_convolutions(inputs: int, width: int) -> nn.Sequential:
 
 
 class Residual(nn.Module):
-    """Two convolutions and a way around them."""
+    """Two convolutions with a residual connection."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class Head(nn.Module):
 
 
 def suppress(boxes: Tensor, candidates: int) -> Tensor:
-    """Keep of each image the boxes with the best scores that no better one covers.
+    """Keep the boxes with the best scores of each image that no better box covers.
 
     Args:
         boxes: (batch, boxes, 4 + classes).
@@ -109,7 +109,7 @@ def suppress(boxes: Tensor, candidates: int) -> Tensor:
 
 
 class Detector(nn.Module):
-    """What both have: the size of images, and boxes that are decoded and suppressed."""
+    """The common part of both detectors: image size, decoding and suppression of boxes."""
 
     def __init__(self, image_size: int, classes: int, candidates: int) -> None:
         super().__init__()
@@ -201,9 +201,9 @@ class YOLOv3(Detector):
 class YOLOv3Tiny(Detector):
     """The small YOLO v3 of Darknet's ``yolov3-tiny.cfg``, with two heads.
 
-    Convolutions and pooling in turn for residual blocks; boxes as `YOLOv3` has them. 8,852,366
-    parameters: 393,104 up to 256 channels, 6,163,968 to the coarse head, 33,024 before upsampling,
-    2,262,270 of the heads.
+    Convolutions alternate with pooling in place of residual blocks; boxes are those of `YOLOv3`.
+    8,852,366 parameters: 393,104 up to 256 channels, 6,163,968 to the coarse head, 33,024 before
+    upsampling, 2,262,270 of the heads.
 
     Maps (batch, 3, size, size) to (batch, candidates, 6).
 

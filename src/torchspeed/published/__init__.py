@@ -1,1 +1,1 @@
-"""Values that others published, as data: what was measured, on what, and where it says so."""
+"""Values that others published, as data, with what was measured, the hardware and the source."""

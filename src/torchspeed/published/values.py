@@ -15,10 +15,10 @@ from typing import Any
 FOLDER = Path(__file__).parent
 
 SITE_VALUES = FOLDER / "values.json"
-"""What asv.conf.json names as ``published_values``."""
+"""The file that asv.conf.json names as ``published_values``."""
 
 SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
-"""Printed unit to the unit of a value and its factor."""
+"""The unit of a value and its factor, by printed unit."""
 
 SAME_WORK = "The same work here, on other hardware and in another language."
 
@@ -28,8 +28,8 @@ def published_values() -> Iterator[dict[str, Any]]:
 
     A row has the number's ``value`` and ``unit``, the labels of its line and column (quantity,
     hardware, model, device and the like), and what the file says of its table (``title``) and of
-    the whole ``document``. ``source`` is the name of the file, ``slip`` what is known to be wrong
-    with the number, empty for most.
+    the whole ``document``. ``source`` is the name of the file. ``slip`` says what is known to be
+    wrong with the number, and is empty for most.
     """
     for file in sorted(FOLDER.glob("*.toml")):
         source = tomllib.loads(file.read_text("utf-8"))
@@ -56,7 +56,7 @@ def published_values() -> Iterator[dict[str, Any]]:
 def site_rows() -> list[dict[str, Any]]:
     """Return the values that an asv case is comparable with, as the site's ``published`` has them.
 
-    There is a row for the model of the same name, with what differs, and another one for the
+    One row is for the model of the same name, with the differences; another one is for the
     workload that does the same work, where there is one.
     """
     rows = []

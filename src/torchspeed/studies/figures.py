@@ -1,4 +1,4 @@
-"""Pictures: a sweep against its settings, and published values beside measured ones."""
+"""Draws a sweep against its settings, and published values beside measured ones."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def draw_side_by_side(
 ) -> None:
     """Draw the published values on the left, if there are any, and ours on the right.
 
-    The scales differ: hardware and amount of work do. Bars at our medians are the quartiles.
+    The scales differ, because hardware and amount of work do. Error bars are our quartiles.
     """
     axis, quantities = reproduction.axis, reproduction.quantities
     sides = {
@@ -123,8 +123,8 @@ def _marks(
 ) -> None:
     """Draw a mark for each value, with its quartiles, and lines over a numeric axis.
 
-    Seconds of categories are on a logarithmic scale, a Jetson's beside a server's: marks have no
-    length there that a bar would seem to have.
+    Seconds of categories have a logarithmic scale, because a Jetson stands beside a server; on it
+    the length of a bar would mean nothing, so marks are drawn.
     """
     if not shown:
         panel.set_axis_off()

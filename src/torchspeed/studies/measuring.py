@@ -1,7 +1,7 @@
-"""Measures the points of a reproduction in rounds, and keeps every measurement in a file.
+"""Measures the points of a reproduction in rounds, and stores every measurement in a file.
 
 A point is measured once a round, so that slow changes of the machine affect all points alike.
-The file has a line a measurement, written as soon as it is known, and an interrupted run goes on.
+The file has a line per measurement, written at once, so an interrupted run can go on.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import numpy as np
 from torchspeed.errors import TorchspeedError
 
 Values = dict[str, dict[str, float]]
-"""Name of a line or row to its quantities, each in its unit."""
+"""Quantities by the name of a line or row, each in its unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is measured at once here, for a value of the axis."""
+    """What is measured together, at one value of the axis."""
 
     name: str
-    """With the value of the axis, what identifies it among the points of a reproduction."""
+    """Identifies the point among those of a reproduction, together with the value of the axis."""
     x: float | str
     """Value of the axis."""
     measure: Callable[[], Values]
 
     @property
     def key(self) -> list[Any]:
-        """What identifies it in a file."""
+        """Identifies the point in a file."""
         return [self.name, self.x]
 
 
@@ -54,13 +54,13 @@ class Measurements:
         self._values: list[tuple[list[Any], Values]] = []
         if file.exists():
             self._read()
-            if not list(self.missing()):  # it was measured to the end: this is another time
+            if not list(self.missing()):  # the file is complete, so everything is measured again
                 file.unlink()
                 self._values = []
 
     @property
     def wanted(self) -> int:
-        """How many measurements there are in the end."""
+        """Number of measurements of a complete run."""
         return len(self._points) * self._rounds
 
     def _read(self) -> None:
@@ -83,11 +83,11 @@ class Measurements:
             ) from None
 
     def of(self, point: Point) -> list[Values]:
-        """Return what was measured of a point, in its order."""
+        """Return the measurements of a point, oldest first."""
         return [values for key, values in self._values if key == point.key]
 
     def add(self, point: Point, values: Values) -> None:
-        """Keep a measurement: it is in the file before this returns."""
+        """Store a measurement; it is in the file when this returns."""
         line = {"origin": self._origin, "point": point.key, "values": values}
         with self._file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
@@ -104,7 +104,7 @@ class Measurements:
                     yield number, point
 
     def rows(self) -> list[MeasuredRow]:
-        """Return what was measured: a row for each name and value of the axis."""
+        """Return the measurements, as a row for each name and value of the axis."""
         found: dict[tuple[str, float | str], list[dict[str, float]]] = {}
         for point in self._points:
             for values in self.of(point):
@@ -115,7 +115,7 @@ class Measurements:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A quantity over rounds, in its unit."""
+    """Median and quartiles of a quantity over the rounds, in its unit."""
 
     median: float
     low: float

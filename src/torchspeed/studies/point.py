@@ -1,6 +1,6 @@
 """One point of a sweep: a training in a process of its own.
 
-One that runs out of memory or is killed spoils no other, and none inherits another's warm caches.
+A point that runs out of memory or is killed harms no other, and none inherits warm caches.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _run_point(config: RunConfig, connection: Connection, parent: int) -> None:
     keep_memory()
     from torchspeed.training.train import train  # noqa: PLC0415 - the sweep itself needs no torch
 
-    # Counted here and not by the worker: while torch was imported, others have started.
+    # Counted here and not by the worker, because others may start while torch is imported.
     config = replace(config, threads=config.threads or shared_threads())
     try:
         values = train(config).as_dict()

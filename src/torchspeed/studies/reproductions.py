@@ -1,4 +1,4 @@
-"""The published figures and tables, measured here: what each one runs, small or in full.
+"""The published figures and tables, and how each is measured here, small or in full.
 
 Small defaults end within minutes on two cores; ``full`` takes the sizes that were published.
 """
@@ -38,7 +38,7 @@ and ``slips``: what is known to be wrong with it."""
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a person chooses of a reproduction."""
+    """Options of a reproduction."""
 
     config: RunConfig
     """Device, where data lie, threads, and the model and data of LeNet's figures."""
@@ -60,18 +60,18 @@ class Reproduction:
     quantities: dict[str, str]
     """Name to unit."""
     points: Callable[[Setting], list[Point]]
-    """What is measured here."""
+    """The points that are measured here."""
     labels: dict[str, str]
-    """What the published values are selected by."""
+    """Labels that select the published values."""
     name: str
-    """How a published row is called, of its labels and hardware."""
+    """Makes the name of a published row from its labels and hardware."""
     quantity: str = "{quantity}"
-    """Which label says what a published number is of."""
+    """The label that names the quantity of a published number."""
     suffix: str = ""
-    """What values of the axis end in that the picture leaves out."""
+    """Suffix of values of the axis that the picture leaves out."""
 
     def published(self) -> list[Row]:
-        """Return what the source has; nothing where it gives the option but no values."""
+        """Return the published values; none where the source gives the option alone."""
         rows: dict[tuple[str, float | str], Row] = {}
         for value in published_values():
             if self.axis not in value or not self.labels.items() <= value.items():
@@ -216,7 +216,7 @@ def _slowest(result: RunResult) -> dict[str, float]:
 _STEP_OF = {
     "1 V100 / 1 A40": (("TN cluster, V100", "1"), ("TN cluster, A40", "1")),
     "1 JADE2 V100 / 1 V100": (("JADE2, V100", "1"), ("TN cluster, V100", "1")),
-    # Of the 8 devices that the authors' logs and a later table have.
+    # The authors' logs and a later table have 8 devices.
     "8 JADE2 V100 / 8 A40": (("JADE2, V100", "4"), ("TN cluster, A40", "8")),
 }
 """Of an expected speed, hardware and devices of both machines in the table of measured steps."""
@@ -278,9 +278,9 @@ def _cnn_epoch(chosen: Setting) -> list[Point]:
 
 
 def _passes(chosen: Setting) -> list[Point]:
-    """Time both passes at FluxBench's sizes in any case: the papers' models, and Flux's work.
+    """Time both passes of the papers' models and of Flux's work, always at FluxBench's sizes.
 
-    On a CPU that is CPU time of one thread.
+    On a CPU the time is CPU time of one thread.
     """
     device = chosen.config.device
     families = {"the papers' models": "time_series", "the same work as Flux": "flux_literal"}

@@ -1,4 +1,4 @@
-"""Where sweeps are kept: one of Optuna's storages, which any number of workers share."""
+"""The storage of sweeps: one of Optuna's, which any number of workers share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _JOURNAL_START = b'{"op_code":'
 
 
 def open_study(storage: str, name: str, *, create: bool = True) -> optuna.Study:
-    """Open the study of a name, or begin it with ``create``; a storage holds any number.
+    """Open the study of a name, or begin it if ``create``; a storage holds any number of studies.
 
     A storage is a journal file, which may lie in a folder that several machines share, or a
     database's address: ``sqlite:///FILE``, ``postgresql://HOST/DATABASE``.

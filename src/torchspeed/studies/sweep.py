@@ -32,12 +32,12 @@ Point = dict[str, int | float | str]
 """Setting by field of `RunConfig` or `DataOptions`."""
 
 BEAT_S, DEAD_AFTER_S = 5.0, 30.0
-"""Seconds between two heartbeats, and two looks at those of others; after which a worker without
-any is dead."""
+"""Seconds between two heartbeats, and between two looks at those of others; and the seconds after
+which a worker without heartbeat counts as dead."""
 
 UNREACHED_PENALTY = 10.0
-"""A search must rank points that miss the target: this many times their training time,
-and worse the less accurate they are."""
+"""A search ranks points that miss the target by this multiple of their training time, which grows
+as their accuracy falls."""
 
 _DATA_FIELDS = {field.name for field in fields(DataOptions)}
 _POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
@@ -62,7 +62,7 @@ class Sweep:
     Args:
         storage: as `open_study` takes it.
         name: of the study.
-        config: what all points share; None to read the study alone.
+        config: options that all points share; None only reads the study.
         on_outcome: called with each point of this worker and its outcome.
 
     Raises:
@@ -85,7 +85,7 @@ class Sweep:
         if config is None:
             return
         self._config = config
-        announce_run()  # from now on, the points of other workers here leave cores to this one
+        announce_run()  # from now on, other workers on this machine leave cores to this one
         known = self.study.user_attrs.get(_CONFIG)
         if known is None:
             self.study.set_user_attr(_CONFIG, config.as_dict())

@@ -1,4 +1,4 @@
-"""What the asv suites of training measure, each built once and kept while its case runs."""
+"""The work that asv suites of training measure, built once and kept while a case runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
 
 JADE_BATCH = {"small": 4, "published": 128}
-"""Images of a step of ResNet-50: what a CPU does in seconds, and BenchmarkJade's."""
+"""Images in a step of ResNet-50: few enough for a CPU, and BenchmarkJade's number."""
 
 JADE_STEPS = 6
 """Steps of a BenchmarkJade case, the first of them warm-up."""
 
 LOADED_ITEMS, LOADED_BATCH, LOADED_SHAPE = 512, 64, (3, 64, 64)
-"""What one pass of data loading loads."""
+"""Number, batch and shape of the images that one pass of data loading loads."""
 
 
 class Training:

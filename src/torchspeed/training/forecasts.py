@@ -1,4 +1,4 @@
-"""How good forecasts are: what the papers report, and whether simple forecasts do as well."""
+"""Accuracy of forecasts, as papers report it, and beside simple forecasts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 CLEARLY_BELOW = 0.95
-"""A model has learnt when its error is at most this share of the best simple forecast's."""
+"""A model beats the best simple forecast if its error is at most this share of that one's."""
 
 NEAR_ZERO = 0.05
 """Share of a column's mean size below which an error in percent of a value is meaningless."""

@@ -23,7 +23,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.measure.processes import die_with, keep_memory
 
 TIMEOUT = timedelta(minutes=10)
-"""How long a rank waits for another before it gives up; NCCL's own default."""
+"""Time that a rank waits for another before it gives up; NCCL's own default."""
 
 _RAISED = "torchspeed.errors.TorchspeedError: "
 

@@ -16,7 +16,7 @@ from torchspeed.training.phases import Phase, PhaseClock, StepTimes
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step did, still on the device."""
+    """The results of a step, still on the device."""
 
     loss: Tensor
     """Mean over the items."""
@@ -32,7 +32,7 @@ Step = Callable[[Any, PhaseClock], StepResult]
 
 @dataclass(slots=True)
 class LoopResult:
-    """What a loop did; warm-up steps count for loss and accuracy, not as measured."""
+    """The results of a loop; warm-up steps count for loss and accuracy, but are not timed."""
 
     warmup: list[StepTimes] = field(default_factory=list)
     """The first steps, left out of the measurement."""

@@ -1,4 +1,4 @@
-"""How many windows of a series are loaded a second, by this project and by a bare copy."""
+"""Measures the windows of a series loaded per second, by this project and by a bare copy."""
 
 from __future__ import annotations
 

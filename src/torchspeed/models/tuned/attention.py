@@ -11,7 +11,7 @@ from torch import Tensor
 from torchspeed.models.tuned.compiling import is_compiling, is_traced
 
 _LARGEST_IN_LOOPS = 8
-"""Sums of at most so many terms ``torch.compile`` writes out without a loop."""
+"""Most terms of a sum that ``torch.compile`` writes out without a loop."""
 _CACHED_WEIGHTS = 2**19
 """Attention weights in a part of the batch: 2 MiB of float32, about what a core's caches hold."""
 
@@ -23,7 +23,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, drop: Callable[[Tensor], T
     fused attention, which wants the size last.
 
     Args:
-        query: (batch, size, positions), a head of a sample in each place of the batch.
+        query: (batch, size, positions), each item of the batch being a head of a sample.
         key: the same shape.
         value: the same shape.
         drop: applied to the weights before they mix the values: dropout, which scales numbers.

@@ -1,11 +1,11 @@
-"""Tells whether torch is tracing the code, because some code is written differently for that."""
+"""Tells whether torch is tracing the code, for code that is then written differently."""
 
 from __future__ import annotations
 
 import torch
 
 _CAN_TELL = hasattr(torch, "compiler") and hasattr(torch.compiler, "is_dynamo_compiling")
-"""Not so in torch 2.0, which compiles nothing with the Python that is used here."""
+"""False in torch 2.0, which compiles nothing with the Python that is used here."""
 
 
 def is_compiling() -> bool:

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torchspeed.models.tuned.compiling import is_compiling
 
 _LEVELS = 2**16
-"""Values of one draw."""
+"""Number of values that one draw can have."""
 _IS_OPERATOR = hasattr(torch.library, "register_fake")  # from torch 2.4 on
-"""Whether the factors are an operator of their own, which ``torch.compile`` calls as it is.
+"""Whether the factors are computed by an operator, which ``torch.compile`` calls as it is.
 
-Its own loops draw one number after the other, and have no vectors of 16-bit integers
+The compiler's own loops draw one number after the other, and have no vectors of 16-bit integers
 (docs/notes/compiled-on-cpus.md).
 """
 

@@ -64,7 +64,7 @@ def _relu_gru(gru: lstnet.ReluGRU, x: Tensor) -> Tensor:
     """
     features, steps, batch = x.shape
     hidden = gru.weight_hh.shape[1]
-    # Of all steps in one product.
+    # One product for all steps.
     from_input = torch.addmm(gru.bias.unsqueeze(1), gru.weight_ih, x.reshape(features, -1))
     sizes = [2 * hidden, hidden]
     gates_x, candidate_x = from_input.view(-1, steps, batch).split_with_sizes(sizes)

@@ -13,7 +13,7 @@ from torchspeed.models.tuned.compiling import is_compiling
 def relu_max_pool(x: Tensor) -> Tensor:
     """Return relu of the largest number of each 2 x 2 square of (batch, channels, height, width).
 
-    It is ``torch.nn.functional.max_pool2d(x.relu(), 2)``, an odd last row or column left out. That
+    It is ``torch.nn.functional.max_pool2d(x.relu(), 2)``; both skip an odd last row or column. That
     function's CPU kernel compares number by number unless the channels lie last. The larger of two
     slices is the same in whole vectors: measured on one thread with AVX-512, 14 times as fast, and
     twice with its gradient.
@@ -24,7 +24,7 @@ def relu_max_pool(x: Tensor) -> Tensor:
 
 
 class _ReluMaxPool(torch.autograd.Function):
-    """Both with the gradient of torch's kernels: of equal numbers the first one gets it.
+    """Relu and pooling with the gradient of torch's kernels: the first of equal numbers gets it.
 
     Places are found by arithmetic. Comparisons are as fast, but ``torch.compile`` would keep their
     results for the backward pass, and is slow at that (docs/notes/compiled-on-cpus.md).
