@@ -14,8 +14,8 @@ def relu_max_pool(x: Tensor) -> Tensor:
     """Return relu of the largest number of each 2 x 2 square of (batch, channels, height, width).
 
     It is ``torch.nn.functional.max_pool2d(x.relu(), 2)``, which drops an odd last row or column.
-    That function's CPU kernel compares number by number unless the channels lie last. The larger of
-    two slices gives the same in whole vectors: measured on one thread with AVX-512, 14 times as
+    That function's CPU kernel compares number by number unless the channels lie last. The larger
+    of two slices gives the same in whole vectors: measured on one thread with AVX-512, 14 times as
     fast, and twice with its gradient.
     """
     if x.device.type not in {"cpu", "meta"}:  # shapes alone are counted as on the CPU
