@@ -61,6 +61,8 @@ class Declared(msgspec.Struct, frozen=True):
     process. By default it is the package (`asv_watch.asv.settings.Configuration`)."""
     environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
+    import_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
+    """Seconds in which the suites have to be imported, all of them or one of them."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty if none is named."""
     oldest_commit: str = ""

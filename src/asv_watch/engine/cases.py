@@ -28,7 +28,8 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
 from asv_watch.workplace import Workplace
 
-_TIMEOUT = 300.0  # s: asv.conf.json's default, of suites that name none
+_TIMEOUT = 300.0
+"""Timeout of a case whose suite names none, in seconds."""
 _WORTH_SAYING_S = 10.0
 """A listing that takes longer is reported, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
@@ -133,7 +134,7 @@ def _check_imports(side: Side) -> None:
         elsewhere: dict[str, str] = json.loads(
             run_command(
                 side.command(probes.IMPORTED, side.source),
-                _TIMEOUT,
+                side.environment.declared.import_timeout,
                 cwd=folder,
                 env=side.variables,
             )
@@ -147,13 +148,7 @@ def _check_imports(side: Side) -> None:
 
 
 class _TooLongError(WatchError):
-    """Importing the suites took longer than anybody waits."""
-
-    def __init__(self, _: str) -> None:
-        super().__init__(
-            f"importing the suites takes more than {_TIMEOUT:g} s; name the module of the cases, "
-            "such as --cases '^module.', so that no other is imported"
-        )
+    """Importing the suites took longer than asv.conf.json allows."""
 
 
 def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
@@ -167,12 +162,39 @@ def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Ben
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
         command = side.command(probes.LISTING, listed, *modules)
-        run_command(command, _TIMEOUT, late=_TooLongError, cwd=folder, env=side.variables)
+        limit = declared.import_timeout
+        try:
+            run_command(command, limit, late=_TooLongError, cwd=folder, env=side.variables)
+        except _TooLongError:
+            slowest = _slowest_import(listed.with_suffix(".imports"), started + limit)
+            raise _TooLongError(
+                f"importing the suites takes more than {limit:g} s, most of them {slowest}; raise "
+                '"import_timeout" (seconds) in asv.conf.json, or name the module of the cases, '
+                "such as --cases '^module.', so that no other is imported"
+            ) from None
         benchmarks = list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
     seconds = time.monotonic() - started
     if seconds > _WORTH_SAYING_S:
         print(f"importing {', '.join(modules) or 'the suites'} took {seconds:.0f} s", flush=True)
     return benchmarks
+
+
+def _slowest_import(file: Path, ended: float) -> str:
+    """Return the module whose import took longest, and how long: ``linalg (28 s)``.
+
+    Args:
+        file: what the probe noted.
+        ended: when the last import was stopped, on the monotonic clock.
+    """
+    if not file.exists():
+        return "before the first module"
+    noted = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
+    begun = [float(at) for at, _ in noted]
+    seconds, name = max(
+        (end - start, name)
+        for start, end, (_, name) in zip(begun, [*begun[1:], ended], noted, strict=True)
+    )
+    return f"{name.partition('.')[2] or name} ({seconds:.0f} s)"
 
 
 def choose_cases(

@@ -49,8 +49,6 @@ _FEWEST_SAMPLES_ALONE = 2
 """Largest number of samples of a version that is measured alone."""
 SECONDS = 1.0
 """No new turn begins after so many seconds, once each side has `FEWEST_SAMPLES`."""
-_IMPORT_TIMEOUT = 300.0
-"""Seconds in which a suite has to be imported; a case's timeout begins then."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round takes at most so many timeouts of its case: the sides get ready, then take samples."""
 _LONGEST_REASON = 2000
@@ -170,7 +168,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         if self._process is None:
             self._launch(case)
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
-        self._timeout, self._until = _IMPORT_TIMEOUT, math.inf
+        self._timeout = self.side.environment.declared.import_timeout
+        self._until = math.inf  # the case's timeout begins once its suite is imported
         self._send(json.dumps({"case": case.identity, "process": process, "seed": self._seed}))
 
     def wait_until_ready(self) -> dict[str, Any]:

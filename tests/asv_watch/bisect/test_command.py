@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,15 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path: Path) -> None:
     range_ = ("--before", "HEAD~5", "--after", "HEAD", "--cases", "slow")
-    output, _ = run_driver("bisect", project, tmp_path, *range_)
+    answer = tmp_path / "answer.json"
+    output, _ = run_driver("bisect", project, tmp_path, *range_, "--json", str(answer))
+    found = json.loads(answer.read_text())
+    assert (found["schema"], found["command"]) == (1, "bisect")
+    assert (found["before"], found["after"]) == ("HEAD~5", "HEAD")
+    [change] = found["differences"]
+    assert (change["verdict"], change["worse"]) == ("slower", True)
+    assert change["commits"] == [git(project, "rev-parse", "HEAD~1")]
+    assert change["interval"][0] < change["ratio"] < change["interval"][1]
     subject = git(project, "log", "-1", "--format=%h %s", "HEAD~1")
     last = output.splitlines()[-1]
     assert f"{subject}, or the version before it, without a clear result" in last

@@ -209,8 +209,17 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert "nothing is missing: each release is compared already" in printed
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(r"\| 9\.1\.0 .*\| 7 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
-    printed, errors = _releases(project, tmp_path, "findings")
+    file = tmp_path / "answer.json"
+    printed, errors = _releases(project, tmp_path, "findings", "--json", str(file))
     assert errors == ""
+    answer = json.loads(file.read_text())
+    assert (answer["schema"], answer["command"]) == (1, "releases")
+    [slower] = [
+        each for each in answer["differences"] if each["case"] == "suite.Suite.time_it('all')"
+    ]
+    assert (slower["verdict"], slower["worse"], slower["machine"]) == ("slower", True, "m")
+    assert slower["ratio"] == pytest.approx(1.3, abs=0.01)
+    assert slower["reason"] == "engine 9.1.0 against 9.0.0"
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     assert re.search(
         r"^\| `suite\.Suite\.time_it\('all'\)` \| measured on 1 day \|.*: \+\d+\.\d % \(",
