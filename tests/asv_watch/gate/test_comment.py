@@ -248,3 +248,11 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
         for cases in ([GateCase("a", (SAME,))], [GateCase("a", (change(2, 1.5),))])
     ]
     assert outcomes == ["passed", "undecided"]
+
+
+def test_cases_that_were_not_measured_are_counted_and_not_listed() -> None:
+    left = [GateCase(f"s.time_{number}") for number in range(297)]
+    text = comment(result(SAME_CASE, *left), 0.03)
+    assert "297 not measured in 20 min 00 s" in text.splitlines()[0]
+    assert not [line for line in text.splitlines() if line.startswith("| `s.time_1")]
+    assert len(text.splitlines()) < 20
