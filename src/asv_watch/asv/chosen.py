@@ -27,8 +27,9 @@ def choose(config: str, environment: str, python: str) -> None:
 
     Args:
         config: A settings file, whose folder becomes the working folder, as asv does it.
-        environment: A type of environments, a type and a Python (``virtualenv:3.13``), or asv's
-            name of one environment; what the settings say if empty.
+        environment: A type of environments, a type and a Python (``virtualenv:3.13`` or
+            ``existing:/env/bin/python``), or asv's name of one environment; what the settings say
+            if empty.
         python: The version of a Python, or ``same`` for the one that runs this.
 
     Raises:
@@ -40,7 +41,7 @@ def choose(config: str, environment: str, python: str) -> None:
             raise WatchError(f"--config {config!r} is no file; give the path of an asv.conf.json")
         os.environ[_CONFIG] = str(path)
         os.chdir(path.parent)
-    if not _NAME.fullmatch(environment):
+    if not _NAME.fullmatch(environment) and not environment.startswith("existing:"):
         environment, _, named = environment.partition(":")
         python = python or named
     if python == "same":

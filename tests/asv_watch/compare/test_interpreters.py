@@ -103,12 +103,16 @@ def test_what_cannot_measure_is_named(
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("is_option", [False, True])
 def test_asvs_own_existing_environment_is_measured(
-    make_repository: Callable[..., Path], tmp_path: Path
+    make_repository: Callable[..., Path], tmp_path: Path, *, is_option: bool
 ) -> None:
     python = _interpreter(tmp_path / "env", "1.0", 0.001)
     conditions = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}}
-    settings = CONFIGURATION | {"environment_type": f"existing:{python}", "matrix": conditions}
+    existing = f"existing:{python}"
+    options = ("-E", existing) if is_option else ()
+    kind = "virtualenv" if is_option else existing
+    settings = CONFIGURATION | {"environment_type": kind, "matrix": conditions}
     project = make_repository(
         {
             "asv.conf.json": json.dumps(settings),
@@ -117,7 +121,7 @@ def test_asvs_own_existing_environment_is_measured(
             ".gitignore": ".asv/\nresults/\nhtml/\n",
         }
     )
-    output, _ = run_driver("bench", project, tmp_path)
+    output, _ = run_driver("bench", project, tmp_path, *options)
     assert "1 ok" in output
     [path] = (project / "results" / "m").glob("*-*.json")
     content = json.loads(path.read_text())
