@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import os
 import re
-import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from asv_watch import quantities
@@ -166,29 +161,3 @@ def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
     (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
     output, _ = _compare(root, tmp_path, "--cases", "slow.*cpu")
     assert _row(output, "slow")[-1] == "slower"
-
-
-def _processes_of_session(leader: int) -> list[int]:
-    processes = []
-    for number in psutil.pids():
-        with contextlib.suppress(ProcessLookupError):
-            if os.getsid(number) == leader:
-                processes.append(number)
-    return processes
-
-
-def test_an_interrupt_leaves_no_process_behind(project: Path, tmp_path: Path) -> None:
-    process = start_driver("compare", project, tmp_path, "--cases", "plain")
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("round 2"):
-            break
-    os.killpg(process.pid, signal.SIGINT)
-    _, wrong = process.communicate()
-    assert process.returncode == 130
-    assert wrong == "asv-watch: interrupted; the finished cases are stored\n"
-    # One that was only being started then ends when it finds its standard input closed.
-    until = time.monotonic() + 15
-    while _processes_of_session(process.pid):
-        assert time.monotonic() < until
-        time.sleep(0.2)

@@ -48,8 +48,13 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
         while not list(rounds.glob("*")) and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(moments.uniform(1, 4))
-        process.send_signal(SIGNALS[strike % len(SIGNALS)])
-        assert process.wait() != 0, "it was finished before the strike"
+        number = SIGNALS[strike % len(SIGNALS)]
+        process.send_signal(number)
+        _, errors = process.communicate()
+        assert process.returncode != 0, "it was finished before the strike"
+        if number is signal.SIGINT:
+            assert process.returncode == 130
+            assert errors == "asv-watch: interrupted; the finished cases are stored\n"
         deadline = time.monotonic() + 5
         while left := measured_processes(project):
             assert time.monotonic() < deadline, left
