@@ -516,6 +516,10 @@ def test_nothing_is_wider_than_a_phone(
     page = visitor.go(view)
     page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    widths = page.locator(".matrix tr:not(.family) > th:first-child").evaluate_all(
+        "names => names.map(name => name.getBoundingClientRect().width)"
+    )
+    assert all(width > 90 for width in widths), "names keep their words whole"
     tops = page.evaluate(
         "[...document.querySelectorAll('header nav a')].map(a => a.getBoundingClientRect().top)"
     )
