@@ -4,14 +4,21 @@ A gate tests many cases, so a 99 % interval that excludes 1 is not enough: 1 in 
 would be called slower. A case is called slower if an interval with a much smaller error excludes
 1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the moments
 at which a case is tested.
+
+Intervals are those of `asv_watch.judge.graph.MachineGraphs.single`, as `compare` prints them: they
+include how far a ratio of the machine varies from one sitting of measuring to another.
 """
 
 from __future__ import annotations
 
 import math
 
+from msgspec.structs import replace
+
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.quantities import more_is_better
 from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
 from asv_watch.statistics.rule import Verdict, judged, verdict
 
@@ -29,11 +36,54 @@ def verdict_of(change: CaseRatio) -> Verdict:
 
 def is_certain(change: CaseRatio) -> bool:
     """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
-    freedom = len(change.ratios) - 1
+    freedom = len(change.ratios) - 1  # of the rounds; with the sittings more, so this is cautious
     error = standard_error(change.interval, len(change.ratios))
     distance = abs(math.log(change.ratio))
     return (
         verdict_of(change) is Verdict.WORSE and distance > quantile(freedom, _CONFIDENCE) * error
+    )
+
+
+def judged_ratios(
+    first: MeasuredCase, again: MeasuredCase | None, graphs: MachineGraphs
+) -> tuple[CaseRatio, ...]:
+    """Return the ratio by all rounds of a case, which decides, and that which shows its size.
+
+    The first rounds of a slower case were chosen for being slow, so fresh ones show its size.
+    Where these alone do not show the change, all rounds together do: what a case is called and
+    the interval beside it never contradict each other.
+
+    Args:
+        first: The rounds until it was decided.
+        again: Fresh rounds, if there are any.
+        graphs: Of the machine.
+
+    Returns:
+        One ratio or two; none of what has no ratio.
+    """
+    if again is None:
+        ratio = _judged(first, graphs)
+        return () if ratio is None else (ratio,)
+    pooled = _judged(replace(first, rounds=first.rounds + again.rounds), graphs)
+    fresh = _judged(again, graphs)
+    if pooled is None or fresh is None:
+        return ()
+    is_alike = verdict(fresh) is verdict(pooled) is not Verdict.SAME
+    return (pooled, fresh) if is_alike else (pooled,)
+
+
+def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
+    """Return head over base, with the interval of the machine's precision."""
+    stored = measured.between(0, 1)
+    if not isinstance(stored, CaseRatio):
+        return None
+    ratio = graphs.single(stored, measured.least_spread)
+    return replace(
+        stored,
+        ratio=ratio.ratio,
+        interval=ratio.interval,
+        before=ratio.before,
+        after=ratio.after,
     )
 
 

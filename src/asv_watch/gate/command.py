@@ -35,6 +35,7 @@ from asv_watch.gate.result import (
     parse_share,
 )
 from asv_watch.gate.steps import step
+from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.records.git import ask_git, find_commit
@@ -137,7 +138,9 @@ def gate(
                     stack.enter_context(order.looking(head_side))
                     spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
                     order.look(min(SHARE_OF_LOOKING * limit_s, spare_s))
-                measurement = GateMeasurement((base_side, head_side), share, budget)
+                graphs = machine_graphs(configuration.results, place.machine)
+                print(_precision(graphs, listed, place.machine), flush=True)
+                measurement = GateMeasurement((base_side, head_side), share, budget, graphs)
                 prepared = replace(result, is_prepared=True)
 
                 def fails(measured: Sequence[GateCase]) -> bool:
@@ -210,6 +213,15 @@ def _order(
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     return Nearest(listed, texts, changes, budget)
+
+
+def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
+    """Say how far a ratio varies from one sitting of measuring to another, and who knows that."""
+    between = graphs.noise("time" if all(case.is_timed for case in listed) else "memory").between
+    source = f"as the comparisons of {machine} show"
+    if not graphs.cases:
+        source = f"assumed, because {machine} has no stored comparisons"
+    return f"intervals include {quantities.share(between)} from one hour to another, {source}"
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

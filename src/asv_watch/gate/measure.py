@@ -13,11 +13,12 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
-from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided
+from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_ratios
 from asv_watch.gate.result import ExactValues, GateCase, parse_share
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.progress import human_time
-from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
 from asv_watch.records.measurements import MeasuredCase
 
 FIRST_TOGETHER = 5
@@ -56,21 +57,29 @@ class InOrder:
 class GateMeasurement:
     """The cases that a gate measures on both sides."""
 
-    def __init__(self, sides: tuple[Side, Side], threshold: float, budget: Budget) -> None:
+    def __init__(
+        self,
+        sides: tuple[Side, Side],
+        threshold: float,
+        budget: Budget,
+        graphs: MachineGraphs,
+    ) -> None:
         """Begin with none.
 
         Args:
             sides: base and head.
             threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
             budget: the time that is left.
+            graphs: what the machine has compared, which says how precise it is.
         """
         self._sides, self._threshold, self._budget = sides, threshold, budget
+        self._graphs = graphs
         self._cases: dict[str, MeasurableCase] = {}
-        self._results: dict[str, list[CaseResult]] = {}
+        self._results: dict[str, list[MeasuredCase]] = {}
 
     def _begun(self) -> list[GateCase]:
         return [
-            _with_threshold(_gate_case(name, results), self._cases[name])
+            _with_threshold(self._gate_case(name, results), self._cases[name])
             for name, results in self._results.items()
         ]
 
@@ -115,7 +124,7 @@ class GateMeasurement:
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
 
         def keep(result: MeasuredCase) -> None:
-            self._results[result.case] = [result.between(0, 1)]
+            self._results[result.case] = [result]
 
         for rounds in ROUNDS:
             undecided = [case for case in group if not self._is_decided(case)]
@@ -131,10 +140,11 @@ class GateMeasurement:
                 )
 
     def _is_decided(self, case: MeasurableCase) -> bool:
-        return any(
-            not isinstance(result, CaseRatio) or is_decided(result, self._limit(case))
-            for result in self._results[case.name]
-        )
+        results = self._results[case.name]
+        if not results:
+            return False
+        ratios = judged_ratios(results[0], None, self._graphs)
+        return not ratios or is_decided(ratios[0], self._limit(case))
 
     def _limit(self, case: MeasurableCase) -> float:
         return parse_share(case.threshold) if case.threshold else self._threshold
@@ -147,15 +157,39 @@ class GateMeasurement:
             measure_cases(
                 self._sides,
                 slower,
-                lambda result: self._results[result.case].append(result.between(0, 1)),
+                lambda result: self._results[result.case].append(result),
                 _exactly(ROUNDS[0]),
                 budget=self._budget,
             )
 
     def _slower(self) -> Iterator[MeasurableCase]:
         for name, results in self._results.items():
-            if len(results) == 1 and isinstance(results[0], CaseRatio) and is_certain(results[0]):
+            if len(results) != 1:
+                continue
+            ratios = judged_ratios(results[0], None, self._graphs)
+            if ratios and is_certain(ratios[0]):
                 yield self._cases[name]
+
+    def _gate_case(self, name: str, results: Sequence[MeasuredCase]) -> GateCase:
+        """Put the measurements of a case together; what fails on the base is not compared."""
+        ratios: tuple[CaseRatio, ...] = ()
+        exact = None
+        skipped = failed = ""
+        for measured in results:
+            result = measured.between(0, 1)
+            if isinstance(result, CaseRatio):
+                again = measured if measured is not results[0] else None
+                ratios = judged_ratios(results[0], again, self._graphs)
+            if isinstance(result, CaseValues):
+                before, after = result.before, result.after
+                if result.exact and isinstance(before, float) and isinstance(after, float):
+                    exact = ExactValues(before, after, result.unit)
+                else:
+                    skipped = "values of zero or below have no ratio"
+            if isinstance(result, Unmeasured):
+                skipped = (result.failed if result.failed_before else result.skipped)[:2000]
+                failed = "" if result.failed_before else result.failed[:2000]
+        return GateCase(name, ratios, exact, skipped, failed)
 
 
 def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
@@ -165,21 +199,3 @@ def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
 def _exactly(rounds: int) -> Sampling:
     """Return a sampling that ends with so many rounds, whatever they show."""
     return Sampling(rounds, rounds, half_width=0.0, doubtful_from=math.inf, share_of_difference=0)
-
-
-def _gate_case(name: str, results: Sequence[CaseResult]) -> GateCase:
-    """Join the measurements of a case; one that fails on the base cannot be compared."""
-    ratios = [result for result in results if isinstance(result, CaseRatio)]
-    exact = None
-    skipped = failed = ""
-    for result in results:
-        if isinstance(result, CaseValues):
-            before, after = result.before, result.after
-            if result.exact and isinstance(before, float) and isinstance(after, float):
-                exact = ExactValues(before, after, result.unit)
-            else:
-                skipped = "values of zero or below have no ratio"
-        if isinstance(result, Unmeasured):
-            skipped = (result.failed if result.failed_before else result.skipped)[:2000]
-            failed = "" if result.failed_before else result.failed[:2000]
-    return GateCase(name, tuple(ratios), exact, skipped, failed)

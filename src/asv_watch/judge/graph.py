@@ -298,11 +298,19 @@ class MachineGraphs:
             }
         return self._releases[requirement]
 
-    def single(self, stored: CaseRatio) -> PairRatio:
-        """Return the ratio of one comparison alone, with the interval that the graph has."""
+    def single(self, stored: CaseRatio, least_spread: float = 0.0) -> PairRatio:
+        """Return the ratio of one comparison alone, with the interval that the graph has.
+
+        Args:
+            stored: The comparison.
+            least_spread: The usual spread counts as no less, such as that of the other cases of
+                a comparison that is not stored.
+        """
         [measured] = measured_sides([Edge("before", "after", stored)])
         level = math.log(stored.before * stored.after) / 2
-        return _pair_ratio(stored, measured.alone(self.noise(stored.kind)), level, (stored,))
+        noise = self.noise(stored.kind)
+        noise = noise._replace(usual_spread=max(noise.usual_spread, least_spread))
+        return _pair_ratio(stored, measured.alone(noise), level, (stored,))
 
     def checks(self, kind: Kind) -> Iterator[tuple[str, Check[Node]]]:
         """Yield the case's name and each measured pair that other ways connect too."""

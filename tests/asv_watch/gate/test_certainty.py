@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy.special import stdtrit
 
-from asv_watch.gate.certainty import ERROR, ROUNDS, is_certain, is_decided
+from asv_watch.gate.certainty import (
+    ERROR,
+    ROUNDS,
+    is_certain,
+    is_decided,
+    judged_ratios,
+    verdict_of,
+)
+from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.statistics.rule import Verdict
 
 
-def _change(ratios: npt.NDArray[np.float64]) -> CaseRatio:
-    values = tuple(map(float, ratios))
-    ratio, interval = estimate_ratio(values)
-    return CaseRatio("s.time_it", 1_790_000_000, values, ratio, interval, 1.0, ratio)
+def _measured(ratios: Iterable[float]) -> MeasuredCase:
+    rounds = tuple((1.0, float(ratio)) for ratio in ratios)
+    return MeasuredCase("s.time_it", 1_790_000_000, rounds=rounds)
 
 
 def _found(seed: int, slower: float, spread: float, count: int) -> int:
@@ -27,7 +37,7 @@ def _found(seed: int, slower: float, spread: float, count: int) -> int:
     for _ in range(count):
         ratios = np.exp(random.normal(math.log1p(slower), spread, ROUNDS[-1]))
         for rounds in ROUNDS:
-            change = _change(ratios[:rounds])
+            [change] = judged_ratios(_measured(ratios[:rounds]), None, MachineGraphs(()))
             if is_decided(change, 0.03):
                 found += is_certain(change)
                 break
@@ -57,3 +67,33 @@ def test_chance_is_that_of_two_intervals_at_all_looks_together() -> None:
 @pytest.mark.parametrize(("slower", "spread"), [(0.05, 0.01), (0.1, 0.03)])
 def test_a_slowdown_is_found(slower: float, spread: float) -> None:
     assert _found(3, slower, spread, 100) >= 95
+
+
+ROUND_RATIOS = st.lists(st.floats(0.8, 1.25), min_size=5, max_size=8)
+
+
+@given(ROUND_RATIOS, ROUND_RATIOS)
+@example([1.05] * 8, [1.0, 1.1, 1.02, 1.15, 0.99])
+def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
+    first: list[float], again: list[float]
+) -> None:
+    """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
+    ratios = judged_ratios(_measured(first), _measured(again), MachineGraphs(()))
+    low, high = ratios[-1].interval
+    if verdict_of(ratios[0]) is not Verdict.SAME:
+        assert not low <= 1 <= high
+        assert verdict_of(ratios[-1]) is verdict_of(ratios[0])
+
+
+def test_intervals_of_the_gate_are_those_of_compare() -> None:
+    """Also of a machine without a history: they include what the prior says of sittings."""
+    measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
+    [ratio] = judged_ratios(measured, None, MachineGraphs(()))
+    stored = measured.between(0, 1)
+    assert isinstance(stored, CaseRatio)
+    compared = MachineGraphs(()).single(stored)
+    assert (ratio.ratio, ratio.interval) == (compared.ratio, compared.interval)
+    half = math.log(ratio.interval[1] / ratio.ratio)
+    assert half > 2.5 * BETWEEN_SITTINGS["time"]
+    assert half > 5 * math.log(stored.interval[1] / stored.ratio)
+    assert not is_certain(ratio), "another hour may show less than 2 %"

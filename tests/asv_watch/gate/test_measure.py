@@ -13,6 +13,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.measure import GateMeasurement, InOrder
 from asv_watch.gate.result import GateCase
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget
 
 SUITE = """
@@ -58,7 +59,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
 
     def measure(*sides: Side, first: int = 5, **options: Callable[..., bool]) -> list[GateCase]:
         budget = Budget(60.0, time.monotonic)
-        return GateMeasurement((sides[0], sides[1]), 0.03, budget).run(
+        return GateMeasurement((sides[0], sides[1]), 0.03, budget, MachineGraphs(())).run(
             InOrder(cases, first), **options
         )
 
