@@ -9,6 +9,7 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection, case_name, cases_of
 from asv_watch.records.comparisons import StoredComparison, Version
 from asv_watch.records.history import History
+from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import read_machine_list
 
@@ -29,12 +30,17 @@ class Coverage:
         if history is None:
             return
         wanted = selected_cases(results, machine, selection)
+        open_cases: dict[tuple[str, str, str], bool] = {}
         for series in history.series:
-            if series.machine != machine or series.case.name not in wanted:
+            case = suite_name(series.case.name)
+            if series.machine != machine or case not in wanted:
                 continue
             for commit, run in series.runs.items():
                 is_open = run.outcome is Outcome.NEVER_RUN or run.reason == _NOT_BUILT
-                (self._lacking if is_open else self._begun).add((commit, series.environment))
+                of_case = commit, series.environment, case
+                open_cases[of_case] = is_open and open_cases.get(of_case, True)
+        for (commit, environment, _), is_open in open_cases.items():
+            (self._lacking if is_open else self._begun).add((commit, environment))
 
     def is_complete(self, commit: str, environment: str) -> bool:
         """Tell whether every case was measured, skipped, or failed with a reason."""

@@ -46,7 +46,7 @@ class CaseRun:
     outcome: Outcome
     value: float | None = None
     rounds: tuple[float, ...] = ()
-    """One number for each round; empty for a case that times nothing."""
+    """One number for each round."""
     calls: int = 1
     """Calls in a sample."""
     reason: str = ""
@@ -153,7 +153,7 @@ class ResultStore:
         row = self._row(benchmark)
         cells: dict[str, Any] = dict.fromkeys(_OF_CASES)
         cells["result"] = math.nan if run.outcome is Outcome.SKIPPED else run.value
-        if run.rounds:
+        if run.rounds and benchmark["type"] == "time":
             cells["result"], stats = compute_stats(list(run.rounds), run.calls)
             if len(run.rounds) == 1:
                 stats |= {"ci_99_a": 0.0, "ci_99_b": run.rounds[0] * _UNKNOWN_SPREAD}

@@ -109,7 +109,7 @@ def store_compared(
                 continue
             entry = entries[case.benchmark]
             if not is_finite_number(store.value(entry, case.index)):
-                store.add(entry, case.index, case.name, _run_of(result, case, index))
+                store.add(entry, case.index, case.name, _run_of(result, index))
 
 
 def _measure(
@@ -126,7 +126,7 @@ def _measure(
 
     def keep(result: MeasuredCase) -> None:
         case = by_name[result.case]
-        run = _run_of(result, case, 0)
+        run = _run_of(result, 0)
         store.add(entries[case.benchmark], case.index, case.name, run)
         outcomes[case.name] = run.outcome, run.reason
 
@@ -141,7 +141,7 @@ def _measure(
     unfinished.forget()
 
 
-def _run_of(result: MeasuredCase, case: MeasurableCase, index: int) -> CaseRun:
+def _run_of(result: MeasuredCase, index: int) -> CaseRun:
     """Return the measurements of one version in their stored form."""
     if index in result.skipped:
         return CaseRun(Outcome.SKIPPED, reason=result.skipped[index])
@@ -149,7 +149,7 @@ def _run_of(result: MeasuredCase, case: MeasurableCase, index: int) -> CaseRun:
         late = index in result.late
         return CaseRun(Outcome.TIMED_OUT if late else Outcome.FAILED, reason=result.failed[index])
     numbers = tuple(number for (number,) in result.numbers(index))
-    return CaseRun(Outcome.OK, result.value(index), numbers if case.is_timed else ())
+    return CaseRun(Outcome.OK, result.value(index), numbers)
 
 
 def _list(place: Workplace, version: Side, commit: str) -> Benchmarks:

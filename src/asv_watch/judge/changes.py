@@ -32,11 +32,12 @@ State = Literal["measured", "suspected"]
 """Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "release", "machine", "environment", "alternation"]
+Cause = Literal["code", "release", "machine", "environment", "alternation", "mapped files"]
 """``machine``: most series of the machine changed at the same commit, in separate runs;
 ``environment``: installed software changed there; ``release``: of an exact count, another release
 of a requirement was installed there; ``alternation``: the series goes back and forth between two
-levels; ``code``: none of these."""
+levels; ``mapped files``: it is of resident memory, which counts them and which no comparison
+measures; ``code``: none of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def changes_of(
         )
     for suspicion in suspicions:
         before, after = suspicion.levels
-        if commits is None or not _is_answered(history, kind, commits, measured, suspicion):
+        if commits is None or not _is_answered(history, commits, measured, suspicion):
             yield Change(
                 series=index,
                 previous=suspicion.previous,
@@ -180,7 +181,6 @@ def near_changes(
 
 def _is_answered(
     history: History,
-    kind: Kind,
     commits: MeasuredCommits,
     measured: Sequence[MeasuredPair],
     suspicion: Suspicion,
@@ -196,9 +196,6 @@ def _is_answered(
     if around is None or around.differs:
         return False
     before, after = suspicion.levels
-    if kind == "memory":
-        # Runs count mapped files, comparisons do not: a difference in bytes is the same in both.
-        return around.excludes(max(0.0, 1 + (after - before) / around.measured.before))
     return around.excludes(after / before)
 
 

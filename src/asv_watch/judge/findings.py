@@ -19,6 +19,8 @@ from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.judge.segments import Segment, known_noise, split
 from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
+from asv_watch.records.peak_memory import is_resident
+from asv_watch.records.records import COMPARED
 from asv_watch.statistics.change_points import Step, find_all_steps
 from asv_watch.statistics.partition import BlockPartition
 
@@ -75,7 +77,11 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         if kind == "exact":
             exact += exact_changes(history, index)
         elif kind is not None:
-            suspicions = find_suspicions(segments[index], steps[index], noise[index])
+            suspicions = [
+                suspicion
+                for suspicion in find_suspicions(segments[index], steps[index], noise[index])
+                if series.runs[history.commits[suspicion.commit].hash].recipe != COMPARED
+            ]
             changes += changes_of(history, index, kind, compared.get(index), suspicions)
             if index in compared:
                 near += near_changes(history, index, kind, compared[index])
@@ -173,6 +179,8 @@ def _cause(
     if change.is_measured and change.kind != "exact":
         return "code"
     series = history.series[change.series]
+    if is_resident(series.case.name):
+        return "mapped files"
     for event in events:
         concerns = event.machine == series.machine and event.environment in {
             "",

@@ -11,6 +11,7 @@ of a benchmark, a commit of another branch) is counted as ``LeftOut``.
 from __future__ import annotations
 
 import glob
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,11 +27,14 @@ from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
+    COMPARED,
     Benchmark,
     Commit,
     Environment,
     LeftOut,
     Machine,
+    Outcome,
+    Point,
     Problem,
     Record,
     Run,
@@ -150,6 +154,14 @@ class _Loader:
             message = "its name begins with a dot, so it is left out; rename it"
             self._problem(path.parent, message)
         setups = self._setups.items()
+        self._add_compared_memory()
+        series = tuple(self._series())
+        ran = {of_case.case.benchmark for of_case in series if of_case.columns.rows}
+        shown = {
+            name: benchmark
+            for name, benchmark in self._runs.benchmarks.items()
+            if name in self._benchmarks or name in ran
+        }
         measured = {commit for setup in self._setups.values() for commit in setup.files}
         measured |= {
             version.commit
@@ -162,8 +174,8 @@ class _Loader:
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
             machines=self._machines,
             environments={name: env for name, (_, env) in sorted(self._environments.items())},
-            benchmarks=self._benchmarks,
-            series=tuple(self._series()),
+            benchmarks=shown,
+            series=tuple(of_case for of_case in series if of_case.case.benchmark in shown),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
             facts={key: lasting_sampling(self._in_order(setup.facts)) for key, setup in setups},
@@ -176,6 +188,29 @@ class _Loader:
             explanations=self._explanations,
             layout=self._layout,
         )
+
+    def _add_compared_memory(self) -> None:
+        """Give commits that have no run of private memory the value of their newest comparison.
+
+        It is measured alike in both. Times stay with their comparisons: the level of all times
+        of a machine differs from day to day.
+        """
+        setups: dict[tuple[str, str, str], list[_Setup]] = defaultdict(list)
+        for (machine, name), setup in self._setups.items():
+            _, environment = self._environments[name]
+            setups[machine, environment.release, environment.python].append(setup)
+        for machine, comparisons in self._comparisons.items():
+            for comparison in reversed(comparisons):
+                header = comparison.header
+                for ratio in comparison.ratios:
+                    number = self._runs.peak_memory.get(ratio.case)
+                    if number is None:
+                        continue
+                    sides = (header.before, ratio.before), (header.after, ratio.after)
+                    for version, value in sides:
+                        for setup in setups[machine, version.release, version.python]:
+                            run = Run(Outcome.OK, Point(value), at=ratio.at, recipe=COMPARED)
+                            setup.runs.get(version.commit, {}).setdefault(number, run)
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
         return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
@@ -192,7 +227,7 @@ class _Loader:
                     of_cases[number][index] = run
             hashes = tuple(by_commit)
             for case, of_case in zip(self._runs.cases, of_cases, strict=True):
-                benchmark = self._benchmarks[case.benchmark]
+                benchmark = self._runs.benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
                     environment=environment,

@@ -181,9 +181,11 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int | None = None
     """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
-    """How its samples were taken; empty if unknown."""
+    """How its samples were taken, `COMPARED` where a comparison took them; empty if unknown."""
 
 
+COMPARED = "compared"
+"""Recipe of a value that was measured in a comparison, which says itself what changed."""
 NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.records.labels import Layout
+from asv_watch.records.peak_memory import PRIVATE, resident_benchmark
 from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
@@ -47,15 +48,34 @@ class RunReader:
     def __init__(self, benchmarks: Mapping[str, Benchmark], layout: Layout) -> None:
         """Expand the parameters of the benchmarks."""
         self._benchmarks = benchmarks
+        resident = {
+            name: resident_benchmark(benchmark)
+            for name, benchmark in benchmarks.items()
+            if benchmark.type == PRIVATE
+        }
+        self.benchmarks = {
+            shown.name: shown
+            for name, benchmark in benchmarks.items()
+            for shown in (benchmark, resident.get(name, benchmark))
+        }
+        """Today's benchmarks, and those of the resident memory that runs may have stored."""
         self.cases = [
             Case(benchmark.name, params, layout.labels_of(benchmark, params))
-            for benchmark in benchmarks.values()
+            for benchmark in self.benchmarks.values()
             for params in itertools.product(*benchmark.params)
         ]
         """All cases of the benchmarks."""
         self._numbers = {
             (case.benchmark, case.params): number for number, case in enumerate(self.cases)
         }
+        self._resident = {
+            number: self._numbers[resident[case.benchmark].name, case.params]
+            for number, case in enumerate(self.cases)
+            if case.benchmark in resident
+        }
+        """Index of a case of peak memory to that of its resident memory."""
+        self.peak_memory = {self.cases[number].name: number for number in self._resident}
+        """Name of a case of peak memory to its index."""
         self._named = {case.name: number for number, case in enumerate(self.cases)}
         self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
         self.problems: list[Problem] = []
@@ -96,7 +116,9 @@ class RunReader:
         if reports:  # outcomes count for cases of which the result file has no row
             for name, report in reports.items():
                 number = self._named.get(name)
-                if number is None or number in runs:
+                if number is None or not runs.keys().isdisjoint(
+                    (number, self._resident.get(number))
+                ):
                     continue
                 if self.cases[number].benchmark not in outdated:
                     runs[number] = _without_value(report)
@@ -123,6 +145,8 @@ class RunReader:
                 columns.append([None] * row.count)
         started_at = row.started_at
         unusable = 0
+        of_row: dict[int, Run] = {}
+        of_asv: set[int] = set()
         for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
                 if is_finite_number(value):
@@ -135,7 +159,12 @@ class RunReader:
                 reason = f"it gave no finite number: {value!r}"
                 run = Run(Outcome.FAILED, None, reason, started_at)
             if run is not NEVER_RUN:
-                runs[number] = run
+                of_row[number] = run
+            if run.point is not None and not (report and report.rounds):
+                of_asv.add(number)
+        for number, run in of_row.items():  # one without a value is what the others of its row are
+            is_of_asv = number in of_asv or (run.point is None and bool(of_asv))
+            runs[self._resident.get(number, number) if is_of_asv else number] = run
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")

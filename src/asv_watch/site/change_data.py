@@ -25,6 +25,7 @@ _CAUSES: dict[Cause, str] = {
     "environment": "environment",
     "machine": "machine: most benchmarks moved together",
     "alternation": "alternates between two levels",
+    "mapped files": "code, or mapped files: resident memory counts them, comparisons do not",
 }
 
 

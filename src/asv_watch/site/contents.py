@@ -15,6 +15,7 @@ from asv_watch.judge.findings import Findings
 from asv_watch.records.git import Ancestry, read_ancestry
 from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.labels import Layout
+from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import (
     Benchmark,
     Environment,
@@ -137,7 +138,8 @@ def in_order(history: History) -> History:
     """Return the same history with its series in the order of the site.
 
     A case that never ran on a machine in an environment is no series there: most never will. One
-    that never ran anywhere keeps one series, so that it is listed.
+    that never ran anywhere keeps one series, so that it is listed, unless it is of peak memory and
+    values of its resident memory are.
     """
 
     def order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
@@ -146,7 +148,8 @@ def in_order(history: History) -> History:
     shown = {series.case.name: series for series in history.series}
     ran = [series for series in history.series if series.columns.rows]
     for series in ran:
-        shown.pop(series.case.name, None)
+        for name in (series.case.name, suite_name(series.case.name)):
+            shown.pop(name, None)
     return replace(history, series=tuple(sorted([*ran, *shown.values()], key=order)))
 
 

@@ -18,6 +18,7 @@ from asv_watch.judge.changes import kind_of
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.records.comparisons import Version
 from asv_watch.records.history import Indices
+from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
@@ -119,7 +120,7 @@ def _write_sources(folder: Path, contents: Contents) -> None:
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
-            "commands": {case: measure_command(case) for case in cases},
+            "commands": {case: measure_command(case) for case in cases if not is_resident(case)},
             "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
             "explanations": {case: explained[case] for case in cases if case in explained},
             "noise": {
@@ -200,7 +201,7 @@ def description(benchmark: Benchmark) -> str:
         tree = ast.parse(benchmark.code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    function = benchmark.name.rpartition(".")[2]
+    function = suite_name(benchmark.name).rpartition(".")[2]
     documented = [
         node
         for kind in (ast.FunctionDef, ast.ClassDef)

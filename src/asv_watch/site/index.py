@@ -125,9 +125,8 @@ def _environments(environments: Sequence[Environment]) -> list[Json]:
 def _cases(contents: Contents, table: CaseTable) -> Json:
     """Return the lists that name cases: metrics, benchmarks, groups, rows, columns."""
     layout = contents.layout
-    benchmarks = [
-        contents.history.benchmarks[name] for name in sorted(contents.history.benchmarks)
-    ]
+    shown = {row.benchmark.name: row.benchmark for row in contents.series}
+    benchmarks = [shown[name] for name in sorted(shown)]
     index_of_metric = indices_of(contents.metrics)
     metric_of = {row.benchmark.name: index_of_metric[row.metric] for row in contents.series}
     index_of_benchmark = indices_of(benchmark.name for benchmark in benchmarks)

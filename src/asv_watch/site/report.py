@@ -57,7 +57,7 @@ def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Mark
 
 def _certainty(change: Change) -> str:
     if not change.may_be_code:
-        return "suspected from separate runs; not compared, because the cause is not the code"
+        return "suspected from separate runs; not compared, because no comparison can show it"
     if not change.is_measured:
         return "suspected from separate runs; nights compare the two commits, at most twice"
     if change.interval is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from math import exp, log
 from pathlib import Path
 from statistics import geometric_mean
@@ -14,6 +15,7 @@ from asv_watch.judge.graph import Kind
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+from asv_watch.records.peak_memory import is_resident
 from tests.asv_watch import auditor
 
 ROOT = Path(__file__).parents[3]
@@ -147,6 +149,33 @@ def test_every_ratio_of_releases_is_what_the_files_say(
                 assert value.ratio == pytest.approx(expected, rel=1e-6)
                 assert value.interval == pytest.approx(interval, rel=1e-4)
     assert checked > 1000
+
+
+def test_resident_and_private_memory_are_two_metrics(history: History, findings: Findings) -> None:
+    """asv's peak counts mapped files; that of comparisons does not: it is 24 to 61 % lower."""
+    values: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
+    suspected = 0
+    for index, series in enumerate(history.series):
+        metric = series.case.labels["metric"]
+        if "peak" not in metric:
+            continue
+        case, _, resident = series.case.name.partition("@resident")
+        assert metric.endswith("peak resident memory" if resident else "peak memory")
+        assert not (resident and index in findings.compared)
+        columns = series.columns.valued
+        for row, value in zip(columns.commit_of_row, columns.values.tolist(), strict=True):
+            key = series.machine, series.environment, case + resident, columns.commits[row]
+            values[key][metric] = value
+    for change in findings.changes:
+        if is_resident(history.series[change.series].case.name):
+            assert (change.state, change.may_be_code) == ("suspected", False)
+            suspected += 1
+    assert suspected > 0
+    both = [of_metric for of_metric in values.values() if len(of_metric) == 2]
+    assert len(both) > 20
+    for of_metric in both:
+        private, with_files = (of_metric[name] for name in sorted(of_metric))
+        assert 1.3 < with_files / private < 2.6
 
 
 def test_two_days_of_one_pair_agree_within_their_intervals(findings: Findings) -> None:
