@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
@@ -25,6 +25,7 @@ from asv_watch.patterns import case_pattern
 from asv_watch.records.comparisons import import_case
 from asv_watch.records.records import Commit
 from asv_watch.releases import environments
+from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 
 UNMEASURED = "older commit"
@@ -123,14 +124,14 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     return Task(name, description, "suspected change", (environment,), is_done, run)
 
 
-def release_task(releases: ReleasePair, expected: frozenset[str]) -> Task:
-    """Compare a release that asv.conf.json lists under ``releases`` with its predecessor."""
+def release_task(releases: ReleasePair, expected: frozenset[str], source: TaskSource) -> Task:
+    """Compare two releases that asv.conf.json lists under ``releases``, as a source wants it."""
     both = releases.before, releases.after
     name = f"releases {releases.before.release} {releases.after.version}"
     description = f"{releases.after.release} against {releases.before.version}"
 
     def is_done(situation: Situation) -> bool:
-        return all(task.name != name for task in unmeasured_releases(situation))
+        return all(task.name != name for task in source(situation))
 
     def run(situation: Situation, tally: Tally) -> str:
         place = situation.place
@@ -200,6 +201,17 @@ def new_releases(situation: Situation) -> Iterator[Task]:
 
 def unmeasured_releases(situation: Situation) -> Iterator[Task]:
     """Yield listed releases that lack cases of others, on machines that compare releases."""
+    yield from _pairs_of_releases(situation, release_pairs, unmeasured_releases)
+
+
+def closing_releases(situation: Situation) -> Iterator[Task]:
+    """Yield each older release with the newest, in the cases that neighbours were compared in."""
+    yield from _pairs_of_releases(situation, closing_pairs, closing_releases)
+
+
+def _pairs_of_releases(
+    situation: Situation, pairs_of: Callable[..., tuple[ReleasePair, ...]], source: TaskSource
+) -> Iterator[Task]:
     configuration = situation.place.configuration
     for requirement, releases in configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
@@ -210,9 +222,42 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
             for case in compared - {import_case(requirement)}
             if case_pattern(pattern).matches(case)
         )
-        for pair in pairs:
+        for pair in pairs_of(requirement, releases, situation.comparisons):
             if pair.missing(expected) and not pair.lacks_python:
-                yield release_task(pair, expected)
+                yield release_task(pair, expected, source)
+
+
+def closing_versions_of(situation: Situation) -> Iterator[Task]:
+    """Yield each older version of the package with the newest one, as measured here."""
+    environment, history = situation.place.environments[0], situation.history
+    if history is None:
+        return
+    pairs = closing_versions(
+        situation.commits, history.versions, situation.comparisons, environment.release
+    )
+    for pair in pairs:
+        if not pair.cases >= situation.measurable_cases:
+            yield _version_task(pair, environment)
+
+
+def _version_task(pair: VersionPair, environment: EnvironmentSpec) -> Task:
+    before, after = pair.before.hash, pair.after.hash
+    name = f"versions {before}..{after} {environment.name}"
+    description = f"{_titled(pair.after)} against {before[:8]}, {environment.label}"
+
+    def is_done(situation: Situation) -> bool:
+        return all(task.name != name for task in closing_versions_of(situation))
+
+    def run(situation: Situation, tally: Tally) -> str:
+        place, version = situation.place, environment.version or NEWEST
+        sides = side(place, before, version), side(place, after, version)
+        for compared in compare_missing(
+            place, sides, situation.selection, pair.cases, "compare", "time", "memory"
+        ):
+            tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
+        return ""
+
+    return Task(name, description, "second way between versions", (environment,), is_done, run)
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:
@@ -290,5 +335,7 @@ SOURCES: tuple[TaskSource, ...] = (
     unmeasured_releases,
     missing_references,
     older_commits,
+    closing_releases,
+    closing_versions_of,
 )
 """The sources of tasks, the most urgent first."""

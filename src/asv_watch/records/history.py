@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -103,6 +103,13 @@ class Series:
 _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 
 
+def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
+    """Return commit hash to the version of the package that a tag of the commit names."""
+    return {
+        commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
+    }
+
+
 @dataclass(frozen=True)
 class History:
     """Everything that the tracked results say."""
@@ -154,12 +161,7 @@ class History:
     @cached_property
     def versions(self) -> dict[str, str]:
         """Maps a commit hash to the version of the package that its tag names."""
-        return {
-            commit.hash: tag
-            for commit in self.commits
-            for tag in commit.tags
-            if _VERSION.fullmatch(tag)
-        }
+        return versions_of(self.commits)
 
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""

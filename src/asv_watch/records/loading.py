@@ -97,7 +97,7 @@ class _Setup:
     """Runs by index of the case."""
 
 
-def _with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
+def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
     """Return the commits; their tags include the versions that the notes name."""
     named = list(commits)
     for version, position in notes.versions.items():
@@ -130,7 +130,7 @@ class _Loader:
             machine = comparison.header.machine
             self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
         self._notes, unreadable = read_notes(results_dir, commits)
-        self._commits = _with_versions(commits, self._notes)
+        self._commits = with_versions(commits, self._notes)
         self._problems += [*damaged, *unreadable]
         self._layout = layout
         self._runs = RunReader(self._benchmarks, layout)

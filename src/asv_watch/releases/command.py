@@ -28,8 +28,13 @@ from asv_watch.machine.facts import default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
+from asv_watch.records.git import read_commits
+from asv_watch.records.history import versions_of
+from asv_watch.records.loading import with_versions
 from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.notes import read_notes
 from asv_watch.releases import environments
+from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
@@ -128,16 +133,26 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
     print(
         f"on {name}:\n{table(header, rows)}" if rows else f"no release of {requirement} is listed"
     )
-    if len(listed) > 2:
+    closing = closing_pairs(requirement, listed, comparisons)
+    unchecked = sum(not pair.stored.commits for pair in closing)
+    if unchecked:
         newest = listed[0].version
-        closing = release_pairs(requirement, listed, comparisons, against=newest)
-        missing = [pair.before.version for pair in closing if not pair.stored.commits]
-        if missing:
-            print(
-                f"{len(missing)} of {quantities.counted(len(closing), 'older release')} were not "
-                f"compared with {newest}, so nothing checks the way between them: "
-                f"asv-watch releases {requirement} measure --against {newest}"
-            )
+        print(
+            f"{unchecked} of {quantities.counted(len(closing), 'older release')} were not "
+            f"compared with {newest}, so nothing checks the way between them: "
+            f"asv-watch releases {requirement} measure --against {newest}"
+        )
+    commits = read_commits(configuration.repository, configuration.branch)
+    name_of = versions_of(with_versions(commits, read_notes(configuration.results, commits)[0]))
+    with_release = configuration.environments[0].release
+    versions = closing_versions(commits, name_of, comparisons, with_release)
+    missing = [pair for pair in versions if not pair.cases]
+    if missing:
+        oldest, latest = (name_of[commit.hash] for commit in missing[-1][:2])
+        print(
+            f"{len(missing)} of {quantities.counted(len(versions), 'older version')} were not "
+            f"compared with {latest}: asv-watch compare --before {oldest} --after {latest}"
+        )
 
 
 def _measure(

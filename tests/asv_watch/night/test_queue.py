@@ -24,6 +24,8 @@ from asv_watch.night.tasks import (
     SOURCES,
     all_commits,
     bisection_order,
+    closing_releases,
+    closing_versions_of,
     measure_task,
     missing_references,
     unmeasured_releases,
@@ -346,3 +348,42 @@ def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nigh
         store(results, failed_release("2", "3", "no wheel", machine="m"))
         project.attempts().add_failure(task.name, "no wheel")
         project.now += 86_400
+
+
+def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
+    make_project: Callable[[int], Project],
+) -> None:
+    """Each older one with the newest, until that is stored; neighbours were compared before."""
+    project = make_project(4)
+    for place in range(4):
+        project.measure(place, NEW, 1, 1)
+    results = project.folder / "results"
+    specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
+    cases = {"s.time_a(1)": 1.0, "s.time_a(2)": 1.0}
+
+    def wanted() -> list[str]:
+        situation = project.situation(NEW)
+        configuration = replace(situation.place.configuration, releases={"torch": specs})
+        place = replace(situation.place, configuration=configuration)
+        situation = replace(situation, place=place)
+        tasks = *closing_releases(situation), *closing_versions_of(situation)
+        assert all(situation.needs(task) for task in tasks)
+        return [task.description.rpartition(", ")[0] or task.description for task in tasks]
+
+    def compare(before: int, after: int) -> None:
+        commits = project.hashes[before], project.hashes[after]
+        planted = compared_releases("2", "2", cases, kind="compare", commits=commits, machine="m")
+        store(results, planted)
+
+    assert wanted() == []
+    for before, after in (("1", "2"), ("2", "3")):
+        store(results, compared_releases(before, after, cases, machine="m"))
+    assert wanted() == ["torch 3 against 1"]
+    store(results, compared_releases("1", "3", cases, machine="m"))
+    for number, place in enumerate((0, 1, 3)):
+        git(project.folder, "tag", f"v0.{number}", project.hashes[place])
+    compare(0, 1)
+    compare(1, 3)
+    assert wanted() == [f"{project.hashes[3][:8]} Commit 3 against {project.hashes[0][:8]}"]
+    compare(0, 3)
+    assert wanted() == []

@@ -11,6 +11,7 @@ import pytest
 from asv_watch.cli.main import main
 from tests.asv_watch.planted_releases import compared_releases, store
 from tests.asv_watch.torchless import CONFIGURATION
+from tests.conftest import commit, git
 
 RELEASES = {"engine": ["3.0", "2.0", "1.0"]}
 
@@ -33,3 +34,32 @@ def test_releases_without_a_second_way_are_counted_until_one_is_measured(
     store(root / "results", compared_releases("1.0", "3.0", {"a": 1.0}, requirement="engine"))
     assert main(listed) == 0
     assert "not compared" not in capsys.readouterr().out
+
+
+def test_versions_without_a_second_way_are_counted_too(
+    make_repository: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = make_repository({"asv.conf.json": json.dumps(CONFIGURATION | {"releases": RELEASES})})
+    monkeypatch.chdir(root)
+    hashes = [git(root, "rev-parse", "HEAD")]
+    hashes += [commit(root, {"x": str(number)}, f"Commit {number}") for number in (1, 2)]
+    for number, hash_ in enumerate(hashes):
+        git(root, "tag", f"v0.{number}", hash_)
+
+    def compare(before: int, after: int) -> None:
+        commits = hashes[before], hashes[after]
+        planted = compared_releases("", "", {"a": 1.0}, kind="compare", commits=commits)
+        store(root / "results", planted)
+
+    listed = ["releases", "engine", "list", "--machine", "ci-2core"]
+    compare(0, 1)
+    compare(1, 2)
+    assert main(listed) == 0
+    printed = capsys.readouterr().out
+    assert "1 of 2 older versions were not compared with v0.2" in printed
+    assert "asv-watch compare --before v0.0 --after v0.2" in printed
+    compare(0, 2)
+    assert main(listed) == 0
+    assert "versions" not in capsys.readouterr().out

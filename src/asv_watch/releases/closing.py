@@ -1,0 +1,68 @@
+"""Comparisons that give a second way between releases, or versions, so that both check each other.
+
+Neighbours are compared first, so what lies between two distant releases is a product that nothing
+checks. Each older release is therefore also compared with the newest, and each older version of
+the package with the newest version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.records.comparisons import StoredComparison
+from asv_watch.records.records import Commit
+from asv_watch.releases.measure import ReleasePair, release_pairs
+
+
+def closing_pairs(
+    requirement: str, releases: Sequence[EnvironmentSpec], comparisons: Sequence[StoredComparison]
+) -> tuple[ReleasePair, ...]:
+    """Return each older release with the newest; none where two neighbours are all there is."""
+    if len(releases) < 3:
+        return ()
+    return release_pairs(requirement, releases, comparisons, against=releases[0].version)
+
+
+class VersionPair(NamedTuple):
+    """An older version of the package and the newest one, on one machine."""
+
+    before: Commit
+    after: Commit
+    cases: frozenset[str]
+    """Those in which the two were compared with each other, or could not be."""
+
+
+def closing_versions(
+    commits: Sequence[Commit],
+    versions: Mapping[str, str],
+    comparisons: Sequence[StoredComparison],
+    release: str,
+) -> list[VersionPair]:
+    """Return each older version with the newest, the newest of them first.
+
+    Versions of which this machine compared nothing are left out.
+
+    Args:
+        commits: Of the branch, oldest first.
+        versions: Commit hash to the version that it is.
+        comparisons: Of the machine.
+        release: Of the main requirement, with which both sides ran.
+    """
+    cases: dict[frozenset[str], set[str]] = {}
+    for comparison in comparisons:
+        sides = comparison.header.before, comparison.header.after
+        if all(side.release == release for side in sides):
+            found = cases.setdefault(frozenset(side.commit for side in sides), set())
+            found.update(ratio.case for ratio in comparison.ratios)
+            found.update(case.case for case in comparison.unmeasured)
+    compared = frozenset[str]().union(*cases)
+    known = [commit for commit in commits if commit.hash in versions and commit.hash in compared]
+    if len(known) < 3:
+        return []
+    newest = known[-1]
+    return [
+        VersionPair(older, newest, frozenset(cases.get(frozenset({older.hash, newest.hash}), ())))
+        for older in reversed(known[:-1])
+    ]
