@@ -1,6 +1,13 @@
 """Recomputes ratios from the stored files alone, as an auditor would: no code of `asv_watch`.
 
-Generalised least squares with the whole covariance matrix; docs/history.md has the rule.
+Generalised least squares with the whole covariance matrix; docs/history.md has the rule. The tests
+that use it, `test_stored_changes` and `test_stored_page`, recompute measured changes, ratios of
+releases, the headline's counts and means of releases, cells and totals of the heat map, dots of
+the levels, contradictions, stretches of Timeline and the numbers of Compare.
+
+Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
+detectable changes, and the variance between sittings, of which only is checked that closed ways
+disagree as much as it says.
 """
 
 from __future__ import annotations
@@ -95,6 +102,8 @@ class Fit:
         residuals = y - self.incidence @ self.levels
         self.chi_squared = float(residuals @ weights @ residuals)
         self.own, self.covariance = own, covariance
+        self.left_over = weights - weights @ self.incidence @ self.solution
+        self.weighted_residuals = self.left_over @ y
 
     def ratio(self, before: Any, after: Any) -> tuple[float, tuple[float, float]]:
         """Return the ratio of two nodes and its 99 % interval."""
@@ -105,6 +114,18 @@ class Fit:
         half = t.ppf(0.995, variance**2 / of_rounds) * sqrt(variance)
         middle = self.levels[last] - self.levels[first]
         return exp(middle), (exp(middle - half), exp(middle + half))
+
+    def checks(self) -> list[tuple[float, float]]:
+        """Return how far each edge is from all other ways, in standard errors, with its freedom.
+
+        An edge that nothing else determines is left out.
+        """
+        free = np.diag(self.left_over) * self.own
+        return [
+            (self.weighted_residuals[row] / sqrt(self.left_over[row, row]), (n - 1) / share**2)
+            for row, (share, n) in enumerate(zip(free, self.rounds, strict=True))
+            if share > 1e-6
+        ]
 
 
 def node(version: dict[str, Any]) -> tuple[str, str]:
