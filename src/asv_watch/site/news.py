@@ -8,12 +8,13 @@ from math import log
 
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
+from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseHistory, release_findings
 from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.release_grid import Inverse, brief_titles, compare_address, timed_cases, where
+from asv_watch.site.release_grid import brief_titles, compare_address, timed_cases, where
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
@@ -28,7 +29,7 @@ class Lasting:
     case: str
     before: str
     """The release before the first that changed it."""
-    whole: Inverse
+    whole: PairRatio
     steps: tuple[tuple[str, float, str], ...]
     """The releases since then that changed it in this direction: name, ratio, operator."""
 
@@ -59,7 +60,6 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
 
 def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
     """Yield the newest release against each that came before a measured change of a case."""
-    times = {time.release: time for time in history.times.get(case, ())}
     changes = [
         (step, finding.shown)
         for step in history.steps
@@ -67,11 +67,9 @@ def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Itera
         if finding.case == case
     ]
     for first, change in changes:
-        if first.before not in times:
-            continue
-        whole = Inverse.of(times[first.before])
-        answer = verdict(whole)
-        if answer is not verdict(change):
+        whole = history.ratio(case, first.before, history.releases[-1])
+        answer = verdict(change)
+        if whole is None or verdict(whole) is not answer:
             continue
         since = history.releases.index(first.before)
         steps = sorted(

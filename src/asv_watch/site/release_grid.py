@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.judge.release_history import (
-    RelativeValue,
     ReleaseHistory,
     ReleaseStep,
     release_findings,
@@ -31,20 +30,6 @@ MOST_COMMITS = 14
 MOST_ROWS = 24
 _STRENGTHS = (0.03, 0.06, 0.12, 0.2)
 """Changes (logarithm of the ratio) up to which a cell has the first shade, the second, ..."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inverse:
-    """The ratio of the newest release to an older one, from that of the older to the newest."""
-
-    ratio: float
-    interval: tuple[float, float]
-
-    @classmethod
-    def of(cls, time: RelativeValue) -> Inverse:
-        """Invert a time relative to the newest release."""
-        low, high = time.interval
-        return cls(1 / time.ratio, (1 / high, 1 / low))
 
 
 @dataclass(slots=True)
@@ -173,10 +158,9 @@ def _cell(ratio: float, answer: Verdict, tip: str, href: str) -> Json:
 
 def _total(history: ReleaseHistory, case: str) -> Json | None:
     """Return how the newest release compares with the oldest, if both were compared."""
-    times = history.times.get(case, ())
-    if not times or times[0].release != history.releases[0]:
+    whole = history.ratio(case, history.releases[0], history.releases[-1])
+    if whole is None:
         return None
-    whole = Inverse.of(times[0])
     return {
         "text": quantities.change(whole.ratio),
         "verdict": verdict(whole).value,

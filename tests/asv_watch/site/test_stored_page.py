@@ -386,7 +386,7 @@ def test_exact_counts_never_blame_the_environment(page: Page) -> None:
     changes = page.index["exact_changes"]
     assert len(changes) > 20
     for change in changes:
-        assert change["cause"] in {"code", "another release of a requirement"}
+        assert not re.match("environment|machine|alternates", change["cause"])
         assert not change["text"].startswith("±")
         before, after = change["values"]
         assert before != after
