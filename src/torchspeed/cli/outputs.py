@@ -35,7 +35,7 @@ def standard_output() -> Console:
 
 
 def check_writable(path: Path | None) -> None:
-    """Find out before a long run, not after it, that its result cannot be written.
+    """Check before a long run that its result can be written.
 
     Raises:
         TorchspeedError: the folder is missing or not writable, or the path is a folder.

@@ -1,4 +1,4 @@
-"""Shows how far a run is: a bar with steps a second and time left, and a line an epoch."""
+"""Shows the progress of a run: a bar with steps a second and time left, and a line per epoch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchspeed.training.phases import StepTimes
 from torchspeed.training.results import EpochRecord
 
 REDRAW_S = 0.5
-"""A drawing takes milliseconds between two steps: this keeps it near 1 % of the run."""
+"""Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
 
 
 class RunProgress(Observer):

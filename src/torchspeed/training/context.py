@@ -1,4 +1,4 @@
-"""What a run in any mode needs on one rank: model, data, batches, and its part of the result."""
+"""The context of a run in any mode on one rank: model, data, batches, part of the result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Observer:
 ALONE, NOBODY = Group(), Observer()
 
 FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
-"""Dummy data have items for so many steps of training, and so a fifth as many of testing."""
+"""Training steps that dummy data have items for; testing has a fifth as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class RunContext:
         baselines |= {name: torch.cat([rank[3][name] for rank in ranks]) for name in own}
 
         def measured(values: Tensor) -> Values:
-            """Return the values as they were measured, (items, columns)."""
+            """Return values in the units of the data, (items, columns)."""
             return scale.restore(values.double(), columns).flatten(0, -2).numpy()
 
         return ForecastReport(
@@ -197,7 +197,7 @@ class RunContext:
         return forecasts, truth
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
-        """Items, loss and right answers of all ranks."""
+        """Items, loss and correct answers of all ranks."""
         parts = self.group.gather((loop.items, loop.loss_sum, loop.right))
         items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
         return LoopResult(items=items, loss_sum=loss_sum, right=right)
@@ -228,7 +228,7 @@ class RunContext:
 
 
 def _peak_memory(device: torch.device) -> int:
-    """Most bytes held so far, by torch on a GPU or by this process."""
+    """Peak memory so far in bytes: of torch on a GPU, or of this process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts KiB

@@ -1,7 +1,7 @@
 """Checks before a run starts that memory and cores suffice for it.
 
-A machine without memory ends processes at random, ours or others'. The estimate is rough and on
-the safe side: it refuses what cannot work, and does not promise that the rest does.
+A machine that runs out of memory kills processes at random. The estimate is rough: it refuses runs
+that cannot work, and does not promise that the others do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARE = 0.8
 """Share of the memory available now that a run may take."""
 
 WORKERS_PER_CORE = 16
-"""More of them spend their time on waiting for each other."""
+"""Most workers per core; more of them wait for each other."""
 
 
 def check_batch(

@@ -22,7 +22,7 @@ import torch
 
 
 class Phase(StrEnum):
-    """What a step spends its time on, in order."""
+    """The parts of a step, in order."""
 
     LOADING = "data loading"
     """Waiting for the next batch."""
@@ -37,7 +37,7 @@ class Phase(StrEnum):
 
 
 StepTimes = dict[str, float]
-"""Value of each phase to its seconds in one step."""
+"""Seconds of each phase in one step, by the phase's value."""
 
 
 class PhaseClock:
@@ -68,7 +68,7 @@ class PhaseClock:
         self._marks.append((phase, self._mark()))
 
     def stop(self) -> StepTimes:
-        """End the step: wait for the device, return seconds a phase, absent ones as 0."""
+        """End the step: wait for the device, and return seconds by phase, 0 for absent ones."""
         self.settle()
         span = self._host() - self._began
         times = {phase.value: 0.0 for phase in Phase}
@@ -115,7 +115,7 @@ class PhaseSummary:
 
     median_s: float
     iqr_s: float
-    """Distance of the quartiles."""
+    """Interquartile range."""
     total_s: float
     """Warm-up steps included."""
 

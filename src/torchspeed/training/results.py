@@ -38,7 +38,7 @@ class EpochRecord:
 
     @property
     def score(self) -> float | None:
-        """What the best epoch has most of: test accuracy, else the loss below zero.
+        """Score that the best epoch maximises: test accuracy, or the negative loss without one.
 
         None where the loss is not finite.
         """
@@ -72,7 +72,7 @@ class RankTimes:
 
     @property
     def phases_share(self) -> float:
-        """What part of the wall time of all steps the phases add up to."""
+        """Share of the wall time of all steps that the phases add up to."""
         return sum(phase.total_s for phase in self.phases.values()) / self.total_wall_s
 
 
@@ -105,7 +105,7 @@ class AccuracyTimes:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """One run: what was asked for, what it took, how well it learned."""
+    """One run: its configuration, its times and its accuracy."""
 
     mode: str
     """``train``, ``inference`` or ``smooth-inference``."""
@@ -203,7 +203,7 @@ def _total(phases: dict[str, PhaseSummary], *chosen: Phase) -> float | None:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinite and undefined numbers by None at every level, because JSON has none."""
+    """Replace infinite and undefined numbers by None at every level, because JSON lacks them."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

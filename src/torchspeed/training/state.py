@@ -1,4 +1,4 @@
-"""What changes while a model is trained: parameters, optimiser, schedule, best epoch.
+"""The state of a training: parameters, optimiser, schedule, best epoch.
 
 Optimisers, schedules, gradient scaling and moving averages are torch's own.
 """
@@ -62,7 +62,7 @@ class TrainingState:
         return self.model if self._average is None else self._average.module
 
     def update(self) -> None:
-        """Move the parameters along the gradient, and what follows them."""
+        """Move the parameters along the gradient, and the average that follows them."""
         if self._clip_norm is not None:
             self.scaler.unscale_(self.optimiser)
             nn.utils.clip_grad_norm_(self.model.parameters(), self._clip_norm)
@@ -72,7 +72,7 @@ class TrainingState:
             self._average.update_parameters(self.model)
 
     def record(self, epoch: EpochRecord, loop: LoopResult) -> None:
-        """Keep an epoch, and its parameters if none before was as good; move the rate on."""
+        """Record an epoch, keep its parameters if it is the best so far, and advance the rate."""
         self.schedule.step()
         self.epochs.append(epoch)
         self.loops.append(loop)
@@ -82,7 +82,7 @@ class TrainingState:
             self.best = copy.deepcopy(self.tested.state_dict())
 
     def shared_state(self) -> dict[str, Any]:
-        """Parameters, moments, learning rate and epochs: what all ranks share."""
+        """Parameters, moments, learning rate and epochs, which all ranks share."""
         return {
             "parts": [part.state_dict() for part in self._parts],
             "epochs": [asdict(record) for record in self.epochs],
@@ -91,7 +91,7 @@ class TrainingState:
         }
 
     def rank_state(self) -> dict[str, Any]:
-        """Random generators and measured steps: what each rank has of its own."""
+        """Random generators and measured steps, which each rank has for itself."""
         return {
             "generator": torch.get_rng_state(),
             "cuda_generators": torch.cuda.get_rng_state_all(),

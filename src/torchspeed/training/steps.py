@@ -1,4 +1,4 @@
-"""What one step does in each of the three modes."""
+"""One step in each of the three modes."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class TrainingStep:
     """Forward, loss, backward, and the optimiser."""
 
     network: Network
-    """With the loss that is made small."""
+    """Network, with the loss that training minimises."""
     state: TrainingState
-    """What moves the parameters."""
+    """Updates the parameters."""
 
     def __call__(self, batch: Any, clock: PhaseClock) -> StepResult:
         """Run one batch of (inputs, targets)."""
