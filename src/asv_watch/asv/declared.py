@@ -94,6 +94,14 @@ class Declared(msgspec.Struct, frozen=True):
                 benchmark = benchmark | msgspec.to_builtins(suite)
         return benchmark
 
+    def gate_exceptions(self) -> Iterator[str]:
+        """Say which suites the gate ignores, and which have a threshold of their own."""
+        for name, suite in self.suites.items():
+            if suite.ignore:
+                yield f"The gate ignores {name}: {suite.ignore}."
+            if suite.threshold:
+                yield f"The gate fails if a case of {name} is slower by {suite.threshold} or more."
+
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
         return bool(self.gpu_cases) and case_pattern(self.gpu_cases, _GPU_CASES).matches(case)

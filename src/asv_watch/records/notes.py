@@ -9,6 +9,7 @@ it::
     text = "The batch was doubled"
     cases = ["*resnet18*"]     # patterns of case names; all if left out
     machine = "ci-2core"       # all if left out
+    by = "Ann"                 # who says so
 
 ``[versions]`` names commits, as tags do, where a project has no tags or not all of them::
 
@@ -51,6 +52,14 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: Text
     cases: tuple[str, ...] = ("*",)
     machine: str = ""
+    by: str = ""
+    """Who wrote it; empty if it does not say."""
+
+    @property
+    def in_words(self) -> str:
+        """What the page shows: ``expected, by Ann: the batch was doubled``."""
+        author = f", by {self.by}" if self.by else ""
+        return f"{self.kind}{author}: {self.text}"
 
     def is_about(self, machine: str, case: str) -> bool:
         """Tell whether it concerns a case (by its name) on a machine."""

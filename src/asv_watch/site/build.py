@@ -57,7 +57,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             project=request.project,
             published=read_published(declared.published_values),
             tables=read_tables(declared.tables),
-            about=declared.about,
+            about=(*declared.about, *declared.gate_exceptions()),
         )
     log.info(f"The site is in {request.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():

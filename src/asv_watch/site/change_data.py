@@ -96,7 +96,7 @@ def cause(change: Change, contents: Contents) -> str:
         known = [] if parts == [_CAUSES["code"]] else parts
         parts = [*known, in_words(change.explanation, change.ratio, contents.layout.operator)]
     if change.note:
-        parts.append(f"{change.note.kind}: {change.note.text}")
+        parts.append(change.note.in_words)
     return "; ".join(parts)
 
 

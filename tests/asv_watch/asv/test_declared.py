@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.asv.settings import load_settings
 from asv_watch.errors import WatchError
 
@@ -99,3 +100,17 @@ def test_a_value_that_cannot_be_used_is_an_error(root: Path, entries: dict[str, 
     with pytest.raises(WatchError) as refused:
         configure(root, **entries)
     assert next(iter(entries)) in str(refused.value)
+
+
+def test_the_page_says_what_the_gate_ignores_and_why() -> None:
+    declared = Declared(
+        suites={
+            "io": SuiteEntry(ignore="its data comes from the network"),
+            "linalg.Solve": SuiteEntry(threshold="5%", position=1),
+            "parsing": SuiteEntry(position=2),
+        }
+    )
+    assert list(declared.gate_exceptions()) == [
+        "The gate ignores io: its data comes from the network.",
+        "The gate fails if a case of linalg.Solve is slower by 5% or more.",
+    ]

@@ -334,6 +334,11 @@ def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
     assert note(19, cases=("*darnn*",)) is not None
     assert note(19, cases=("*dsanet*",)) is None
     assert note(19, machine="another") is None
+    written = [note(19), note(19, by="Ann")]
+    assert [each.in_words for each in written if each] == [
+        "expected: The batch was doubled",
+        "expected, by Ann: The batch was doubled",
+    ]
 
 
 def test_the_smallest_detectable_change_is_what_the_newest_comparisons_show() -> None:
