@@ -275,6 +275,8 @@ def test_workers_that_start_together_share_the_cores_from_their_first_point_on(
 
 @pytest.mark.timeout(1800)
 def test_a_worker_that_is_stopped_gives_its_point_back_at_once(tmp_path: Path) -> None:
+    # With B: alone Slurm signals the task's script, which the worker replaced.
+    assert "#SBATCH --signal=B:TERM@60\n" in (ROOT / "docs" / "sweep.sbatch").read_text()
     storage = str(tmp_path / "x.journal")
     with workers(tmp_path, storage, 1, "-b", "16,32") as [process]:
         wait_until_it_trains(process)
