@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from pandas import DataFrame
 
 from torchspeed.studies.measuring import Summary
@@ -58,6 +58,7 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
             if table.isna().all(axis=None):
                 panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
                            transform=panel.transAxes)  # fmt: skip
+        _legend_below(figure, figure.axes)
         config = done[0][1]["config"]
         figure.suptitle(f"{config['model']} on {config['data']}")
         files.append(folder / f"against_{axis}.svg")
@@ -100,13 +101,21 @@ def draw_side_by_side(
                 chosen = [(name, x, s[quantity]) for name, x, s in shown if quantity in s]
                 _marks(panel, chosen, axis, joined=reproduction.drawn_as == "lines", unit=unit)
                 panel.set_title(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
-        entries = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
-        if len(entries) > 1:  # below the panels, where it hides nothing
-            part.legend(
-                entries.values(), entries.keys(), loc="outside lower center", fontsize="x-small"
-            )
+        _legend_below(part, panels)
     figure.suptitle(reproduction.title)
     figure.savefig(file, dpi=80)
+
+
+def _legend_below(figure: Figure | SubFigure, panels: Iterable[Axes]) -> None:
+    """Name the lines of some panels once, below them, where it hides nothing."""
+    entries: dict[str, Any] = {}
+    for panel in panels:
+        handles, labels = panel.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    if len(entries) > 1:
+        figure.legend(
+            entries.values(), entries.keys(), loc="outside lower center", fontsize="x-small"
+        )
 
 
 def _single(value: float) -> Summary:
@@ -189,5 +198,3 @@ def _lines(panel: Axes, table: DataFrame) -> None:
     panel.set_xlabel(axis.replace("_", " "))
     panel.margins(y=0.1)
     panel.set_ylim(bottom=0)
-    if len(table.columns) > 1:
-        panel.legend(fontsize="small")
