@@ -335,8 +335,8 @@ def bisect(
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:
         print(f"\n{describe_culprit(place.configuration.repository, culprit)}")
-    found = [_difference(culprit, place.machine) for culprit in culprits]
-    answer = answers.Answer(command="bisect", before=before, after=after, differences=found)
+    differences = [_difference(culprit, place.machine) for culprit in culprits]
+    answer = answers.Answer(command="bisect", before=before, after=after, differences=differences)
     answers.write_answer(answer, json_file)
     return ExitStatus.DONE
 

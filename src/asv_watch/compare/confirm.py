@@ -123,7 +123,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         series = history.series[change.series]
         if not change.may_be_code or series.machine != machine:
             continue
-        before, after = (history.commits[at].hash for at in (change.previous, change.commit))
+        before, after = (history.commits[index].hash for index in (change.previous, change.commit))
         versions = before, after, history.environments[series.environment].release
         if compared[*versions, series.case.name] < MOST_COMPARISONS:
             together.setdefault(versions, []).append(series.case.name)

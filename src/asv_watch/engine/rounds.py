@@ -132,8 +132,8 @@ class RoundsOfCases:
 
     def active(self, case: MeasurableCase) -> list[int]:
         """Return the sides, by index, that a case is still measured on."""
-        gone = self.open[case].unmeasured
-        return [side for side in range(self._sides) if side not in gone]
+        unmeasured = self.open[case].unmeasured
+        return [side for side in range(self._sides) if side not in unmeasured]
 
     def add(self, case: MeasurableCase, numbers: Round) -> str:
         """Add a round of a case and return its ratio, or else its value, in words.

@@ -275,11 +275,11 @@ def missing_references(situation: Situation) -> Iterator[Task]:
             and situation.is_ours(reference_task(commit, environment))
         ]
         numbers = {commit.hash: number for number, commit in enumerate(situation.commits)}
-        every = _REFERENCE_EVERY if situation.part == (1, 1) else 1
+        interval = _REFERENCE_EVERY if situation.part == (1, 1) else 1
         chosen = [
             commit
             for commit in measured
-            if numbers[commit.hash] % every == 0 or commit.hash in versions
+            if numbers[commit.hash] % interval == 0 or commit.hash in versions
         ]
         for commit in reversed(chosen or measured[-1:]):
             yield reference_task(commit, environment)

@@ -264,9 +264,10 @@ class Ancestry:
             The hashes, oldest first.
         """
         between = self.between(before, after)[::-1]
-        at = {commit.position: commit.hash for commit in between}  # a merge comes last
+        hashes = {commit.position: commit.hash for commit in between}  # a merge comes last
         changing = {commit.position for commit in between if commit.hash in self.touching}
-        return [at[position] for position in sorted(changing if self.paths and changing else at)]
+        positions = changing if self.paths and changing else hashes
+        return [hashes[position] for position in sorted(positions)]
 
 
 def read_ancestry(

@@ -42,9 +42,9 @@ def sampling_facts(content: ResultFile) -> dict[str, str]:
 
 def lasting_sampling(of_commits: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
     """Correct the `sampling_facts` of a single commit, so that no series is split there."""
-    told = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
+    recorded = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
     corrected = dict(of_commits)
-    for before, commit, after in zip(told, told[1:], told[2:], strict=False):
+    for before, commit, after in zip(recorded, recorded[1:], recorded[2:], strict=False):
         around = {of_commits[before][_SAMPLING], of_commits[after][_SAMPLING]}
         if len(around) == 1:
             corrected[commit] = {**of_commits[commit], _SAMPLING: around.pop()}

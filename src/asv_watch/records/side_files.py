@@ -76,7 +76,7 @@ def read_records(path: Path) -> tuple[tuple[Record, ...], list[Problem]]:
         )
         for _, line in lines
     }
-    return tuple(records[at] for at in sorted(records)), problems
+    return tuple(records[began_at] for began_at in sorted(records)), problems
 
 
 def _flat(state: Any, name: str = "") -> dict[str, str]:

@@ -114,7 +114,7 @@ def change_id(contents: Contents, change: Change) -> str:
 
 
 def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
-    before, after = (contents.history.commits[place].hash for place in (previous, commit))
+    before, after = (contents.history.commits[index].hash for index in (previous, commit))
     inner = contents.ancestry.between(before, after)
     touching = contents.ancestry.touching
     nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]

@@ -20,17 +20,17 @@ _BY_CHANCE = 0.01
 def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     """Return how many measured pairs of a machine were checked, and those that disagree."""
     checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
-    found = [(case, check) for case, check in checks if check.disagrees]
-    found.sort(key=lambda entry: -abs(entry[1].difference))
+    disagreeing = [(case, check) for case, check in checks if check.disagrees]
+    disagreeing.sort(key=lambda entry: -abs(entry[1].difference))
     text = ""
     if checks:
         text = (
-            f"{len(found)} of {counted(len(checks), 'measured pair')} disagree with other ways "
-            f"between their versions; {round(_BY_CHANCE * len(checks))} may by chance."
+            f"{len(disagreeing)} of {counted(len(checks), 'measured pair')} disagree with other "
+            f"ways between their versions; {round(_BY_CHANCE * len(checks))} may by chance."
         )
     return {
         "checked": len(checks),
-        "count": len(found),
+        "count": len(disagreeing),
         "text": text,
         "largest": [
             {
@@ -40,7 +40,7 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
                 "found": quantities.change(check.found),
                 "expected": quantities.change(check.expected),
             }
-            for case, check in found[:_LISTED]
+            for case, check in disagreeing[:_LISTED]
         ],
     }
 

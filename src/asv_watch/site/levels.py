@@ -53,13 +53,13 @@ def level_charts(
     found = _found(contents, table, list(patterns.values()))
     by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
-    theirs: dict[tuple[str, str, str], list[Json]] = {}
+    published_marks: dict[tuple[str, str, str], list[Json]] = {}
     for (subject, column), levels in found.items():
         if len(levels) > 1:
             line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
-            place = " · ".join(chart), subject, "".join(line)
-            charts[place[0]][subject][place[2]] = levels
-            theirs[place] = by_others.get((subject, column), [])
+            key = " · ".join(chart), subject, "".join(line)
+            charts[key[0]][subject][key[2]] = levels
+            published_marks[key] = by_others.get((subject, column), [])
     if not charts:
         return None
     values = [
@@ -69,7 +69,7 @@ def level_charts(
         for levels in lines.values()
         for level in levels
     ]
-    values += [mark["value"] for marks in theirs.values() for mark in marks]
+    values += [mark["value"] for marks in published_marks.values() for mark in marks]
     axis = _Axis(min(values), max(values))
     names = dict.fromkeys(line for rows in charts.values() for of in rows.values() for line in of)
     looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
@@ -82,7 +82,7 @@ def level_charts(
     return {
         "title": f"How fast each {contents.layout.rows or 'benchmark'} is: {' → '.join(patterns)}",
         "levels": list(patterns),
-        "published": any(theirs.values()),
+        "published": any(published_marks.values()),
         "lines": [
             {"name": line, "machine": machine, "look": looks.get(line, "")}
             for line, machine in machines.items()
@@ -98,7 +98,7 @@ def level_charts(
                         axis,
                         looks,
                         list(patterns),
-                        {line: theirs[name, subject, line] for line in lines},
+                        {line: published_marks[name, subject, line] for line in lines},
                     )
                     for subject, lines in rows.items()
                 ],
@@ -150,14 +150,14 @@ class _Axis:
         if self._high - self._low < 1e-9:
             self._high += 1
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         share = (log10(value) - self._low) / (self._high - self._low)
         return round(_LEFT + share * (_RIGHT - _LEFT), 2)
 
     def ticks(self) -> list[Json]:
         powers = range(ceil(self._low), floor(self._high) + 1)
         return [
-            {"x": self.place(10.0**power), "text": quantities.tick(10.0**power, "seconds")}
+            {"x": self.position(10.0**power), "text": quantities.tick(10.0**power, "seconds")}
             for power in powers[:: ceil(len(powers) / _MOST_TICKS) or 1]
         ]
 
@@ -188,11 +188,11 @@ def _row(
         drawn.append(
             {
                 "look": looks.get(name, ""),
-                "from": axis.place(least.value),
-                "to": axis.place(most.value),
+                "from": axis.position(least.value),
+                "to": axis.position(most.value),
                 "published": [
                     {
-                        "x": axis.place(mark["value"]),
+                        "x": axis.position(mark["value"]),
                         "tip": f"{subject}, {name}: "
                         f"{quantities.quantity(mark['value'], 'seconds')}, {mark['source']}",
                     }
@@ -200,7 +200,7 @@ def _row(
                 ],
                 "dots": [
                     {
-                        "x": axis.place(level.value),
+                        "x": axis.position(level.value),
                         "level": level.number,
                         "tip": ", ".join(filter(None, (subject, name, levels[level.number])))
                         + f": {_text(level)} on {level.summary.series.machine}",
@@ -210,7 +210,7 @@ def _row(
                 ],
                 "ends": [
                     {
-                        "x": axis.place(level.value),
+                        "x": axis.position(level.value),
                         "dx": dx,
                         "anchor": anchor,
                         "text": _text(level),

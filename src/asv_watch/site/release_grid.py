@@ -218,13 +218,13 @@ def _rows(
     table: CaseTable,
 ) -> Json:
     """Return columns and rows; neighbours of one subject name it once."""
-    found = [(case, shown) for case in cases if (shown := table.find(case))]
-    several = len({shown.column for _, shown in found}) > 1
-    shared = _shared(table.columns[shown.column] for _, shown in found)
-    details = len({table.rows[shown.row].details for _, shown in found}) > 1
+    listed = [(case, shown) for case in cases if (shown := table.find(case))]
+    several = len({shown.column for _, shown in listed}) > 1
+    shared = _shared(table.columns[shown.column] for _, shown in listed)
+    details = len({table.rows[shown.row].details for _, shown in listed}) > 1
     rows = []
     before = -1
-    for case, shown in found:
+    for case, shown in listed:
         line = table.rows[shown.row]
         words = zip(table.columns[shown.column], shared, strict=True)
         rows.append(

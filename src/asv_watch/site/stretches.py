@@ -41,13 +41,13 @@ def stretches(contents: Contents, row: SeriesSummary) -> list[Stretch]:
     starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
     values = row.series.columns.valued.values
     bounds = [*np.searchsorted(row.commits, starts).tolist(), len(values)]
-    found = []
+    cut = []
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
         level = next(level for commit, level in reversed(levels) if commit <= first)
         positive = values[begin:end][values[begin:end] > 0]
         scale = level / float(np.median(positive)) if len(positive) else 0.0
-        found.append(Stretch(first, level, scale))
-    return found
+        cut.append(Stretch(first, level, scale))
+    return cut
 
 
 def _levels(contents: Contents, row: SeriesSummary) -> list[tuple[int, float]]:
@@ -98,11 +98,11 @@ def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> 
     )
     steps: list[list[int]] = []
     runs: list[int | None] = []
-    for place, commit in enumerate(shown):
+    for position, commit in enumerate(shown):
         stretch = of_series[max(0, bisect_right(firsts, commit) - 1)]
         level = round(min(stretch.level * _WHOLE, _FARTHEST))
         if not steps or steps[-1][1] != level:
-            steps.append([place, level])
+            steps.append([position, level])
         value = values.get(commit, 0.0)
         runs.append(round(min(value * stretch.scale * _WHOLE, _FARTHEST)) if value > 0 else None)
     return {"steps": steps, "runs": runs}

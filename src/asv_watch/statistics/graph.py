@@ -142,13 +142,13 @@ def spread_of_few(ratios: Sequence[float], usual: float) -> float:
 def merged(measured: Iterable[Measured[Node]]) -> list[Measured[Node]]:
     """Join the rounds of pairs that were measured several times in a sitting, either way round."""
     rounds: dict[tuple[Node, Node, int], list[float]] = defaultdict(list)
-    for one in measured:
-        key = (one.before, one.after, one.sitting)
-        turned = (one.after, one.before, one.sitting)
+    for pair in measured:
+        key = (pair.before, pair.after, pair.sitting)
+        turned = (pair.after, pair.before, pair.sitting)
         if turned in rounds:
-            rounds[turned] += (1 / ratio for ratio in one.ratios)
+            rounds[turned] += (1 / ratio for ratio in pair.ratios)
         else:
-            rounds[key] += one.ratios
+            rounds[key] += pair.ratios
     return [Measured(*key, tuple(ratios)) for key, ratios in rounds.items()]
 
 
@@ -163,24 +163,24 @@ class RatioGraph(Generic[Node]):
             noise: How far measurements are from the truth.
         """
         self.measured = tuple(merged(measured))
-        estimates = [one.estimate(noise.usual_spread) for one in self.measured]
+        estimates = [pair.estimate(noise.usual_spread) for pair in self.measured]
         levels = dict.fromkeys(
-            (node, one.sitting) for one in self.measured for node in (one.before, one.after)
+            (node, pair.sitting) for pair in self.measured for node in (pair.before, pair.after)
         )
         nodes = dict.fromkeys(node for node, _ in levels)
         self._index: dict[Hashable, int] = {
             node: index for index, node in enumerate(itertools.chain(nodes, levels))
         }
         ends = [
-            *(((one.before, one.sitting), (one.after, one.sitting)) for one in self.measured),
+            *(((pair.before, pair.sitting), (pair.after, pair.sitting)) for pair in self.measured),
             *((node, (node, sitting)) for node, sitting in levels),
         ]
         self._starts, self._ends = (
-            np.array([self._index[pair[side]] for pair in ends], np.intp) for side in (0, 1)
+            np.array([self._index[edge[side]] for edge in ends], np.intp) for side in (0, 1)
         )
-        self._logs = np.array([one.log for one in estimates] + [0.0] * len(levels))
-        self._variances = np.array([one.variance for one in estimates] + [0.0] * len(levels))
-        self._freedoms = np.array([one.freedom for one in estimates] + [math.inf] * len(levels))
+        self._logs = np.array([e.log for e in estimates] + [0.0] * len(levels))
+        self._variances = np.array([e.variance for e in estimates] + [0.0] * len(levels))
+        self._freedoms = np.array([e.freedom for e in estimates] + [math.inf] * len(levels))
         self._part_of = self._parts()
         self.set_between(noise.between)
 
@@ -235,7 +235,7 @@ class RatioGraph(Generic[Node]):
     def nodes(self) -> tuple[Node, ...]:
         """All versions, in the order in which they were first measured."""
         return tuple(
-            dict.fromkeys(node for one in self.measured for node in (one.before, one.after))
+            dict.fromkeys(node for pair in self.measured for node in (pair.before, pair.after))
         )
 
     def part(self, node: Node) -> int:
