@@ -35,7 +35,7 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One compared case, or one measured change of a history."""
 
     case: str
-    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     verdict: str
     """slower, faster, more, less, same, "too noisy to tell" or "not measured"."""
     measured: bool = True

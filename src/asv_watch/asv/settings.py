@@ -134,8 +134,8 @@ class Configuration:
     environments: tuple[EnvironmentSpec, ...]
     """Environments of the matrix; the newest first, as asv.conf.json lists them."""
     repository: Path
-    """Where the commits are: the folder of asv.conf.json, or that of another repository whose
-    suites these are (key ``repo``). Git is run here, so that paths count from it."""
+    """Repository of the commits: the folder of asv.conf.json, or another one (key ``repo``). Git
+    is run here, so that paths count from it."""
     package: str = ""
     """Folder that is imported as it is (`_package`); empty if asv's commands build it."""
     measured_paths: tuple[str, ...] = ()
@@ -317,7 +317,7 @@ def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
 
 
 def _package(conf: Any) -> str:
-    """Return the folder that is imported as it is; empty where asv's commands install the package.
+    """Return the folder that is imported as it is; empty if asv's commands install the package.
 
     It is what ``package_dir`` names, or ``src`` if nothing is built or installed.
     """

@@ -44,7 +44,7 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
     """Return the exit status and the message of an error that ended a command.
 
     Raises:
-        OSError, ImportError: ``error`` itself, where no remedy is known: that is a defect.
+        OSError, ImportError: ``error`` itself, if no remedy is known: that is a defect.
     """
     if isinstance(error, TyperException):
         message = _explain_bad_value(error) or f"{error.format_message().rstrip('.')}; see --help"

@@ -21,11 +21,11 @@ class Apart(NamedTuple):
     """The difference of a case according to two such values."""
 
     change: str
-    """In words, such as ``about +3 %``; empty if there is no ratio."""
+    """The change in words, such as ``about +3 %``; empty if there is no ratio."""
     ends: str
     """The interval in words; empty if there is none."""
     word: str
-    """Such as ``slower, suspected``."""
+    """The verdict, such as ``slower, suspected``."""
     ratio: float | None = None
     """After over before; ``None`` from or to zero or below."""
     interval: tuple[float, float] | None = None

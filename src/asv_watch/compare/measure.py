@@ -35,10 +35,10 @@ class Compared:
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
     path: Path | None
-    """Where it is stored; ``None`` where a side is not committed."""
+    """File of the comparison; ``None`` if a side is not committed."""
     values: tuple[CaseValues, ...] = ()
     cases: tuple[MeasuredCase, ...] = ()
-    """What was measured, from which all of these follow."""
+    """The measurement from which all of these are derived."""
 
     @property
     def failed(self) -> bool:
@@ -54,7 +54,7 @@ class Measured:
     path: Path | None
 
     def between(self, before: int, after: int) -> Compared:
-        """Return what it says about two versions, by index.
+        """Return the comparison of two versions, by index.
 
         Raises:
             WatchError: no case ran on both.
@@ -97,7 +97,7 @@ def measure(
     sampling: Sampling = DEFAULT,
     extra: Sequence[MeasuredCase] = (),
 ) -> Measured:
-    """Measure sides interleaved, then what needs no clock; store each finished case.
+    """Measure sides interleaved, first times and then other values; store each finished case.
 
     A measurement that was interrupted goes on with the rounds that it had.
 
@@ -139,10 +139,10 @@ def measure(
 def _measure_unstored(
     place: Workplace, sides: Sequence[Side], cases: Sequence[MeasurableCase], sampling: Sampling
 ) -> list[MeasuredCase]:
-    """Measure sides whose names would not tell what was measured, so that nothing is stored.
+    """Measure sides that no version names, so that nothing is stored.
 
-    After an interrupt a working tree is known again by its content. Of interpreters that hold the
-    same releases nothing tells whether something else is installed by then.
+    After an interrupt a working tree is recognised by its content. Interpreters with the same
+    releases are not, because something else may be installed by then.
     """
     if all(side.version for side in sides):
         return measure_cases(sides, cases, sampling=sampling)
@@ -166,10 +166,10 @@ def compare_missing(
     kind: Kind,
     *wanted: Measures,
 ) -> list[Compared]:
-    """Compare two commits in the cases that measure what is wanted and are not known of them yet.
+    """Compare two commits in the cases of the wanted kinds that are not known yet.
 
-    What it measured of the commit after is stored as its values, where it has none. An interrupt
-    keeps the finished cases.
+    Its measurements of the commit after are stored as that commit's values if it has none. An
+    interrupt keeps the finished cases.
 
     Returns:
         The comparison, if anything was missing.
@@ -196,9 +196,9 @@ def compare_missing(
 def _header(
     place: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
 ) -> Measurement | None:
-    """Describe a measurement; ``None`` where nothing names a side, so that it is not stored.
+    """Describe a measurement; ``None`` if a side has no version, so that it is not stored.
 
-    A side that is not committed has no name, and so have interpreters with the same releases.
+    Sides that are not committed have none, and neither do interpreters with the same releases.
     """
     versions = tuple(side.version for side in sides if side.version is not None)
     has_one_name = len(set(versions)) == 1 < len({side.python for side in sides})

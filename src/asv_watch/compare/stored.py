@@ -1,8 +1,7 @@
 """Compares two stored results: of commits, environments or machines. Nothing is built or measured.
 
-Where comparisons in interleaved rounds lead from one version to the other on the machine, values
-and ratio are those of all of them. Any other ratio is that of two values that were measured apart
-(`asv_watch.compare.apart`).
+If interleaved comparisons on the machine lead from one version to the other, values and ratio come
+from all of them. Otherwise the ratio is that of two separate runs (`asv_watch.compare.apart`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environm
 
 @dataclass(frozen=True, slots=True)
 class StoredSide:
-    """What one machine measured of one commit in one environment; empty where any is meant."""
+    """The results of one machine, commit and environment; an empty field means any."""
 
     machine: str
     environment: str
@@ -48,7 +47,7 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     Args:
         root: folder of asv.conf.json.
         before: a result file, or ``MACHINE:COMMIT@ENVIRONMENT``. Machine and environment may be
-            left out where no other result would be meant, and a part of the environment suffices.
+            left out if only one result fits, and a part of the environment suffices.
         after: the same.
         cases: regular expression of cases; all that both have if empty.
 
@@ -110,7 +109,7 @@ def _not_stored(text: str) -> WatchError:
 def _find(
     history: History, typed: dict[str, StoredSide], before: str, after: str
 ) -> tuple[StoredSide, StoredSide]:
-    """Find the two results that are meant: of one machine and environment, if several may be."""
+    """Find the two results; if several fit, those of one machine and environment."""
     stored_sides = {
         text: [
             StoredSide(machine, environment, side.commit)
@@ -151,7 +150,7 @@ def _points(history: History, side: StoredSide) -> dict[str, Point]:
 
 
 def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dict[str, PairRatio]:
-    """Return the measured ratio of each case, where comparisons join the two on one machine."""
+    """Return the measured ratio of each case that comparisons on one machine join."""
     if before.machine != after.machine:
         return {}
     graphs = MachineGraphs(history.comparisons.get(before.machine, ()))

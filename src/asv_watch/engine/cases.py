@@ -44,7 +44,7 @@ class MeasurableCase:
     """A case of the suites, what it measures, and how it is started."""
 
     name: str
-    """Such as ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name: ``suite.Class.time_x('darnn', 'cpu')``."""
     identity: str
     """The benchmark's name and the case's index: ``suite.Class.time_x-0``."""
     timeout: float
@@ -53,7 +53,7 @@ class MeasurableCase:
     measures: Measures = "time"
     unit: str = "seconds"
     index: int = 0
-    """Among the cases of its benchmark."""
+    """Index among the cases of its benchmark."""
     rounds: int = 1
     """Number of processes in a run without a comparison, as its suite says."""
     short: bool = True
@@ -74,7 +74,7 @@ class MeasurableCase:
 
     @property
     def benchmark(self) -> str:
-        """Such as ``suite.Class.time_x``."""
+        """Name of the benchmark, such as ``suite.Class.time_x``."""
         return self.name.partition("(")[0]
 
 

@@ -35,7 +35,7 @@ class Entry:
 
     path: PurePosixPath
     mode: str
-    """As git prints it, such as ``100644``."""
+    """git's mode, such as ``100644``."""
     blob: str
     """Hash of the content."""
     size: int

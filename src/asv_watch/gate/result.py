@@ -75,7 +75,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """One case that was chosen."""
 
     case: _Text
-    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     changes: Annotated[tuple[CaseRatio, ...], msgspec.Meta(max_length=9)] = ()
     """Its measurements, head against base: one, and for a slower case a second one that shows its
     size, because the first is biased by selection; none for an exact value."""

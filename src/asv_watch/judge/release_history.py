@@ -175,7 +175,7 @@ def release_steps(
         comparisons: those of one machine, oldest first.
         requirement: whose releases were compared; the package's own if empty.
         versions: commits to the versions of the package that they are.
-        graphs: of the same comparisons, where they are known already.
+        graphs: graphs of the same comparisons, if they are known already.
 
     Returns:
         The older and the later release to what was compared of them.
@@ -294,7 +294,7 @@ def relative_values(
         ratio_of: Gives the ratio of two releases.
 
     Returns:
-        The oldest release first; empty where nothing leads from the newest release to any.
+        The oldest release first; empty if no comparison leads from the newest release to any.
     """
     newest = releases[-1]
     earlier = [(release, ratio_of(case, newest, release)) for release in releases[:-1]]

@@ -141,7 +141,7 @@ def usable_cores() -> int:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of one of the kernel's files; empty where it is missing or not readable."""
+    """Return the text of one of the kernel's files; empty if it is missing or not readable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -38,7 +38,7 @@ _FAILURES_TO_STOP = 2
 
 @dataclass(frozen=True)
 class Situation:
-    """What is stored when the next task is chosen; read again after each task."""
+    """The stored results when the next task is chosen; read again after each task."""
 
     place: Workplace
     """The checkout, with this night's environments, the newest release first."""
@@ -50,7 +50,7 @@ class Situation:
     history: History | None
     """This machine's results of all commits of the branch; ``None`` before the first."""
     reference: Version | None = None
-    """What commits are measured against; ``None`` if asv.conf.json names nothing usable."""
+    """Version that commits are measured against; ``None`` if asv.conf.json names no usable one."""
     part: tuple[int, int] = (1, 1)
     """The part of the commits that this night works on, from 1, and the number of parts."""
 
@@ -180,11 +180,11 @@ class Task:
     name: str
     """Identifies the task over the nights, in ``attempts.jsonl``."""
     description: str
-    """What it does, for a person."""
+    """Description for people."""
     reason: str
     """Reason for the task, such as ``newest commit``."""
     environments: tuple[EnvironmentSpec, ...]
-    """Where it measures."""
+    """The environment in which it measures."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
     run: Callable[[Situation, Tally], str]

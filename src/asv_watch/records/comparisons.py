@@ -73,7 +73,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def requirement(self) -> str:
-        """The requirement whose releases were compared; empty where both sides have the same."""
+        """The requirement whose releases were compared; empty if both sides have the same."""
         old, new = self.before.requirements, self.after.requirements
         return next((name for name in new if name in old and new[name] != old[name]), "")
 
@@ -82,7 +82,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """One case whose time, peak memory or other value was measured on both sides, in rounds."""
 
     case: str
-    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     at: Time
     """When it was finished, seconds since the epoch."""
     ratios: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2)]
@@ -129,14 +129,15 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """One case with a single value on each side: an exact count, or a release's peak memory."""
 
     case: str
-    """As asv names it: ``suite.Class.peakmem_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.peakmem_x('darnn', 'cpu')``."""
     at: Time
     """When it was measured, seconds since the epoch."""
     unit: str
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
     before: float | dict[str, str] | None = None
-    """In ``unit``. Comparisons before 2026-11-24 may hold why there is none, or nothing."""
+    """Value in ``unit``. Comparisons before 2026-11-24 may hold the reason for a missing value, or
+    nothing."""
     after: float | dict[str, str] | None = None
 
 

@@ -23,7 +23,7 @@ class OperatorDifference(msgspec.Struct, frozen=True):
     """One operator with one set of input shapes, before and after, in one call of the case."""
 
     name: str
-    """Such as ``aten::convolution``."""
+    """Name, such as ``aten::convolution``."""
     shapes: str
     """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
     calls: tuple[Count, Count]
@@ -42,11 +42,11 @@ class KernelChange(msgspec.Struct, frozen=True):
     """A problem for which oneDNN chose different kernels."""
 
     primitive: str
-    """Such as ``convolution``."""
+    """Name, such as ``convolution``."""
     problem: str
     """Its sizes, as oneDNN writes them."""
     before: tuple[str, ...]
-    """Implementations, such as ``ref:any``; empty where the problem did not occur."""
+    """Implementations, such as ``ref:any``; empty if the problem did not occur."""
     after: tuple[str, ...]
 
 
@@ -66,7 +66,7 @@ class StoredExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """An explanation with its case and versions."""
 
     case: str
-    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     at: Time
     """When it was made, seconds since the epoch."""
     before: Version

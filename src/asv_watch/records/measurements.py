@@ -52,7 +52,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """When it began, seconds since the epoch."""
     machine: str
     versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=2)]
-    """In the order in which they are compared: two, or each with the next."""
+    """The versions in the order in which they are compared: two, or each with the next."""
     recipe: dict[str, float | str] = {}
     """How samples and rounds were taken."""
     format: Literal[3] = 3
@@ -83,12 +83,12 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """One case of a measurement, with the numbers of its versions."""
 
     case: str
-    """As asv names it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     at: Time
     """When it was finished, seconds since the epoch."""
     unit: str = "seconds"
     rounds: Rounds = ()
-    """In ``unit``; seconds of a call are those of the case's own clock."""
+    """Numbers in ``unit``; seconds of a call are those of the case's own clock."""
     wall: Rounds = ()
     """Seconds of a call by the wall, where the case's own clock tells others."""
     cpu: Rounds = ()
@@ -158,7 +158,7 @@ class MeasurementWriter:
         names = itertools.chain([folder / f"{name}.jsonl"], copies)
         self._header = [header]
         self.path = next(path for path in names if not path.exists())
-        """Where the measurement is stored."""
+        """File of the measurement."""
 
     def go_on_with(self, path: Path) -> None:
         """Append to the file of the same measurement, which was interrupted."""

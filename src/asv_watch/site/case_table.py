@@ -40,7 +40,7 @@ class ShownCase:
     """A case and its row and column in tables."""
 
     name: str
-    """As asv writes it."""
+    """Its full name, as asv writes it."""
     summary: SeriesSummary
     """One of its series: all have its benchmark and its labels."""
     row: int

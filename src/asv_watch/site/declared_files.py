@@ -19,7 +19,7 @@ class PublishedValue(msgspec.Struct, frozen=True):
     case: str
     """Full name of the case, parameters included."""
     value: float
-    """In ``unit``."""
+    """Value in ``unit``."""
     unit: str
     source: str
     """Hardware, title, date and address."""

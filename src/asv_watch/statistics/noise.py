@@ -67,7 +67,7 @@ class OwnNoise:
     """Noise of a series, estimated from its own values."""
 
     sizes: npt.NDArray[np.float64]
-    """Sizes of the differences of neighbouring logarithms; none where values have no logarithm."""
+    """Sizes of the differences of neighbouring logarithms; none if values have no logarithm."""
     estimate: float | None
     """Standard deviation of the logarithm of a value; ``None`` below seven differences."""
 

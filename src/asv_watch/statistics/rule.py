@@ -102,7 +102,7 @@ def value_ratio(values: Values) -> float | None:
 def value_verdict(values: Values) -> Verdict | None:
     """Tell whether an exact count is more than before (`WORSE`), less (`BETTER`), or `SAME`.
 
-    ``None`` where a side has no value.
+    ``None`` if a side has no value.
     """
     before, after = values.before, values.after
     if not isinstance(before, float) or not isinstance(after, float):
