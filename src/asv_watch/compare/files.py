@@ -91,7 +91,7 @@ def compare_files(
     ]
     if not rows:
         raise WatchError(
-            "no case that matches is in all files; `asv show` lists the cases of a file"
+            "the files have no case in common that matches; `asv show` lists the cases of a file"
         )
     rows.sort(key=lambda row: row[0] if sort == "name" else (-(row[1][-1].ratio or 0.0), row[0]))
     shown = [row for row in rows if not only_changed or any(map(_differs, row[1]))]
