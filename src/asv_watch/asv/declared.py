@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import asv.config
 import msgspec
@@ -63,6 +63,9 @@ class Declared(msgspec.Struct, frozen=True):
     """Disk space that a new environment takes."""
     import_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
     """Seconds in which the suites have to be imported, all of them or one of them."""
+    clock: Literal["", "process"] = ""
+    """``process`` measures CPU time in suites with asv's default timer, for machines that other
+    work shares and benchmarks of one thread."""
     reference: str = ""
     """What every commit is measured against, ``COMMIT@RELEASE``; empty if none is named."""
     oldest_commit: str = ""

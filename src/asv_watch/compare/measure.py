@@ -224,6 +224,7 @@ def _header(
             "round_s": processes.SECONDS,
             "estimate": ESTIMATE,
             **({} if forks else {"processes": "all cases one after the other in one"}),
+            **({"clock": place.declared.clock} if place.declared.clock else {}),
             **({"planted": planted} if planted else {}),
         },
     )

@@ -14,7 +14,8 @@ is kept in the working folder, for all processes of this side that run there.
 
 Requests are lines of standard input, answers are lines of JSON:
 
-- ``{"case": "<benchmark>-<index of the case>", "process": "fork", "seed": 1}`` starts a case. The
+- ``{"case": "<benchmark>-<index of the case>", "process": "fork", "seed": 1, "clock": ""}`` starts
+  a case; with the clock ``process``, suites with asv's default timer measure CPU time. The
   seed is that of `random` and of the generators of numpy and torch, before the suite is imported
   and again before its ``setup``; it is the same for all versions of a round. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
@@ -46,6 +47,7 @@ import re
 import sys
 import threading
 import time
+import timeit
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -72,6 +74,7 @@ class _Request(TypedDict):
     case: str
     process: str
     seed: int
+    clock: str
 
 
 _SEEDERS = {"random": "seed", "numpy.random": "seed", "torch": "manual_seed"}
@@ -289,6 +292,8 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
         channel.answer({"skipped": reason})
         return
     if benchmark.type == "time":
+        if asked["clock"] == "process" and benchmark.timer is timeit.default_timer:
+            benchmark.timer = time.process_time
         _take_samples(channel, benchmark, planted)
     else:
         channel.answer(_value_of(benchmark))

@@ -242,6 +242,14 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     assert number.cpu is not None
     assert number.value == pytest.approx(number.wall, rel=0.01)
     assert 0 < number.cpu < number.wall - 0.025
+    side = _side(tmp_path, "B")
+    declared = Declared(clock="process")
+    environment = dataclasses.replace(side.environment, declared=declared)
+    side = dataclasses.replace(side, environment=environment)
+    [[number]] = _measure([side], MeasurableCase("x", "sleepy.time_it", 30.0))
+    assert number.wall is not None
+    assert number.value == pytest.approx(number.cpu, rel=0.01)
+    assert number.value < number.wall - 0.025
 
 
 def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(

@@ -69,7 +69,7 @@ def answers(output: str) -> list[dict[str, Any]]:
 
 
 def request(case: str) -> str:
-    return json.dumps({"case": f"suite.{case}", "process": "fork", "seed": 7})
+    return json.dumps({"case": f"suite.{case}", "process": "fork", "seed": 7, "clock": ""})
 
 
 def sampled(tmp_path: Path, case: str, samples: int) -> tuple[int, int]:
