@@ -27,24 +27,30 @@ SHARING = ("tests/browser", "tests/asv_watch/site")
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
     "tests/browser",
+    "tests/asv_watch/engine/test_kill.py",
     "tests/asv_watch/night/test_nights.py",
     "tests/test_lint.py",
     "tests/studies/test_sweep.py",
     "tests/asv_watch/releases/test_command.py",
     "tests/asv_watch/site",
+    "tests/asv_watch/engine/test_runs.py",
+    "tests/training/test_ranks.py",
+    "tests/asv_watch/machine/test_memory_of_every_command.py",
     "tests/measure/test_compile_cost.py",
     "tests/cli/test_documented_commands.py",
+    "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheels.py",
     "tests/asv_watch/compare/test_command.py",
     "tests/asv_watch/compare/test_reference.py",
-    "tests/asv_watch/asv/test_kill.py",
-    "tests/training/test_ranks.py",
     "tests/asv_watch/night/test_planted_slowdown.py",
     "tests/asv_watch/night/test_machine_faults.py",
+    "tests/asv_watch/night/test_parts.py",
     "tests/asv_watch/test_tutorial.py",
     "tests/benchmarks/test_readme_steps.py",
+    "tests/asv_watch/bisect/test_command.py",
     "tests/asv_watch/explain/test_operators.py",
-    "tests/asv_watch/asv/test_hooks.py",
+    "tests/asv_watch/machine/test_lock.py",
+    "tests/asv_watch/engine/test_processes.py",
     "tests/asv_watch/statistics/test_change_points.py",
     "tests/cli/test_commands.py",
     "tests/asv_watch/gate/test_end_to_end.py",
@@ -74,6 +80,8 @@ PATIENCE_S = 10.0
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let signals reach what tests start, and give all of it one temporary folder."""
+    if renamed := [group for group in LONGEST if not (ROOT / group).exists()]:
+        raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
     _accept_signals()
     # An environment of a test is used many times: what is imported there is compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -31,15 +31,21 @@ def history(generated: Generated) -> Any:
     return load_history(generated.results, read_commits(generated.repository), layout=LAYOUT)
 
 
-@pytest.fixture(scope="session")
-def made_environment() -> Path:
-    """The environment of `torchless.CONFIGURATION`, made by asv once for all workers of xdist."""
-    folder = Path(tempfile.gettempdir(), "made-environment")
+def make_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that one of the workers of xdist makes, for all of them. Read it only."""
+    folder = Path(tempfile.gettempdir(), name)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             folder.mkdir()
-            torchless.make_environment(folder)
+            make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_environment() -> Path:
+    """The environment of `torchless.CONFIGURATION`."""
+    folder = make_once("made-environment", torchless.make_environment)
     [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
     return made.parent
 

@@ -16,6 +16,7 @@ from asv_watch.cli.main import main
 from asv_watch.exchange.table import COLUMNS, to_frame
 from asv_watch.workplace import load_results
 from tests.asv_watch import torchless
+from tests.asv_watch.conftest import make_once
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
 
@@ -35,11 +36,15 @@ track_words.unit = "words"
 """
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory, made_environment: Path) -> Path:
+@pytest.fixture(scope="session")
+def measured(made_environment: Path) -> Path:
     """A checkout with the results of one commit."""
-    home = tmp_path_factory.mktemp("home")
-    folder = tmp_path_factory.mktemp("measured") / "checkout"
+    return make_once("measured", lambda folder: _measure(folder, made_environment)) / "checkout"
+
+
+def _measure(made: Path, environment: Path) -> None:
+    home, folder = made / "home", made / "checkout"
+    home.mkdir()
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=main")
     files = {
@@ -48,10 +53,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory, made_environment: Path) -
         "benchmarks/suite.py": SUITE,
     }
     commit(folder, files, "Begin")
-    torchless.give_environment(folder, made_environment)
+    torchless.give_environment(folder, environment)
     run_driver("bench", folder, home, status=3)
     git(folder, "tag", "v1")
-    return folder
 
 
 @pytest.fixture
