@@ -67,7 +67,7 @@ def _try_rounds(folder: Path, data: Any, sides: int) -> None:
     kept.store_in(folder / "stored.jsonl")
     for number in range(6):
         kept.keep(CASE.name, tuple(Number(0.1 + number / 100, 0.1) for _ in range(sides)))
-    [path] = (folder / ".asv/unfinished").iterdir()
+    [path] = folder.rglob("*.jsonl")
     path.write_bytes(data.draw(damaged(path.read_bytes())))
     finished: list[MeasuredCase] = []
     with no_hang():
