@@ -8,6 +8,7 @@ because the machine may have changed.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,8 +64,7 @@ class Unfinished:
     @property
     def path(self) -> Path | None:
         """The file of the measurement that goes on, if it has finished cases."""
-        path = Path(self._stored_in)
-        return path if self._stored_in and path.exists() else None
+        return Path(self._stored_in) if os.path.isfile(self._stored_in) else None
 
     def store_in(self, path: Path) -> None:
         """Name the file of the measurement, for the rounds of earlier starts too.

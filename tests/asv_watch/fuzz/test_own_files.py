@@ -85,6 +85,15 @@ def _try_rounds(folder: Path, data: Any, sides: int) -> None:
         rounds.forget()
 
 
+def test_a_kept_name_that_no_file_can_have_is_no_file(tmp_path: Path) -> None:
+    kept = _rounds(tmp_path, 2)
+    kept.store_in(tmp_path / ("x" * 5000))
+    kept.keep(CASE.name, (Number(0.1), Number(0.1)))
+    again = _rounds(tmp_path, 2)
+    assert again.rounds
+    assert again.path is None
+
+
 SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 
 
