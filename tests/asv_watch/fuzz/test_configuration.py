@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, read_configuration, select_environments
 from asv_watch.engine.cases import choose_cases
@@ -22,6 +23,7 @@ from asv_watch.errors import WatchError
 from asv_watch.gate.comment import Stored, comment, read_stored
 from asv_watch.gate.result import ExactValues, GateCase, GateResult, read_result
 from asv_watch.night.queue import since
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark
 from asv_watch.site.layout import with_columns
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
@@ -45,13 +47,15 @@ CONFIGURATION: dict[str, Any] = {
     "package_dir": "src",
     "measured_paths": ["src"],
     "suites": {
-        "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"}
+        "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"},
+        "suite.S": {"ignore": "It is too noisy."},
     },
     "preload": ["json"],
     "preload_for": {"csv": "time_"},
     "fork_safe_from": {"numpy": "2.0"},
     "gpu_cases": "'cuda",
     "environment_gib": 6,
+    "import_timeout": 600,
     "reference": "v1@2.4.0",
     "oldest_commit": "100",
     "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16"}]},
@@ -63,6 +67,8 @@ CONFIGURATION: dict[str, Any] = {
         "words": {"pass": ["cold"]},
         "labels": {"kind": {"suite": "small"}},
         "spelling": {"cold": "COLD"},
+        "operators": {"*cold*": "cold start"},
+        "operator_prefixes": ["aten::"],
         "levels": {"slow": "time_cold"},
     },
     "facts_script": "facts.py",
@@ -75,6 +81,17 @@ CONFIGURATION: dict[str, Any] = {
 SUITE = (
     "class S:\n    params = [1]\n    param_names = ['size']\n    def time_cold(self, size): ...\n"
 )
+
+
+def test_every_key_is_damaged() -> None:
+    entries = CONFIGURATION["suites"].values()
+    assert _names(Declared) <= set(CONFIGURATION)
+    assert _names(Layout) == set(CONFIGURATION["layout"])
+    assert _names(SuiteEntry) == {key for entry in entries for key in entry}
+
+
+def _names(struct: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(struct)}
 
 
 SOUND = json.dumps(CONFIGURATION, indent=1).encode()
@@ -117,6 +134,7 @@ def _use(root: Path, configuration: Configuration) -> None:
     select_environments(configuration.environments, "2.4.0")
     matching(declared.release_cases, otherwise=SHORT)
     with_columns(declared.layout, [msgspec.convert(described, Benchmark)])
+    declared.layout.operator("aten::cold")
 
 
 @pytest.fixture(scope="module")
