@@ -18,7 +18,7 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +146,6 @@ class RunReader:
         started_at = row.started_at
         unusable = 0
         of_row: dict[int, Run] = {}
-        of_asv: set[int] = set()
         for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
                 if is_finite_number(value):
@@ -160,14 +159,30 @@ class RunReader:
                 run = Run(Outcome.FAILED, None, reason, started_at)
             if run is not NEVER_RUN:
                 of_row[number] = run
-            if run.point is not None and not (report and report.rounds):
-                of_asv.add(number)
-        for number, run in of_row.items():  # one without a value is what the others of its row are
-            is_of_asv = number in of_asv or (run.point is None and bool(of_asv))
-            runs[self._resident.get(number, number) if is_of_asv else number] = run
+        is_peak = self._benchmarks[name].type == PRIVATE
+        runs.update(self._by_metric(of_row, reports) if is_peak else of_row)
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
+
+    def _by_metric(
+        self, of_row: Mapping[int, Run], reports: Mapping[str, Report]
+    ) -> Iterator[tuple[int, Run]]:
+        """Yield the runs of a row of peak memory, those of asv as runs of resident memory.
+
+        A run without a value is of the metric of the others in its row.
+        """
+        of_asv = {
+            number
+            for number, run in of_row.items()
+            if run.point is not None
+            and not (
+                reports and (report := reports.get(self.cases[number].name)) and report.rounds
+            )
+        }
+        for number, run in of_row.items():
+            is_of_asv = bool(of_asv) if run.point is None else number in of_asv
+            yield (self._resident[number] if is_of_asv else number), run
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
         """Return today's case at each index of a row, ``None`` if the suites have none."""
