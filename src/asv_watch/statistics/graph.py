@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,9 @@ _MOST_BETWEEN = 0.5
 _UNRELATED = 10.0
 """A standard deviation so large that sittings tell nothing about each other."""
 _PRECISION = 0.02
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import SuperLU
 
 Node = TypeVar("Node", bound=Hashable)
 Floats = npt.NDArray[np.float64]
@@ -185,15 +188,17 @@ class RatioGraph(Generic[Node]):
         self.set_between(noise.between)
 
     def set_between(self, between: float) -> None:
-        """Take another standard deviation between sittings, and solve for the levels."""
+        """Take another standard deviation between sittings; levels are solved for when needed."""
+        self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
+        for solved in ("_factors", "_levels", "_covariance"):
+            self.__dict__.pop(solved, None)
+
+    @cached_property
+    def _factors(self) -> SuperLU:
+        """Return the factors of the normal equations, of which there is one at least."""
         from scipy.sparse import coo_array  # noqa: PLC0415 - only where anything was compared
         from scipy.sparse.linalg import splu  # noqa: PLC0415
 
-        self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
-        self.__dict__.pop("_covariance", None)
-        self._levels = np.zeros(len(self._index))
-        if not self.measured:
-            return
         weights = 1 / self._variances
         places = np.full(len(self._index), -1)
         places[self._free] = np.arange(len(self._free))
@@ -204,11 +209,20 @@ class RatioGraph(Generic[Node]):
         known = (rows >= 0) & (columns >= 0)
         shape = len(self._free), len(self._free)
         normal = coo_array((values[known], (rows[known], columns[known])), shape=shape)
-        self._factors = splu(normal.tocsc())
+        return splu(normal.tocsc())
+
+    @cached_property
+    def _levels(self) -> Floats:
+        """Return all levels, relative to one level of each part."""
+        levels = np.zeros(len(self._index))
+        if not self.measured:
+            return levels
+        weights = 1 / self._variances
         right = np.zeros(len(self._index))
         np.add.at(right, self._starts, -weights * self._logs)
         np.add.at(right, self._ends, weights * self._logs)
-        self._levels[self._free] = self._factors.solve(right[self._free])
+        levels[self._free] = self._factors.solve(right[self._free])
+        return levels
 
     @cached_property
     def _covariance(self) -> Floats:
