@@ -167,7 +167,7 @@ def _marks(
     if unit == "s" and not joined:
         panel.set_yscale("log")
     else:
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, 1.08 * max(summary.high for *_, summary in shown) or 1)
 
 
 def _stack(panel: Axes, shown: list[MeasuredRow], quantities: list[str]) -> None:
@@ -176,8 +176,10 @@ def _stack(panel: Axes, shown: list[MeasuredRow], quantities: list[str]) -> None
         {name: summary.median for name, summary in summaries.items() if name in quantities}
         for *_, summaries in shown
     ]
-    table = DataFrame(rows, columns=quantities, index=[name for name, *_ in shown])
+    measured = [name for name in quantities if any(name in row for row in rows)]
+    table = DataFrame(rows, columns=measured, index=[name for name, *_ in shown])
     table.plot.barh(ax=panel, stacked=True, width=min(0.8, 0.1 * len(table) + 0.1), legend=False)
+    panel.set_xlim(0, 1.05 * table.sum(axis="columns").max())
     panel.tick_params(axis="y", labelsize="x-small")
     panel.invert_yaxis()
     panel.set_xlabel("seconds")
