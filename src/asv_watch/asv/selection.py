@@ -96,6 +96,12 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
     if not isinstance(short, dict):
         return bool(short)
     values = dict(zip(benchmark["param_names"], params, strict=True))
+    for name in short:
+        if name not in values:
+            raise WatchError(
+                f'"short" of {benchmark["name"]} names {name!r}, which is not one of its '
+                f"parameters ({', '.join(values) or 'it has none'})"
+            )
     return all(values[name] in map(repr, wanted) for name, wanted in short.items())
 
 

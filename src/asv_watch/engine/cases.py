@@ -253,7 +253,7 @@ def _runnable(
         "track": "value",
     }
     for benchmark in in_order:
-        measures = kinds.get(benchmark["type"])
+        measures = kinds.get(str(benchmark.get("type")))
         if measures is None:
             continue
         if measures == "value" and benchmark.get("exact"):

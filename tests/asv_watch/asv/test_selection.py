@@ -106,7 +106,7 @@ def test_the_short_set_is_what_suites_declare() -> None:
 
 
 def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
-    with pytest.raises(KeyError, match="device"):
+    with pytest.raises(WatchError, match="device"):
         in_short_set(BENCHMARKS[0] | {"short": {"device": ["cpu"]}}, ("'darnn'", "5"))
 
 

@@ -56,6 +56,7 @@ CONFIGURATION: dict[str, Any] = {
     "gpu_cases": "'cuda",
     "environment_gib": 6,
     "import_timeout": 600,
+    "clock": "process",
     "reference": "v1@2.4.0",
     "oldest_commit": "100",
     "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16"}]},

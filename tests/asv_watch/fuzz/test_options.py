@@ -148,6 +148,7 @@ def working_in(folder: Path) -> Iterator[None]:
 @given(arguments=command_lines())
 @example(["bench"])
 @example(["nightly"])
+@example(["releases", "--machine=/"])
 @pytest.mark.fault(
     "wrong configurations and requests",
     tried="odd texts for every option of every command",
