@@ -7,8 +7,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
     <!-- end -->
 
 ``change`` gives one change with its 99 % interval, by all comparisons of the two releases.
-``changes: torch on ci-2core: 5 %`` gives a table of all times that changed by at least so much and
-on two days.
+``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
+least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``printed: COMMAND`` gives
 what a command prints; ``printed 5: COMMAND`` its first five lines.
@@ -36,7 +36,6 @@ _MARKED = re.compile(
 _CHANGE = re.compile(
     r"(?P<change>[+−][\d.]+) % \((?P<interval>[^)]*)\)|(?P<times>[\d.]+ times[^(]*)"
 )
-_FEWEST_DAYS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +93,12 @@ def _change(rest: str) -> str:
 
 
 def _changes(rest: str) -> str:
-    requirement, machine, least = _parts(r"(\S+) on (\S+): (\d+) %", rest)
+    requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
     rows = [
         f"| {change.release} | `{change.case}` | {change.before} | {change.text} |"
         for change in _release_changes(requirement, machine)
         if ".time_" in change.case
-        and change.days >= _FEWEST_DAYS
+        and change.days >= int(days)
         and abs(change.percent) >= int(least)
     ]
     head = ["| release | case | before | change (99 % interval) |", "|---|---|---|---|"]
