@@ -33,6 +33,9 @@ _SUITES_AT = "suites_at"
 _OF_ONE_RUN = "setup_cache_key"
 """Key that asv needs while it runs only: a line number, which every edit of a suite moves."""
 
+_NEEDED = {"type", "param_names", "params"}
+"""Keys of an entry without which its cases cannot be listed."""
+
 Entries = dict[str, dict[str, Any]]
 """Maps the name of a benchmark to its entry."""
 
@@ -60,11 +63,14 @@ def parse_list(content: bytes) -> Entries:
 
 
 def read_machine_list(results: Path, machine: str) -> Entries:
-    """Read the list of a machine, or asv's list if the machine has none that can be read."""
+    """Read the list of a machine, or asv's list if the machine has none that can be read.
+
+    Entries that have not the shape of a benchmark are left out.
+    """
     for folder in (results / machine, results):
         entries = _read(folder / FILE_NAME)
         if entries is not None:
-            return entries
+            return {name: entry for name, entry in entries.items() if _is_benchmark(name, entry)}
     return {}
 
 
@@ -190,8 +196,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     problems: list[Problem] = []
     for name, entry in content.items():
         try:
-            benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)
-            _check(benchmark)
+            benchmark = _convert(name, entry)
         except (TypeError, ValueError) as error:
             message = f"entry {name!r} is left out: {error}; {_REMEDY}"
             problems.append(Problem(str(path), message))
@@ -203,8 +208,24 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     return benchmarks, problems
 
 
-def _check(benchmark: Benchmark) -> None:
+def _is_benchmark(name: str, entry: dict[str, Any]) -> bool:
+    try:
+        _convert(name, entry)
+    except (TypeError, ValueError):
+        return False
+    return entry.keys() >= _NEEDED
+
+
+def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
+    """Return the benchmark of an entry.
+
+    Raises:
+        TypeError: The entry is no object.
+        ValueError: It has not the shape of a benchmark.
+    """
+    benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)
     if len(benchmark.params) != len(benchmark.param_names):
         raise ValueError("params and param_names differ in length")
     if math.prod(map(len, benchmark.params)) > MOST_CASES:
         raise ValueError(f"its params make more than {MOST_CASES:,} cases")
+    return benchmark

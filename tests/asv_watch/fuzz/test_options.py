@@ -31,9 +31,11 @@ from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, g
 from tests.asv_watch.torchless import suite_files
 from tests.conftest import commit
 
+# "\udcff" is what Python makes of a byte that is no UTF-8; other halves of characters cannot come
+# from a command line.
 ODD_TEXTS = (
     *("", " ", "-", "--", "0", "-1", "１", "٣%", "1e400", "nan", "inf", "9" * 400, "4h\n", "3%"),
-    *("\x1b[2J", "\ud800", "\u202e", "=1+1", "'", '"', "$(id)", "`id`", ";", "%s", "{}", "\\"),
+    *("\x1b[2J", "\udcff", "\u202e", "=1+1", "'", '"', "$(id)", "`id`", ";", "%s", "{}", "\\"),
     *("/", "..", "../..", "/dev/null", "/proc/self/mem", "~", "x" * 5000, "a/" * 2000),
     *("^HEAD", "HEAD~99", "@", "@{u}", "HEAD@9.9", "main..main", ":/", "--all", "-h"),
     *("HEAD^{tree}", "HEAD@newest", "HEAD@all", ".", "./python", "/bin/false", "3.99"),
