@@ -69,7 +69,7 @@ def test_every_interaction_answers_at_once(large: Site, guest: Visitor) -> None:
     six = cases(large)
     # The first of each pair opens a view, the others are what a person does in it.
     walks = [
-        ["#/", "#/?metric=peak-memory-bytes", "#/?group=*"],
+        ["#/", "#/?metric=peak-resident-memory-bytes", "#/?group=*"],
         ["#/changes", "#/changes?q=model_01", "#/changes?direction=worse"],
         [timeline(*six), timeline(*six, n="all"), timeline(*six, n="all", y="value")],
         ["#/timeline", "#/timeline?y=value"],
