@@ -113,8 +113,7 @@ def measure(
     if header is None:
         return Measured((*extra, *_measure_unstored(place, sides, cases, sampling)), None)
     writer = MeasurementWriter(place.configuration.results, header)
-    folder = place.configuration.work_folder / "unfinished"
-    unfinished = Unfinished(folder, sides, header.machine, header.kind)
+    unfinished = _unfinished(place, sides, header.kind)
     finished: dict[str, MeasuredCase] = {}
     if unfinished.path is not None:
         writer.go_on_with(unfinished.path)
@@ -136,6 +135,11 @@ def measure(
     return Measured((*extra, *known, *measured), writer.path)
 
 
+def _unfinished(place: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
+    folder = place.configuration.work_folder / "unfinished"
+    return Unfinished(folder, sides, place.machine, kind)
+
+
 def _measure_unstored(
     place: Workplace, sides: Sequence[Side], cases: Sequence[MeasurableCase], sampling: Sampling
 ) -> list[MeasuredCase]:
@@ -146,7 +150,7 @@ def _measure_unstored(
     """
     if all(side.version for side in sides):
         return measure_cases(sides, cases, sampling=sampling)
-    unfinished = Unfinished(place.root, sides, place.machine, "compare")
+    unfinished = _unfinished(place, sides, "compare")
     measured = measure_cases(
         sides,
         cases,

@@ -255,9 +255,11 @@ def test_a_night_compares_a_release_that_was_added_since(
     printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it", status=3)
     assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
     stored = read_comparisons(project / "results")[0]
-    *_, comparison = (c for c in stored if c.header.kind == "release")
+    _, comparison, closing = (c for c in stored if c.header.kind == "release")
     versions = comparison.header.before, comparison.header.after
     assert [version.release for version in versions] == ["engine 9.1.0", "engine 9.2.0"]
+    assert closing.header.before.release == "engine 9.0.0", "what checks the chain comes last"
+    assert closing.header.after.release == "engine 9.2.0"
     assert {case.case for case in comparison.ratios} == {
         "import engine",
         "suite.Suite.time_it('all')",
