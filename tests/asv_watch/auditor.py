@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import exp, log, sqrt
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -57,7 +57,20 @@ def read(folder: Path) -> list[Line]:
                 lines.append(
                     Line(header["kind"], *sides, case["case"], metric, case["at"], logs, values)
                 )
+            elif "rounds" in case and not case.get("exact"):
+                lines += _lines_of_versions(header, case)
     return sorted(lines, key=lambda line: line.at)
+
+
+def _lines_of_versions(header: dict[str, Any], case: dict[str, Any]) -> Iterator[Line]:
+    """Yield the ratios of each version to the one before it, in a file with one number a side."""
+    metric = "time" if case.get("unit", "seconds") == "seconds" else "memory"
+    for index, sides in enumerate(pairwise(header["versions"])):
+        pairs = [(r[index], r[index + 1]) for r in case["rounds"] if r[index] and r[index + 1]]
+        if pairs:
+            logs = tuple(log(after / before) for before, after in pairs)
+            values = median(before for before, _ in pairs), median(after for _, after in pairs)
+            yield Line(header["kind"], *sides, case["case"], metric, case["at"], logs, values)
 
 
 def usual_spread(lines: Iterable[Line], metric: str) -> float:

@@ -55,7 +55,7 @@ def test_times_of_one_operator_stand_together_under_its_name(project: Project) -
     explained = explained_releases("2.14.1", "2.15.0", slow, "aten::max_pool2d_", (1.0, 1.3))
     write_explanations(project.results / "ci-2core", [explained])
     [step] = history_of(project, {})["steps"]
-    assert [found["operator"] for found in step["differences"]] == ["max pool2d", ""]
+    assert [found["operator"] for found in step["differences"]] == ["aten::max pool2d", ""]
 
 
 def test_memory_that_moved_alike_is_one_line(project: Project) -> None:

@@ -31,7 +31,7 @@ from tests.asv_watch import auditor
 from tests.asv_watch.site.conftest import registered
 
 ROOT = Path(__file__).parents[3]
-MACHINES = ("ci-2core", "ci-2core-zen5")
+MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 KINDS: tuple[Kind, ...] = ("time", "memory")
 EFFECT = log(1.015)
 
