@@ -6,8 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from asv_watch.machine.facts import check_machine_name
-
 Cases = Annotated[
     str,
     typer.Option(
@@ -27,21 +25,10 @@ Release = Annotated[
         "newest, or all.",
     ),
 ]
-
-
-def _checked_machine_name(name: str) -> str:
-    """Refuse a name that no folder of results can have."""
-    if name:
-        check_machine_name(name)
-    return name
-
-
 Machine = Annotated[
     str,
     typer.Option(
-        metavar="NAME",
-        help="Name of this machine's folder of results; by default the host name.",
-        callback=_checked_machine_name,
+        metavar="NAME", help="Name of this machine's folder of results; by default the host name."
     ),
 ]
 SIDE = "COMMIT[@RELEASE]"

@@ -24,7 +24,7 @@ from asv_watch.engine.cases import (
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
-from asv_watch.machine.facts import default_name
+from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
@@ -98,6 +98,7 @@ def releases(
     configuration = read_configuration(Path.cwd())
     requirement = requirement or the_requirement(configuration)
     name = machine or default_name()
+    check_machine_name(name)
     if action == "list":
         _list(configuration, requirement, name)
     else:

@@ -266,7 +266,8 @@ def test_the_threshold_is_that_of_the_workflow(
     assert github.state == "success"
     assert main(["gate-comment", measured, "--head", github.head]) == 0
     assert github.state == "failure"
-    content = json.loads(Path(measured).read_text()) | {"threshold": 9}
+    content = json.loads(Path(measured).read_text())
+    content["gate"]["threshold"] = 9
     Path(measured).write_text(json.dumps(content))
     assert main(["gate-comment", measured, "--head", github.head]) == 1
     assert "is not a result of `asv-watch gate`" in capsys.readouterr().err
