@@ -283,11 +283,11 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
     """
     top = ask_git(root, "rev-parse", "--show-toplevel")
     conf.project = str(root / conf.project)
-    if (root / conf.repo).is_dir():
+    if os.path.isdir(root / conf.repo):
         conf.repo = str(root / conf.repo)
     try:
         repository = asv.repo.get_repo(conf)
-    except (asv.util.UserError, asv.util.ProcessError) as error:
+    except (asv.util.UserError, asv.util.ProcessError, OSError) as error:
         raise WatchError(
             f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
         ) from error

@@ -73,9 +73,9 @@ class Number:
     value: Finite
     """Seconds of a call by the case's own clock, as the mean of the faster half of its samples; or
     the only value of a case that times nothing."""
-    wall: float | None = None
+    wall: Finite | None = None
     """Wall seconds of a call, in the same samples; ``None`` if nothing was timed."""
-    cpu: float | None = None
+    cpu: Finite | None = None
     """Seconds of CPU time of its process in a call."""
     calls: int = 1
     """Calls in a sample."""

@@ -103,6 +103,7 @@ WITH_COMMENTS = SOUND.replace(b"\n", b" // why\n", 3)
 @given(content=damaged(SOUND) | damaged(WITH_COMMENTS))
 @example(content=SOUND)
 @example(content=WITH_COMMENTS)
+@example(content=json.dumps(CONFIGURATION | {"repo": "x" * 5000}).encode())
 @pytest.mark.fault(
     "random damage",
     tried="asv.conf.json",

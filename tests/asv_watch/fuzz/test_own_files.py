@@ -94,6 +94,11 @@ def test_a_kept_name_that_no_file_can_have_is_no_file(tmp_path: Path) -> None:
     assert again.path is None
 
 
+def test_a_kept_round_that_no_measurement_can_have_is_measured_again(tmp_path: Path) -> None:
+    _rounds(tmp_path, 1).keep(CASE.name, (Number(0.1, wall=1e308),))
+    assert not _rounds(tmp_path, 1).rounds
+
+
 SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 
 
