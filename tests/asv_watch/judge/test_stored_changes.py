@@ -20,6 +20,7 @@ from tests.asv_watch import auditor
 
 ROOT = Path(__file__).parents[3]
 MACHINES = ("ci-2core", "ci-2core-zen5")
+"""Machines with a long history."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,8 @@ def findings(history: History) -> Findings:
 
 @pytest.fixture(scope="module")
 def lines() -> dict[str, list[auditor.Line]]:
-    return {machine: auditor.read(ROOT / "results" / machine) for machine in MACHINES}
+    machines = (*MACHINES, "ci-2core-xeon")
+    return {machine: auditor.read(ROOT / "results" / machine) for machine in machines}
 
 
 @pytest.fixture(scope="module")
