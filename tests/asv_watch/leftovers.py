@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import psutil
@@ -16,3 +17,11 @@ def measured_processes(project: Path) -> list[str]:
         if str(project) in line and "measure.py" in line and is_alive:
             lines.append(line)
     return lines
+
+
+def wait_until_none_is_left(project: Path, seconds: float = 5.0) -> None:
+    """Wait for the end of all measured processes, and fail if one still runs after so long."""
+    deadline = time.monotonic() + seconds
+    while left := measured_processes(project):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)

@@ -13,7 +13,7 @@ import pytest
 from asv_watch.engine.rounds import DEFAULT
 from asv_watch.records.measurements import read_cases, read_comparisons
 from tests.asv_watch.interruptible import run_driver, start_driver
-from tests.asv_watch.leftovers import measured_processes
+from tests.asv_watch.leftovers import wait_until_none_is_left
 from tests.conftest import commit, git
 
 STRIKES = 6
@@ -55,10 +55,7 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
         if number is signal.SIGINT:
             assert process.returncode == 130
             assert errors == "asv-watch: interrupted; the finished cases are stored\n"
-        deadline = time.monotonic() + 5
-        while left := measured_processes(project):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        wait_until_none_is_left(project)
         lines = [line for path in rounds.glob("*") for line in path.read_text().splitlines()]
         assert len(lines) >= kept, "a round was lost"
         kept = len(lines)
@@ -142,10 +139,7 @@ def test_a_bisection_and_a_night_lose_no_finished_case(
         time.sleep(moments.uniform(4, 12))
         process.send_signal(number)
         process.communicate()
-        deadline = time.monotonic() + 5
-        while left := measured_processes(project):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        wait_until_none_is_left(project)
         comparisons, problems = read_comparisons(project / "results")
         assert problems == ()
         stored = {(str(c.path), ratio.case) for c in comparisons for ratio in c.ratios}

@@ -21,7 +21,7 @@ from asv_watch.exchange.table import write_table
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from tests.asv_watch.interruptible import run_driver, start_driver
-from tests.asv_watch.leftovers import measured_processes
+from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git, run
 
@@ -279,10 +279,7 @@ def test_strikes_at_random_moments_lose_nothing(
         time.sleep(moments.uniform(0, 2))
         process.send_signal(SIGNALS[strike % len(SIGNALS)])
         process.wait()
-        deadline = time.monotonic() + 5
-        while left := measured_processes(project):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        wait_until_none_is_left(project)
         # A run that is killed before it finishes a case has no outcomes.
         is_any_finished = any((project / "results").glob("m/*-*.outcomes.jsonl"))
         after = _outcomes(project) if is_any_finished else {}
