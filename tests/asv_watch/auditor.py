@@ -7,7 +7,8 @@ the levels, contradictions, stretches of Timeline and the numbers of Compare.
 
 Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
 detectable changes, and the variance between sittings, of which only is checked that closed ways
-disagree as much as it says.
+disagree as much as it says. Counts of changes in the newest commits are checked against the listed
+changes, and values of private memory are taken as the page has them.
 """
 
 from __future__ import annotations
