@@ -46,7 +46,7 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
             and row.series.last.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
             for row in contents.series
         ),
-        "behind": sum(row.has_value and int(row.commits[-1]) < newest.newest for row in rows),
+        "behind": sum(row.behind > 0 for row in rows),
         "cases": sum(row.has_value for row in rows),
         "detectable": quantities.share(detectable.middle) if detectable else "",
         "contradictions": contradictions(graphs, table) if graphs else None,

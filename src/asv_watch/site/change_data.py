@@ -87,7 +87,8 @@ def made_between(change: Change, contents: Contents) -> tuple[str, str, Sequence
 
 def cause(change: Change, contents: Contents) -> str:
     """Return the origin of a change, in the same words wherever it is shown."""
-    parts = [_CAUSES[change.cause]]
+    is_count_of_code = change.kind == "exact" and change.cause == "code"
+    parts = ["code" if is_count_of_code else _CAUSES[change.cause]]
     before, after, suspects = made_between(change, contents)
     count = commits_between(contents.history, before, after)
     if len(suspects) == 1 and count > 1 and change.cause == "code":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from asv_watch.judge.findings import Findings
 from asv_watch.records.git import Ancestry, read_ancestry
 from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.peak_memory import suite_name
+from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import (
     Benchmark,
     Environment,
@@ -91,6 +92,8 @@ class SeriesSummary:
     """Measured changes of a time or of memory, the newest first."""
     noise: float | None
     """Standard deviation of the logarithm of a value between runs, if known."""
+    behind: int
+    """Number of commits that its machine and environment measured since its newest value."""
 
     @property
     def last(self) -> tuple[int, Point] | None:
@@ -184,6 +187,8 @@ def contents_of(
     for change in findings.changes:
         if change.is_measured:
             measured[change.series].append(change)
+    setups = _setups(history)
+    behind = _commits_behind(history, setups)
     series = tuple(
         SeriesSummary(
             index=index,
@@ -197,6 +202,7 @@ def contents_of(
             change=newest_change.get(index),
             measured=tuple(measured.get(index, ())),
             noise=findings.noise[index],
+            behind=behind[index],
         )
         for index, of_case in enumerate(history.series)
         for benchmark in [history.benchmarks[of_case.case.benchmark]]
@@ -205,7 +211,7 @@ def contents_of(
         history=history,
         findings=findings,
         metrics=tuple(sorted(set(metric_of.values()), key=_metric_order)),
-        setups=_setups(history),
+        setups=setups,
         series=series,
         ancestry=ancestry or Ancestry(history.commits),
         layout=layout,
@@ -256,6 +262,29 @@ def _setups(history: History) -> tuple[Setup, ...]:
 
     newest_first = sorted(setups, key=of_environment, reverse=True)
     return tuple(sorted(newest_first, key=of_machine))
+
+
+def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
+    """Return how many commits were measured since the newest value of each series.
+
+    Resident memory is not behind once private memory is measured in its place.
+    """
+    measured = {setup.key: setup.commits for setup in setups}
+    with_value = {
+        (*setup_key(series), series.case.name)
+        for series in history.series
+        if series.columns.valued.rows
+    }
+    behind = []
+    for series in history.series:
+        key, name = setup_key(series), series.case.name
+        commits = history.indices(series.columns.valued)
+        is_replaced = is_resident(name) and (*key, suite_name(name)) in with_value
+        if len(commits) and not is_replaced:
+            behind.append(len(measured[key]) - bisect_right(measured[key], int(commits[-1])))
+        else:
+            behind.append(0)
+    return behind
 
 
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:

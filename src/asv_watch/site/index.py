@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -247,10 +247,9 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
     """
     columns, last = row.series.columns, row.series.last
     at = contents.history.indices(columns)
-    behind = len(measured) - bisect_right(measured, int(row.commits[-1])) if row.has_value else 0
     return {
-        "status": "stale" if behind and last.outcome is Outcome.OK else last.outcome.value,
-        "behind": behind,
+        "status": "stale" if row.behind and last.outcome is Outcome.OK else last.outcome.value,
+        "behind": row.behind,
         "at": int(at[-1]) if len(at) else None,
         "segments": _segment_starts(contents, row),
     } | small_line(contents, row, measured[-SMALL_HISTORY:])

@@ -386,7 +386,22 @@ def test_exact_counts_never_blame_the_environment(page: Page) -> None:
     changes = page.index["exact_changes"]
     assert len(changes) > 20
     for change in changes:
-        assert not re.match("environment|machine|alternates", change["cause"])
+        assert not re.match("environment|machine|alternates|not profiled", change["cause"])
         assert not change["text"].startswith("±")
         before, after = change["values"]
         assert before != after
+
+
+def test_resident_memory_is_not_behind_where_private_memory_was_measured_since(page: Page) -> None:
+    keys = [case["key"] for case in page.index["cases"]]
+    series = {(of["m"], of["e"], keys[of["c"]]): of for of in page.index["series"]}
+    replaced = [
+        of
+        for (machine, environment, key), of in series.items()
+        if "@resident" in key
+        and (private := series.get((machine, environment, key.replace("@resident", ""))))
+        and private["last"] is not None
+    ]
+    assert len(replaced) > 10
+    assert {of["behind"] for of in replaced} == {0}
+    assert any(of["behind"] for of in series.values()), "others are behind"
