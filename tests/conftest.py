@@ -18,6 +18,12 @@ from typing import Any
 
 import pytest
 
+from asv_watch.errors import WatchError
+from asv_watch.judge.findings import Findings, analyse
+from asv_watch.records.history import History
+from asv_watch.site.contents import in_order
+from asv_watch.workplace import load_results
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -185,6 +191,21 @@ def pytest_collection() -> Generator[None, object, object]:
 def root() -> Path:
     """The checkout that is tested."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def stored_history() -> History:
+    """The committed results of this project, in the order of its site."""
+    try:
+        return in_order(load_results(ROOT))
+    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def stored_findings(stored_history: History) -> Findings:
+    """What the committed results show."""
+    return analyse(stored_history)
 
 
 @pytest.fixture

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from asv_watch.errors import WatchError
-from asv_watch.judge.findings import analyse
-from asv_watch.workplace import load_results
+from asv_watch.judge.findings import Findings
 from tests.js.node import evaluate
 
-ROOT = Path(__file__).parents[2]
 CUT_OFF = """argument.filter((values) => {
   const node = () => ({ setAttribute() {}, append() {}, replaceChildren() {} });
   globalThis.document = { createElementNS: node, createElement: node };
@@ -26,14 +19,10 @@ CUT_OFF = """argument.filter((values) => {
 })"""
 
 
-def test_the_largest_point_of_a_release_chart_is_inside_it() -> None:
-    try:
-        histories = analyse(load_results(ROOT)).release_histories
-    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
-        pytest.skip(str(error))
+def test_the_largest_point_of_a_release_chart_is_inside_it(stored_findings: Findings) -> None:
     charts = [
         [[history.releases.index(time.release), time.ratio] for time in times]
-        for history in histories
+        for history in stored_findings.release_histories
         for times in history.times.values()
         if len(times) > 2
     ]

@@ -9,32 +9,15 @@ from statistics import geometric_mean
 
 import pytest
 
-from asv_watch.errors import WatchError
-from asv_watch.judge.findings import Findings, analyse
+from asv_watch.judge.findings import Findings
 from asv_watch.judge.graph import Kind
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
-from asv_watch.records.loading import load_history
 from asv_watch.records.peak_memory import is_resident
 from tests.asv_watch import auditor
 
 ROOT = Path(__file__).parents[3]
 MACHINES = ("ci-2core", "ci-2core-zen5")
 """Machines with a long history."""
-
-
-@pytest.fixture(scope="module")
-def history() -> History:
-    try:
-        commits = read_commits(ROOT)
-    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
-        pytest.skip(str(error))
-    return load_history(ROOT / "results", commits)
-
-
-@pytest.fixture(scope="module")
-def findings(history: History) -> Findings:
-    return analyse(history)
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +37,13 @@ def usual(lines: dict[str, list[auditor.Line]]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_closed_ways_disagree_as_much_as_their_errors_say(
-    findings: Findings,
+    stored_findings: Findings,
     lines: dict[str, list[auditor.Line]],
     usual: dict[tuple[str, str], float],
     machine: str,
 ) -> None:
     """Between sittings; the default that counts as ten further ways moves it little."""
-    between = findings.graphs[machine].noise("time").between
+    between = stored_findings.graphs[machine].noise("time").between
     assert 0.003 < between < 0.008
     chi_squared, ways = 0.0, 0
     for case in {line.case for line in lines[machine] if line.metric == "time"}:
@@ -85,24 +68,25 @@ def findings_parts(fit: auditor.Fit) -> int:
 
 
 def test_every_measured_change_is_what_the_files_say(
-    history: History,
-    findings: Findings,
+    stored_history: History,
+    stored_findings: Findings,
     lines: dict[str, list[auditor.Line]],
     usual: dict[tuple[str, str], float],
 ) -> None:
-    measured = [change for change in findings.changes if change.is_measured]
+    measured = [change for change in stored_findings.changes if change.is_measured]
     assert len(measured) > 30
     for change in measured:
-        series = history.series[change.series]
+        series = stored_history.series[change.series]
         if series.machine not in lines:
             continue
-        release = history.environments[series.environment].release.removeprefix("torch ")
+        release = stored_history.environments[series.environment].release.removeprefix("torch ")
         before, after = (
-            (history.commits[index].hash, release) for index in (change.previous, change.commit)
+            (stored_history.commits[index].hash, release)
+            for index in (change.previous, change.commit)
         )
         of_machine, case = lines[series.machine], series.case.name
         spread = usual[series.machine, change.kind]
-        noise = findings.graphs[series.machine].noise(change.kind)  # type: ignore[arg-type]
+        noise = stored_findings.graphs[series.machine].noise(change.kind)  # type: ignore[arg-type]
         assert noise.usual_spread == pytest.approx(spread)
         fit = auditor.Fit(auditor.edges_of_versions(of_machine, case), spread, noise.between)
         ratio, interval = fit.ratio(before, after)
@@ -118,16 +102,16 @@ def test_every_measured_change_is_what_the_files_say(
 
 
 def test_every_ratio_of_releases_is_what_the_files_say(
-    findings: Findings,
+    stored_findings: Findings,
     lines: dict[str, list[auditor.Line]],
     usual: dict[tuple[str, str], float],
 ) -> None:
     checked = 0
-    for history in findings.release_histories:
+    for history in stored_findings.release_histories:
         if history.requirement != "torch":
             continue
         of_machine = lines[history.machine]
-        graphs = findings.graphs[history.machine]
+        graphs = stored_findings.graphs[history.machine]
         kinds: dict[str, Kind] = {
             case: ratio.kind for step in history.steps for case, ratio in step.ratios.items()
         }
@@ -153,23 +137,25 @@ def test_every_ratio_of_releases_is_what_the_files_say(
     assert checked > 1000
 
 
-def test_resident_and_private_memory_are_two_metrics(history: History, findings: Findings) -> None:
+def test_resident_and_private_memory_are_two_metrics(
+    stored_history: History, stored_findings: Findings
+) -> None:
     """asv's peak counts mapped files; that of comparisons does not: it is 24 to 61 % lower."""
     values: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
     suspected = 0
-    for index, series in enumerate(history.series):
+    for index, series in enumerate(stored_history.series):
         metric = series.case.labels["metric"]
-        if "peak" not in metric:
+        if ".peakmem_" not in series.case.name:
             continue
         case, _, resident = series.case.name.partition("@resident")
         assert metric.endswith("peak resident memory" if resident else "peak memory")
-        assert not (resident and index in findings.compared)
+        assert not (resident and index in stored_findings.compared)
         columns = series.columns.valued
         for row, value in zip(columns.commit_of_row, columns.values.tolist(), strict=True):
             key = series.machine, series.environment, case + resident, columns.commits[row]
             values[key][metric] = value
-    for change in findings.changes:
-        if is_resident(history.series[change.series].case.name):
+    for change in stored_findings.changes:
+        if is_resident(stored_history.series[change.series].case.name):
             assert (change.state, change.may_be_code) == ("suspected", False)
             suspected += 1
     assert suspected > 0
@@ -180,21 +166,21 @@ def test_resident_and_private_memory_are_two_metrics(history: History, findings:
         assert 1.3 < with_files / private < 2.6
 
 
-def test_two_days_of_one_pair_agree_within_their_intervals(findings: Findings) -> None:
+def test_two_days_of_one_pair_agree_within_their_intervals(stored_findings: Findings) -> None:
     """About as often as 99 % promise: each pair that was measured again, against the others."""
     kinds: tuple[Kind, ...] = ("time", "memory")
     for machine in MACHINES:
         for kind in kinds:
-            checks = [check for _, check in findings.graphs[machine].checks(kind)]
+            checks = [check for _, check in stored_findings.graphs[machine].checks(kind)]
             disagreeing = sum(check.disagrees for check in checks)
             assert disagreeing <= max(1, 0.04 * len(checks)), (machine, kind)
 
 
-def test_a_version_against_itself_is_seldom_called_a_change(findings: Findings) -> None:
+def test_a_version_against_itself_is_seldom_called_a_change(stored_findings: Findings) -> None:
     claims = total = 0
-    for history in findings.release_histories:
+    for history in stored_findings.release_histories:
         for ratio in history.null_ratios:
-            judged = findings.graphs[history.machine].single(ratio)
+            judged = stored_findings.graphs[history.machine].single(ratio)
             low, high = judged.interval
             claims += not low <= 1 <= high and abs(log(judged.ratio)) >= log(1.015)
             total += 1
@@ -202,11 +188,11 @@ def test_a_version_against_itself_is_seldom_called_a_change(findings: Findings) 
     assert claims <= total / 300
 
 
-def test_means_of_releases_are_of_one_metric_and_group(findings: Findings) -> None:
+def test_means_of_releases_are_of_one_metric_and_group(stored_findings: Findings) -> None:
     """A mean over every case would be moved by single operators and compiled models."""
     [history] = [
         found
-        for found in findings.release_histories
+        for found in stored_findings.release_histories
         if (found.machine, found.requirement) == ("ci-2core", "torch")
     ]
     step = next(step for step in history.steps if step.after == "2.12.1")

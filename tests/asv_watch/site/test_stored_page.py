@@ -21,12 +21,11 @@ from urllib.parse import parse_qs
 import pytest
 from scipy.stats import t
 
-from asv_watch.errors import WatchError
-from asv_watch.judge.findings import analyse
+from asv_watch.judge.findings import Findings
 from asv_watch.judge.graph import Kind, machine_graphs
+from asv_watch.records.history import History
 from asv_watch.site.build import build_site
-from asv_watch.site.contents import contents_of, in_order
-from asv_watch.workplace import load_results
+from asv_watch.site.contents import contents_of
 from tests.asv_watch import auditor
 from tests.asv_watch.site.conftest import registered
 
@@ -70,14 +69,14 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    try:
-        history = in_order(load_results(ROOT))
-    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
-        pytest.skip(str(error))
+def page(
+    stored_history: History,
+    stored_findings: Findings,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Page:
     folder = tmp_path_factory.mktemp("stored") / "site"
     project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
-    build_site(folder, contents_of(history, analyse(history)), generated=1, project=project)
+    build_site(folder, contents_of(stored_history, stored_findings), generated=1, project=project)
     files = [registered(path)[1] for path in sorted((folder / "data" / "s").glob("*.js"))]
     releases, release_pairs, about = (
         registered(folder / "data" / f"{name}.js")[1]
