@@ -81,7 +81,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     if revision == WORKING_TREE:
         if package and uncommitted(repository, "--", package):
             name = f"the working tree, {environment.label}"
-            source = _copy_tree(repository / package, place.root / _PACKAGES)
+            source = _copy_tree(repository / package, configuration.work_folder / _PACKAGES)
             return Side(name, source, environment, suites)
         if not package and uncommitted(repository, "--untracked-files=no", "--"):
             raise WatchError(
@@ -197,8 +197,9 @@ def _copy_tree(package: Path, packages: Path) -> Path:
         for file in sorted(path for path in copied.rglob("*") if path.is_file()):
             content.update(f"{file.relative_to(copied)} {file.stat().st_size}\n".encode())
             content.update(file.read_bytes())
+        for earlier in packages.glob("tree-*"):
+            shutil.rmtree(earlier, ignore_errors=True)
         tree = packages / f"tree-{content.hexdigest()[:16]}"
-        shutil.rmtree(tree, ignore_errors=True)
         copied.rename(tree)
     return tree
 

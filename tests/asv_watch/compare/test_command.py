@@ -116,6 +116,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
 def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     project: Path, tmp_path: Path
 ) -> None:
+    checkout = {path.name for path in project.iterdir()}
     (project / "src/package.py").write_text(PACKAGE.format(slow=0.0007))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
     output, _ = _compare(project, tmp_path, *side, "--fail-if-slower", status=4)
@@ -125,6 +126,10 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     assert 1.5 < printed_ratio(_row(output, "slow")[3]) < 2.3
     output, _ = _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
     assert _row(output, "slow")[-1] == "faster"
+    (project / "src/package.py").write_text(PACKAGE.format(slow=0.0008))
+    _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    assert {path.name for path in project.iterdir()} - checkout <= {".asv", "results"}
+    assert len(list(project.rglob("tree-*"))) == 1, "the copy of an earlier edit is removed"
 
 
 @pytest.mark.parametrize(
