@@ -253,7 +253,7 @@ def _runnable(
         "track": "value",
     }
     for benchmark in in_order:
-        measures = kinds.get(str(benchmark.get("type")))
+        measures = kinds.get(benchmark["type"])
         if measures is None:
             continue
         if measures == "value" and benchmark.get("exact"):

@@ -33,11 +33,26 @@ _SUITES_AT = "suites_at"
 _OF_ONE_RUN = "setup_cache_key"
 """Key that asv needs while it runs only: a line number, which every edit of a suite moves."""
 
-_NEEDED = {"type", "param_names", "params"}
-"""Keys of an entry without which its cases cannot be listed."""
-
 Entries = dict[str, dict[str, Any]]
 """Maps the name of a benchmark to its entry."""
+
+
+class _Measurable(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys of an entry from which its cases are chosen and measured."""
+
+    name: str
+    type: str
+    unit: str
+    param_names: list[str]
+    params: list[list[str]]
+    timeout: float | None = None
+    setup_cache_timeout: float | None = None
+    rounds: int = 1
+    position: int = 5
+    skip_params: list[list[Any]] = []
+    short: bool | dict[str, list[Any]] = True
+    threshold: str = ""
+    ignore: str = ""
 
 
 def parse_list(content: bytes) -> Entries:
@@ -211,9 +226,9 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
 def _is_benchmark(name: str, entry: dict[str, Any]) -> bool:
     try:
         _convert(name, entry)
+        return msgspec.convert(entry, _Measurable).name == name
     except (TypeError, ValueError):
         return False
-    return entry.keys() >= _NEEDED
 
 
 def _convert(name: str, entry: dict[str, Any]) -> Benchmark:

@@ -70,7 +70,15 @@ def test_a_benchmark_leaves_the_union_with_the_last_machine_that_has_it(tmp_path
 
 
 def test_a_damaged_entry_of_a_machine_is_left_out(tmp_path: Path) -> None:
-    sound = _entry(type="time", unit="seconds")
-    entries = {"a.time_a": sound, "a.time_b": _entry(), "a.time_c": {"type": "time"}}
-    store_list(tmp_path, "desk", entries, suites_at=1)
+    sound = _entry(name="a.time_a", type="time", unit="seconds", rounds=2, short={"n": [1]})
+    damaged = {
+        "no type": {key: value for key, value in sound.items() if key != "type"},
+        "no unit": {key: value for key, value in sound.items() if key != "unit"},
+        "no name": {key: value for key, value in sound.items() if key != "name"},
+        "rounds": sound | {"rounds": {}},
+        "short": sound | {"short": [1]},
+        "timeout": sound | {"timeout": "long"},
+    }
+    named = {name: {**entry, "name": name} for name, entry in damaged.items() if "name" in entry}
+    store_list(tmp_path, "desk", {"a.time_a": sound, **damaged, **named}, suites_at=1)
     assert list(read_machine_list(tmp_path, "desk")) == ["a.time_a"]
