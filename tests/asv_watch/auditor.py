@@ -76,7 +76,11 @@ def _lines_of_versions(header: dict[str, Any], case: dict[str, Any]) -> Iterator
 
 def usual_spread(lines: Iterable[Line], metric: str) -> float:
     """Median spread of rounds of a metric on a machine."""
-    return median(stdev(line.logs) for line in lines if line.metric == metric)
+    return median(
+        stdev(line.logs)
+        for line in lines
+        if line.metric == metric and not line.case.startswith("import ")
+    )
 
 
 Edge = tuple[Any, Any, int, tuple[float, ...]]

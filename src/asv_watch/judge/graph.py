@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version, is_import
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.graph import (
     SITTING,
@@ -257,7 +257,7 @@ class MachineGraphs:
                 spread_of_rounds(ratio.ratios)
                 for comparison in self._comparisons
                 for ratio in comparison.ratios
-                if ratio.kind == kind
+                if ratio.kind == kind and not is_import(ratio.case)  # whole processes vary more
             ]
             self._noise[kind] = calibrate(
                 (

@@ -149,6 +149,11 @@ def import_case(requirement: str) -> str:
     return f"import {requirement}"
 
 
+def is_import(case: str) -> bool:
+    """Tell whether a case is such an import."""
+    return case.startswith(import_case(""))
+
+
 class StoredComparison(msgspec.Struct, frozen=True):
     """Two versions as a file holds them; a case that was measured again counts once.
 
