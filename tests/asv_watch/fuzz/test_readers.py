@@ -157,7 +157,7 @@ def _is_sound_with_fewer_results(content: bytes, damaged_content: bytes) -> bool
         had, has = json.loads(content), json.loads(damaged_content)
         fewer = has["results"].items() < had["results"].items()
         return fewer and {**had, "results": None} == {**has, "results": None}
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
 
 
