@@ -44,7 +44,6 @@ class ReleaseChange:
 
     release: str
     case: str
-    before: str
     percent: float
     text: str
     """The change with its interval, by all comparisons."""
@@ -81,7 +80,7 @@ def _release_changes(requirement: str, machine: str) -> Iterator[ReleaseChange]:
         if found and days and found["change"]:
             percent = float(found["change"].replace("−", "-"))
             case = cells[0].strip("`")
-            yield ReleaseChange(release, case, cells[2], percent, found[0], int(days[1]))
+            yield ReleaseChange(release, case, percent, found[0], int(days[1]))
 
 
 def _change(rest: str) -> str:
@@ -95,13 +94,13 @@ def _change(rest: str) -> str:
 def _changes(rest: str) -> str:
     requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
     rows = [
-        f"| {change.release} | `{change.case}` | {change.before} | {change.text} |"
+        f"| {change.release} | `{change.case}` | {change.text} |"
         for change in _release_changes(requirement, machine)
         if ".time_" in change.case
         and change.days >= int(days)
         and abs(change.percent) >= int(least)
     ]
-    head = ["| release | case | before | change (99 % interval) |", "|---|---|---|---|"]
+    head = ["| release | case | change (99 % interval) |", "|---|---|---|"]
     return "\n" + "\n".join([*head, *rows]) + "\n"
 
 
