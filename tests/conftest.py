@@ -165,7 +165,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         for marker in item.iter_markers("needs"):
             if lacking := _lacking(*marker.args):
                 item.add_marker(pytest.mark.skip(reason=f"needs {lacking}"))
-    order = {group: place for place, group in enumerate(LONGEST)}
+    order = {group: index for index, group in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield
 

@@ -54,7 +54,7 @@ class Tally:
 
 
 def measure_commit(
-    place: Workplace,
+    workplace: Workplace,
     commit: str,
     environment: EnvironmentSpec,
     selection: Selection,
@@ -68,10 +68,12 @@ def measure_commit(
     Raises:
         WatchError: asv failed as a whole; what was measured before stays.
     """
-    subject = ask_git(place.configuration.repository, "log", "-1", "--format=%h %s", commit)
-    print(f"{subject}\n  with {environment.label}, on {place.machine}", flush=True)
+    subject = ask_git(workplace.configuration.repository, "log", "-1", "--format=%h %s", commit)
+    print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
     started = time.monotonic()
-    outcomes = measure_missing(place, commit, environment, selection, retry_failed=retry_failed)
+    outcomes = measure_missing(
+        workplace, commit, environment, selection, retry_failed=retry_failed
+    )
     done = Tally()
     done.add(outcomes)
     print(f"  {done} in {human_time(time.monotonic() - started)}", flush=True)
@@ -100,11 +102,11 @@ def bench(
     if shard:
         parse_part(shard)
         selection = replace(selection, shard=shard)
-    with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as place:
-        head = ask_git(place.configuration.repository, "rev-parse", "HEAD")
+    with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as workplace:
+        head = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
         tally = Tally()
-        for environment in place.environments:
-            tally.add(measure_commit(place, head, environment, selection, retry_failed=True))
+        for environment in workplace.environments:
+            tally.add(measure_commit(workplace, head, environment, selection, retry_failed=True))
         print(tally)
         for failure in tally.failures:
             print(failure, file=sys.stderr)

@@ -117,7 +117,7 @@ class Culprit:
 class _Bisection:
     """Compares candidates of one case, each pair once."""
 
-    place: Workplace
+    workplace: Workplace
     case: MeasurableCase
     candidates: Sequence[str]
     """As `side` reads them, oldest first."""
@@ -133,7 +133,7 @@ class _Bisection:
         Raises:
             WatchError: it has none.
         """
-        return side(self.place, self.candidates[index])
+        return side(self.workplace, self.candidates[index])
 
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, which can be measured.
@@ -163,7 +163,7 @@ class _Bisection:
             try:
                 old, new = self.side(before), self.side(after)
                 print(f"{new.name} against {old.name}", flush=True)
-                compared = compare(self.place, (old, new), [self.case], "bisect", sampling)
+                compared = compare(self.workplace, (old, new), [self.case], "bisect", sampling)
             except WatchError as error:
                 print(f"  cannot be measured: {error}", flush=True)
                 raise UnmeasurableError(str(error)) from error
@@ -181,14 +181,14 @@ class _Bisection:
 
 
 def find_culprits(
-    place: Workplace, case: MeasurableCase, candidates: Sequence[str]
+    workplace: Workplace, case: MeasurableCase, candidates: Sequence[str]
 ) -> list[Culprit]:
     """Narrow the change of a case between the first and the last candidate.
 
     Every comparison is stored with kind ``bisect``.
 
     Args:
-        place: the checkout, and the machine under whose name results are stored.
+        workplace: the checkout, and the machine under whose name results are stored.
         case: what changed.
         candidates: two at least, as `asv_watch.engine.sides.side` reads them, oldest first.
 
@@ -197,7 +197,7 @@ def find_culprits(
     Raises:
         WatchError: an end cannot be measured, or noise hides whether the ends differ.
     """
-    bisection = _Bisection(place, case, candidates)
+    bisection = _Bisection(workplace, case, candidates)
     last = len(candidates) - 1
     try:
         answer = bisection.compare(0, last)
@@ -224,11 +224,11 @@ def find_culprits(
     ]
 
 
-def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
+def candidates_between(workplace: Workplace, before: str, after: str) -> list[str]:
     """List the candidates between two sides, both included, oldest first.
 
     Args:
-        place: the checkout and its configuration.
+        workplace: the checkout and its configuration.
         before: ``COMMIT[@RELEASE]``.
         after: the same commit with another release, or a later commit with the same release.
 
@@ -236,17 +236,19 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
         WatchError: the sides differ in commit and release or in neither, ``before`` is no
             ancestor of ``after``, or no commit between them can change a measured value.
     """
-    old, new = side(place, before), side(place, after)
+    old, new = side(workplace, before), side(workplace, after)
     if old.version is None or new.version is None:
         raise WatchError("a bisection compares commits; commit the changes first")
     if old.version.commit == new.version.commit:
-        environments = place.configuration.environments
-        places = sorted((environments.index(old.environment), environments.index(new.environment)))
-        if places[0] == places[1]:
+        environments = workplace.configuration.environments
+        indices = sorted(
+            (environments.index(old.environment), environments.index(new.environment))
+        )
+        if indices[0] == indices[1]:
             raise WatchError(f"{old.name} and {new.name} are the same; there is no range")
         releases = [
             f"{old.version.commit}@{between.version}"
-            for between in environments[places[0] : places[1] + 1]
+            for between in environments[indices[0] : indices[1] + 1]
         ]
         return releases if releases[0].endswith(f"@{old.environment.version}") else releases[::-1]
     if old.environment != new.environment:
@@ -254,7 +256,7 @@ def candidates_between(place: Workplace, before: str, after: str) -> list[str]:
             "a bisection is over commits or over releases, not both; give both sides the "
             "same release, or both the same commit"
         )
-    repository, paths = place.configuration.repository, place.configuration.measured_paths
+    repository, paths = workplace.configuration.repository, workplace.configuration.measured_paths
     span = f"{old.version.commit}..{new.version.commit}"
     commits = commits_changing(repository, span, paths)
     ancestor = ask_git(repository, "merge-base", old.version.commit, new.version.commit)
@@ -324,18 +326,18 @@ def bisect(
             sides, or noise hides the change.
     """
     selection = matching(cases, otherwise=EVERYTHING)
-    with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as place:
-        candidates = candidates_between(place, before, after)
-        ends = [side(place, text) for text in (candidates[0], candidates[-1])]
-        case = find_case(place, ends, selection)
+    with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as workplace:
+        candidates = candidates_between(workplace, before, after)
+        ends = [side(workplace, text) for text in (candidates[0], candidates[-1])]
+        case = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         print(f"{case.name}: {quantities.counted(count, 'candidate')}", flush=True)
-        culprits = find_culprits(place, case, candidates)
+        culprits = find_culprits(workplace, case, candidates)
     if not culprits:
         print("\nThe ends of the range do not differ.")
     for culprit in culprits:
-        print(f"\n{describe_culprit(place.configuration.repository, culprit)}")
-    differences = [_difference(culprit, place.machine) for culprit in culprits]
+        print(f"\n{describe_culprit(workplace.configuration.repository, culprit)}")
+    differences = [_difference(culprit, workplace.machine) for culprit in culprits]
     answer = answers.Answer(command="bisect", before=before, after=after, differences=differences)
     answers.write_answer(answer, json_file)
     return ExitStatus.DONE

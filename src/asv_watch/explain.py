@@ -50,7 +50,7 @@ _MOST_OPERATORS = 30
 
 
 def explain_case(
-    place: Workplace,
+    workplace: Workplace,
     sides: tuple[Side, Side],
     case: MeasurableCase,
     rounds: int = ROUNDS,
@@ -63,7 +63,7 @@ def explain_case(
         WatchError: the project names no profiler, the case needs a GPU or times nothing, or it
             cannot be profiled on a side.
     """
-    profiler = place.declared.profiler
+    profiler = workplace.declared.profiler
     if profiler is None:
         raise WatchError(
             'asv.conf.json names no profiler; add "profiler": "FILE", a script that prints where '
@@ -87,7 +87,7 @@ def explain_case(
         stored = StoredExplanation(
             case=case.name, at=int(time.time()), before=old, after=new, explanation=kept
         )
-        append_lines(place.results / FILE_NAME, [stored])
+        append_lines(workplace.results / FILE_NAME, [stored])
     return explanation
 
 
@@ -184,11 +184,11 @@ def explain(
         WatchError: the pattern matches no case or several, or a side cannot be profiled.
     """
     selection = matching(cases, otherwise=EVERYTHING)
-    with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as place:
-        sides = side(place, before, release), side(place, after, release)
-        case = find_case(place, sides, selection)
+    with open_workplace(Path.cwd(), "explain", release="all", machine=machine) as workplace:
+        sides = side(workplace, before, release), side(workplace, after, release)
+        case = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
-        explanation = explain_case(place, sides, case)
+        explanation = explain_case(workplace, sides, case)
     print(f"\n{report(explanation, sides[0].name, sides[1].name)}")
     return ExitStatus.DONE
 

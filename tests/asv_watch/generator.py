@@ -170,7 +170,7 @@ def generate(root: Path, plan: Plan) -> Generated:
     steps = _plant(plan, rng, measured)
     write_json(results / "benchmarks.json", _benchmarks(plan), indent=4)
     for machine, (number, pair) in itertools.product(plan.machines, enumerate(plan.torch_pairs)):
-        place = _Place(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
+        place = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
         for name, content, outcomes in place.files(rng, measured):
             write_json(results / machine / name, content)
             if outcomes:
@@ -312,7 +312,7 @@ class StepComparison:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SeriesFolder:
     """One machine with one torch pair: writes its result files."""
 
     plan: Plan

@@ -87,9 +87,9 @@ def _drift(rng: np.random.Generator, length: int, size: float) -> np.ndarray:
     innovations = rng.normal(0.0, size * np.sqrt(1 - kept**2), length)
     walk = np.empty(length)
     state = rng.normal(0.0, size)
-    for place in range(length):
-        state = kept * state + innovations[place]
-        walk[place] = state
+    for index in range(length):
+        state = kept * state + innovations[index]
+        walk[index] = state
     return walk
 
 

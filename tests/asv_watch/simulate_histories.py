@@ -218,9 +218,9 @@ def draw(rng: np.random.Generator, nights: int) -> Simulation:
     arrivals = [*(10 + np.cumsum(rng.integers(1, 5, nights))).tolist()]
     count = arrivals[-1]
     levels = np.ones(count)
-    places = rng.choice(np.arange(10, count), rng.integers(0, MOST_STEPS + 1), replace=False)
-    for place in places:
-        levels[place:] *= 1 + rng.uniform(-LARGEST_STEP, LARGEST_STEP)
+    starts = rng.choice(np.arange(10, count), rng.integers(0, MOST_STEPS + 1), replace=False)
+    for start in starts:
+        levels[start:] *= 1 + rng.uniform(-LARGEST_STEP, LARGEST_STEP)
     arrivals += [count] * SETTLING_NIGHTS
     simulation = Simulation(rng, levels.tolist(), arrivals, rng.uniform(0.005, 0.02))
     for commit in range(10):

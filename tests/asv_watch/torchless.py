@@ -86,5 +86,5 @@ def make_environment(folder: Path) -> None:
 
 def give_environment(project: Path, made: Path) -> None:
     """Put an environment into a project that would make the same one."""
-    place = project / ".asv" / "env" / made.name
-    shutil.copytree(made, place, symlinks=True, copy_function=os.link)
+    folder = project / ".asv" / "env" / made.name
+    shutil.copytree(made, folder, symlinks=True, copy_function=os.link)

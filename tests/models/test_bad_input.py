@@ -106,7 +106,7 @@ def test_bad_input(name: str, models: dict[str, Any]) -> None:
         ([[1.0]], "^x must be a tensor, got list$"),
     ]
     for axis in range(len(shape)):
-        larger = (2, *(size + (axis == place) for place, size in enumerate(shape)))
+        larger = (2, *(size + (axis == index) for index, size in enumerate(shape)))
         wrong.append((torch.randn(larger), wanted + re.escape(str(larger))))
     for x, message in wrong:
         with pytest.raises(ValueError, match=message):

@@ -50,10 +50,10 @@ def test_a_box_is_suppressed_by_a_better_one_of_its_class_and_image_alone() -> N
                 remaining.append(index)
         assert 2 <= len(remaining) < 30
         expected = torch.zeros(30, 6)
-        for place, index in enumerate(order):
+        for rank, index in enumerate(order):
             if index in remaining:
-                expected[place, :4] = sample[index, :4]
-                expected[place, 4:] = torch.stack((score[index], kind[index].float()))
+                expected[rank, :4] = sample[index, :4]
+                expected[rank, 4:] = torch.stack((score[index], kind[index].float()))
         torch.testing.assert_close(kept, expected)
 
 

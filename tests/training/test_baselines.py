@@ -71,7 +71,7 @@ def test_every_baseline_is_its_definition(target: str, every_step: bool) -> None
     columns = [0, 1] if target == "all" else [1]
     known = data.train.values.numpy()[:, columns]
     trained = known[:180]
-    for place, item in enumerate(items.tolist()):
+    for index, item in enumerate(items.tolist()):
         label = 240 + (horizon - 1 if every_step else 0) + item
         end = label - horizon  # the last row of the window
         for step, row in enumerate(range(end + 1, label + 1) if every_step else [label]):
@@ -83,7 +83,7 @@ def test_every_baseline_is_its_definition(target: str, every_step: bool) -> None
                 SEASONAL_MEAN: trained[row % 7 :: 7].mean(0),
             }
             for name, expected in by_hand.items():
-                forecast = forecasts[name][place]
+                forecast = forecasts[name][index]
                 if every_step:
                     forecast = forecast[step]
                 assert np.allclose(forecast, expected, atol=1e-5), name

@@ -81,7 +81,7 @@ def _one_thread() -> None:
 
 
 def test_planted_delays_are_charged_to_their_phase_and_add_up_to_the_wall_time() -> None:
-    delays = {phase: Delay(0.01 * place) for place, phase in enumerate(Phase, start=2)}
+    delays = {phase: Delay(0.01 * index) for index, phase in enumerate(Phase, start=2)}
     model = SlowModel(delays[Phase.FORWARD], delays[Phase.BACKWARD])
     network = Network(model, nn.functional.cross_entropy, CPU)
     config = RunConfig(optimiser="sgd", rate=0.01, epochs=1)

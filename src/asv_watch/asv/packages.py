@@ -53,8 +53,8 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
     conf, environment = _environment_of(root, repository, spec)
     with _told_in_one_line(f"the environment {spec.label} cannot be made"):
         create(environment)
-    installs = "{build_dir}", "{wheel_file}"
-    if any(place in command for command in conf.install_command or () for place in installs):
+    commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
+    if any(placeholder in command for command in commands for placeholder in built):
         commit = ask_git(repository, "rev-parse", "HEAD")
         what = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _told_in_one_line(what):  # others may well be built

@@ -131,9 +131,9 @@ class ResultStore:
         stored = self._rows.get(benchmark["name"])
         if stored is None or stored.get("version") != benchmark["version"]:
             return row
-        places = {case: index for index, case in enumerate(cases)}
+        index_of = {case: index for index, case in enumerate(cases)}
         for old, case in enumerate(itertools.product(*(stored.get("params") or []))):
-            index = places.get(case)
+            index = index_of.get(case)
             for name in _OF_CASES:
                 cell = stored.get(name)
                 if index is None or (cell is None and name != "result"):

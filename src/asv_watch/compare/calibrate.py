@@ -53,37 +53,37 @@ def calibrate(
     selection = matching(cases, otherwise=SHORT)
     if release == ALL:
         raise WatchError("a calibration takes one release, not 'all'")
-    with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as place:
-        commit = ask_git(place.configuration.repository, "rev-parse", "HEAD")
-        version = side(place, commit, place.environments[0].version)
+    with open_workplace(Path.cwd(), "calibrate", release=release, machine=machine) as workplace:
+        commit = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
+        version = side(workplace, commit, workplace.environments[0].version)
         slowed = dataclasses.replace(version, planted=planted / 100)
         after = f"{slowed.name}, slowed down by {planted} %" if planted else slowed.name
-        timed = list_cases(place, [version], selection, "time")
+        timed = list_cases(workplace, [version], selection, "time")
         ratios: list[CaseRatio] = []
         failed: dict[str, None] = {}
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-            compared = compare(place, (version, slowed), timed)
+            compared = compare(workplace, (version, slowed), timed)
             print(f"\n{report(compared, version.name, after)}\n", flush=True)
             ratios += compared.ratios
             failed |= {case.case: None for case in compared.unmeasured if case.failed}
         if not planted:
-            _print_noise(place, commit, ratios)
+            _print_noise(workplace, commit, ratios)
     if failed:
         print(f"Failed: {', '.join(failed)}.")
         return ExitStatus.SOME_CASES_FAILED
     return ExitStatus.DONE
 
 
-def _print_noise(place: Workplace, commit: str, ratios: Sequence[CaseRatio]) -> None:
-    graphs = machine_graphs(place.configuration.results, place.machine)
+def _print_noise(workplace: Workplace, commit: str, ratios: Sequence[CaseRatio]) -> None:
+    graphs = machine_graphs(workplace.configuration.results, workplace.machine)
     judged = list(map(graphs.single, ratios))
     print(
         f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
         f"{noise_in_words(judged)}."
     )
     print(
-        f"Smallest change that a comparison shows on {place.machine}: "
+        f"Smallest change that a comparison shows on {workplace.machine}: "
         f"{detectable_change(ratios, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
     )

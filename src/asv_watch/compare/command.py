@@ -105,13 +105,13 @@ def compare(
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
-    ) as place:
-        versions = _sides(place, named or [before, after], interpreters, release)
-        check_room(place.configuration, tuple(each.environment for each in versions))
+    ) as workplace:
+        versions = _sides(workplace, named or [before, after], interpreters, release)
+        check_room(workplace.configuration, tuple(each.environment for each in versions))
         _print_names(versions)
-        chosen = list_cases(place, versions, selection)
+        chosen = list_cases(workplace, versions, selection)
         timed = [case for case in chosen if case.is_timed]
-        measured = measure(place, versions, chosen if values or not timed else timed)
+        measured = measure(workplace, versions, chosen if values or not timed else timed)
     last = len(versions) - 1
     pairs = [*pairwise(range(len(versions))), *([(0, last)] if last > 1 else [])]
     results, differences = [], []
@@ -119,7 +119,7 @@ def compare(
         results.append(measured.between(old, new))
         before_name, after_name = versions[old].name, versions[new].name
         print(f"\n{compare_report.report(results[-1], before_name, after_name)}")
-        of_pair = compare_report.differences(results[-1], place.machine)
+        of_pair = compare_report.differences(results[-1], workplace.machine)
         for difference in of_pair if last > 1 else ():
             difference.sides = [before_name, after_name]
         differences += of_pair
@@ -138,11 +138,11 @@ def compare(
 
 
 def _sides(
-    place: Workplace, named: Sequence[str], interpreters: Sequence[str], release: str
+    workplace: Workplace, named: Sequence[str], interpreters: Sequence[str], release: str
 ) -> list[Side]:
     if interpreters:
-        return [interpreter_side(place, python) for python in interpreters]
-    return [side(place, text, release) for text in named]
+        return [interpreter_side(workplace, python) for python in interpreters]
+    return [side(workplace, text, release) for text in named]
 
 
 def _print_names(sides: Sequence[Side]) -> None:

@@ -57,15 +57,15 @@ def confirm(*, machine: Machine = "") -> ExitStatus:
         WatchError: the results cannot be read, or none of the changes can be measured.
     """
     compared, errors = [], []
-    with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as place:
-        configuration = place.configuration
+    with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as workplace:
+        configuration = workplace.configuration
         commits = read_commits(configuration.repository, configuration.branch)
-        history = place.load_history(commits)
+        history = workplace.load_history(commits)
         findings = analyse(history)
         unsure = *findings.changes, *findings.near
-        for suspects in find_suspects(history, unsure, place.machine):
+        for suspects in find_suspects(history, unsure, workplace.machine):
             try:
-                compared.append(confirm_suspects(place, suspects))
+                compared.append(confirm_suspects(workplace, suspects))
             except WatchError as error:
                 print(f"  not measured: {error}", flush=True)
                 errors.append(error)
@@ -77,7 +77,7 @@ def confirm(*, machine: Machine = "") -> ExitStatus:
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
+def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
     """Compare the two commits of changes, store the result, and print the answer for each.
 
     An interrupt keeps the finished cases.
@@ -86,8 +86,8 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
         WatchError: a commit, the release or all of the cases cannot be measured now.
     """
     release = suspects.release or NEWEST
-    sides = side(place, suspects.before, release), side(place, suspects.after, release)
-    listed = list_cases(place, sides[:1], EVERYTHING, "time", "memory")
+    sides = side(workplace, suspects.before, release), side(workplace, suspects.after, release)
+    listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
     cases = [case for case in listed if case.name in suspects.cases]
     if not cases:
         raise WatchError(f"no suite has {', '.join(sorted(suspects.cases))} any more")
@@ -95,7 +95,7 @@ def confirm_suspects(place: Workplace, suspects: Suspects) -> Compared:
         f"{sides[1].name}\n  against {sides[0].name}: {quantities.counted(len(cases), 'change')}",
         flush=True,
     )
-    compared = compare(place, sides, cases, "confirm", PRECISE)
+    compared = compare(workplace, sides, cases, "confirm", PRECISE)
     for ratio in measured_ratios(compared):
         answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
         answer = "too noisy to tell" if is_too_noisy(ratio) else answer

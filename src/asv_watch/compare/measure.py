@@ -74,7 +74,7 @@ class Measured:
 
 
 def compare(
-    place: Workplace,
+    workplace: Workplace,
     sides: tuple[Side, Side],
     cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
@@ -86,11 +86,11 @@ def compare(
     Raises:
         WatchError: no case ran on both sides.
     """
-    return measure(place, sides, cases, kind, sampling, extra).between(0, 1)
+    return measure(workplace, sides, cases, kind, sampling, extra).between(0, 1)
 
 
 def measure(
-    place: Workplace,
+    workplace: Workplace,
     sides: Sequence[Side],
     cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
@@ -102,18 +102,18 @@ def measure(
     A measurement that was interrupted goes on with the rounds that it had.
 
     Args:
-        place: the checkout, whose suites measure all sides.
+        workplace: the checkout, whose suites measure all sides.
         sides: the versions; each is compared with the next.
         cases: what to measure.
         kind: why they are compared; by default it follows from what differs between the sides.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
     """
-    header = _header(place, sides, kind, sampling)
+    header = _header(workplace, sides, kind, sampling)
     if header is None:
-        return Measured((*extra, *_measure_unstored(place, sides, cases, sampling)), None)
-    writer = MeasurementWriter(place.configuration.results, header)
-    unfinished = _unfinished(place, sides, header.kind)
+        return Measured((*extra, *_measure_unstored(workplace, sides, cases, sampling)), None)
+    writer = MeasurementWriter(workplace.configuration.results, header)
+    unfinished = _unfinished(workplace, sides, header.kind)
     finished: dict[str, MeasuredCase] = {}
     if unfinished.path is not None:
         writer.go_on_with(unfinished.path)
@@ -135,13 +135,16 @@ def measure(
     return Measured((*extra, *known, *measured), writer.path)
 
 
-def _unfinished(place: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
-    folder = place.configuration.work_folder / "unfinished"
-    return Unfinished(folder, sides, place.machine, kind)
+def _unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
+    folder = workplace.configuration.work_folder / "unfinished"
+    return Unfinished(folder, sides, workplace.machine, kind)
 
 
 def _measure_unstored(
-    place: Workplace, sides: Sequence[Side], cases: Sequence[MeasurableCase], sampling: Sampling
+    workplace: Workplace,
+    sides: Sequence[Side],
+    cases: Sequence[MeasurableCase],
+    sampling: Sampling,
 ) -> list[MeasuredCase]:
     """Measure sides that no version names, so that nothing is stored.
 
@@ -150,7 +153,7 @@ def _measure_unstored(
     """
     if all(side.version for side in sides):
         return measure_cases(sides, cases, sampling=sampling)
-    unfinished = _unfinished(place, sides, "compare")
+    unfinished = _unfinished(workplace, sides, "compare")
     measured = measure_cases(
         sides,
         cases,
@@ -163,7 +166,7 @@ def _measure_unstored(
 
 
 def compare_missing(
-    place: Workplace,
+    workplace: Workplace,
     sides: tuple[Side, Side],
     selection: Selection,
     known: Collection[str],
@@ -184,21 +187,21 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    benchmarks = list_benchmarks(place, (new, old))
-    cases = choose_cases(benchmarks, selection, place.declared, *wanted)
+    benchmarks = list_benchmarks(workplace, (new, old))
+    cases = choose_cases(benchmarks, selection, workplace.declared, *wanted)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:
         return []
     print(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
-    compared = compare(place, sides, missing, kind)
-    store_compared(place, new, benchmarks, missing, compared.cases, 1)
+    compared = compare(workplace, sides, missing, kind)
+    store_compared(workplace, new, benchmarks, missing, compared.cases, 1)
     return [compared]
 
 
 def _header(
-    place: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
+    workplace: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
 ) -> Measurement | None:
     """Describe a measurement; ``None`` if a side has no version, so that it is not stored.
 
@@ -219,7 +222,7 @@ def _header(
     return Measurement(
         kind=kind,
         at=int(time.time()),
-        machine=place.machine,
+        machine=workplace.machine,
         versions=versions,
         recipe={
             **dataclasses.asdict(sampling),
@@ -228,7 +231,7 @@ def _header(
             "round_s": processes.SECONDS,
             "estimate": ESTIMATE,
             **({} if forks else {"processes": "all cases one after the other in one"}),
-            **({"clock": place.declared.clock} if place.declared.clock else {}),
+            **({"clock": workplace.declared.clock} if workplace.declared.clock else {}),
             **({"planted": planted} if planted else {}),
         },
     )

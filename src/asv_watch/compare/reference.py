@@ -42,10 +42,10 @@ def reference(
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     compared: list[Compared] = []
     errors: list[WatchError] = []
-    with open_workplace(root, "reference", release=release, machine=machine) as place:
-        for environment in place.environments:
+    with open_workplace(root, "reference", release=release, machine=machine) as workplace:
+        for environment in workplace.environments:
             try:
-                compared += measure_against_reference(place, commit, environment, selection)
+                compared += measure_against_reference(workplace, commit, environment, selection)
             except WatchError as error:  # one release must not stop the others
                 errors.append(error)
     if errors and not compared:
@@ -62,26 +62,26 @@ def reference(
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def reference_side(place: Workplace) -> Side:
+def reference_side(workplace: Workplace) -> Side:
     """Return the side that everything is measured against.
 
     Raises:
         WatchError: asv.conf.json names none, or none that exists.
     """
-    name = place.declared.reference
+    name = workplace.declared.reference
     if not name:
         raise WatchError(
             'asv.conf.json names no reference; add a line such as "reference": "COMMIT@RELEASE", '
             "with a commit and a release that will stay available"
         )
     try:
-        return side(place, name)
+        return side(workplace, name)
     except WatchError as error:
         raise WatchError(f'"reference" in asv.conf.json: {error}') from error
 
 
 def measure_against_reference(
-    place: Workplace, commit: str, environment: EnvironmentSpec, selection: Selection
+    workplace: Workplace, commit: str, environment: EnvironmentSpec, selection: Selection
 ) -> list[Compared]:
     """Measure what is missing of a commit in an environment, interleaved with the reference.
 
@@ -94,11 +94,11 @@ def measure_against_reference(
     Raises:
         WatchError: there is no reference, no such commit, or no case ran.
     """
-    old, new = reference_side(place), side(place, commit, environment.version)
+    old, new = reference_side(workplace), side(workplace, commit, environment.version)
     assert old.version is not None  # noqa: S101 - it is no working tree
-    results = place.configuration.results
-    comparisons, _ = read_comparisons(results, place.machine)
-    selected = selected_cases(results, place.machine, selection)
+    results = workplace.configuration.results
+    comparisons, _ = read_comparisons(results, workplace.machine)
+    selected = selected_cases(results, workplace.machine, selection)
     coverage = ReferenceCoverage(comparisons, old.version, selected)
     known = coverage.measured(new.version) if new.version is not None else ()
-    return compare_missing(place, (old, new), selection, known, "reference", "time")
+    return compare_missing(workplace, (old, new), selection, known, "reference", "time")

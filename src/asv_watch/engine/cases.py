@@ -79,18 +79,18 @@ class MeasurableCase:
 
 
 def list_cases(
-    place: Workplace, sides: Sequence[Side], selection: Selection, *wanted: Measures
+    workplace: Workplace, sides: Sequence[Side], selection: Selection, *wanted: Measures
 ) -> list[MeasurableCase]:
     """Make missing environments, and list the cases of the wanted kinds.
 
     Raises:
         WatchError: no case of these kinds matches and can run here, or asv failed.
     """
-    benchmarks = list_benchmarks(place, sides, selection.pattern)
-    return choose_cases(benchmarks, selection, place.declared, *wanted)
+    benchmarks = list_benchmarks(workplace, sides, selection.pattern)
+    return choose_cases(benchmarks, selection, workplace.declared, *wanted)
 
 
-def list_benchmarks(place: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
+def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
     """Make missing environments, and list the suites' benchmarks.
 
     If the pattern begins with the name of a module, no others are imported. The last side lists
@@ -102,10 +102,10 @@ def list_benchmarks(place: Workplace, sides: Sequence[Side], pattern: str = "") 
     """
     for environment in dict.fromkeys(side.environment.name for side in sides):
         spec = next(s.environment for s in sides if s.environment.name == environment)
-        make_environment(place.root, place.configuration.repository, spec)
+        make_environment(workplace.root, workplace.configuration.repository, spec)
     for listing in reversed(sides):
         try:
-            benchmarks = list_benchmarks_in(listing, place.declared, pattern)
+            benchmarks = list_benchmarks_in(listing, workplace.declared, pattern)
         except _TooLongError:
             raise
         except WatchError:
@@ -300,13 +300,13 @@ def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
     return f"{suite}{identity.removeprefix(benchmark['name'])}"
 
 
-def find_case(place: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
+def find_case(workplace: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
     """Return the only case of time that a selection matches, or else the only one of any kind.
 
     Raises:
         WatchError: no case matches, or several do.
     """
-    listed = list_cases(place, sides, selection)
+    listed = list_cases(workplace, sides, selection)
     cases = [case for case in listed if case.is_timed] or listed
     if len(cases) > 1:
         raise WatchError(

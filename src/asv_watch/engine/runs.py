@@ -39,7 +39,7 @@ Outcomes = dict[str, tuple[Outcome, str]]
 
 
 def measure_missing(
-    place: Workplace,
+    workplace: Workplace,
     commit: str,
     environment: EnvironmentSpec,
     selection: Selection,
@@ -55,16 +55,17 @@ def measure_missing(
         MachineError: the machine is to blame for a failure; what was measured before stays.
         WatchError: the commit cannot be measured at all.
     """
-    version = commit_side(place, commit, environment, may_lack_package=True)
-    benchmarks = _list(place, version, commit)
-    store = _open_store(place, commit, environment)
+    version = commit_side(workplace, commit, environment, may_lack_package=True)
+    benchmarks = _list(workplace, version, commit)
+    store = _open_store(workplace, commit, environment)
     chosen = select(benchmarks, selection)
     if not chosen:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
     outcomes: Outcomes = {}
     for benchmark, index in chosen:
         params = cases_of(benchmark)[index]
-        name, reason = case_name(benchmark, params), cannot_run(benchmark, params, place.declared)
+        name = case_name(benchmark, params)
+        reason = cannot_run(benchmark, params, workplace.declared)
         if reason and store.skip(name, reason):
             outcomes[name] = Outcome.SKIPPED, reason
     wanted = {
@@ -72,16 +73,16 @@ def measure_missing(
         for benchmark, index in chosen
         if _is_missing(store, benchmark, index, retry_failed=retry_failed)
     }
-    runnable = choose_cases(benchmarks, selection, place.declared, needed=False)
+    runnable = choose_cases(benchmarks, selection, workplace.declared, needed=False)
     cases = [case for case in runnable if (case.benchmark, case.index) in wanted]
     if cases:
-        with _recorded(place, store, version):
-            _measure(place, version, cases, _entries(benchmarks), store, outcomes)
+        with _recorded(workplace, store, version):
+            _measure(workplace, version, cases, _entries(benchmarks), store, outcomes)
     return outcomes
 
 
 def store_compared(
-    place: Workplace,
+    workplace: Workplace,
     version: Side,
     benchmarks: Benchmarks,
     cases: Iterable[MeasurableCase],
@@ -91,7 +92,7 @@ def store_compared(
     """Store what a comparison measured of one version, for the cases without a stored value.
 
     Args:
-        place: the checkout.
+        workplace: the checkout.
         version: a commit.
         benchmarks: entries of asv's list.
         cases: the cases that were compared.
@@ -99,10 +100,10 @@ def store_compared(
         index: index of the version in the comparison.
     """
     assert version.version is not None  # noqa: S101 - it is a commit
-    store = _open_store(place, version.version.commit, version.environment)
+    store = _open_store(workplace, version.version.commit, version.environment)
     entries = _entries(benchmarks)
     by_name = {case.name: case for case in cases}
-    with _recorded(place, store, version):
+    with _recorded(workplace, store, version):
         for result in measured:
             case = by_name.get(result.case)
             if case is None or not result.numbers(index):
@@ -113,7 +114,7 @@ def store_compared(
 
 
 def _measure(
-    place: Workplace,
+    workplace: Workplace,
     version: Side,
     cases: list[MeasurableCase],
     entries: Mapping[str, dict[str, Any]],
@@ -121,8 +122,8 @@ def _measure(
     outcomes: Outcomes,
 ) -> None:
     by_name = {case.name: case for case in cases}
-    folder = place.configuration.work_folder / "unfinished"
-    unfinished = Unfinished(folder, [version], place.machine, "run")
+    folder = workplace.configuration.work_folder / "unfinished"
+    unfinished = Unfinished(folder, [version], workplace.machine, "run")
 
     def keep(result: MeasuredCase) -> None:
         case = by_name[result.case]
@@ -152,25 +153,25 @@ def _run_of(result: MeasuredCase, index: int) -> CaseRun:
     return CaseRun(Outcome.OK, result.value(index), numbers)
 
 
-def _list(place: Workplace, version: Side, commit: str) -> Benchmarks:
+def _list(workplace: Workplace, version: Side, commit: str) -> Benchmarks:
     """List the suites' benchmarks; those of the newest commit are this machine's list.
 
     If the suites cannot be imported with an old commit, the stored list says which cases fail.
     """
-    results = place.configuration.results
-    stored = read_machine_list(results, place.machine)
-    make_environment(place.root, place.configuration.repository, version.environment)
+    results = workplace.configuration.results
+    stored = read_machine_list(results, workplace.machine)
+    make_environment(workplace.root, workplace.configuration.repository, version.environment)
     try:
-        benchmarks = list_benchmarks(place, [version])
+        benchmarks = list_benchmarks(workplace, [version])
     except WatchError:
         if not stored:
             raise
-        return [place.declared.describe(entry) for entry in stored.values()]
-    newest = ask_git(place.configuration.repository, "rev-parse", "HEAD")
+        return [workplace.declared.describe(entry) for entry in stored.values()]
+    newest = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
     if not stored or commit == newest:
-        suites = place.configuration.suites
+        suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
-        store_list(results, place.machine, _entries(benchmarks), int(committed or 0))
+        store_list(results, workplace.machine, _entries(benchmarks), int(committed or 0))
     return benchmarks
 
 
@@ -191,12 +192,12 @@ def _is_missing(
     return case_name(benchmark, cases_of(benchmark)[index]) not in store.reports
 
 
-def _open_store(place: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:
-    store_machine(place.configuration.results, place.machine)
-    date = int(ask_git(place.configuration.repository, "log", "-1", "--format=%at", commit))
+def _open_store(workplace: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:
+    store_machine(workplace.configuration.results, workplace.machine)
+    date = int(ask_git(workplace.configuration.repository, "log", "-1", "--format=%at", commit))
     store = ResultStore(
-        place.configuration.results,
-        place.machine,
+        workplace.configuration.results,
+        workplace.machine,
         (commit, date),
         environment,
         environment.python,
@@ -210,22 +211,22 @@ def _open_store(place: Workplace, commit: str, environment: EnvironmentSpec) -> 
 
 
 @contextmanager
-def _recorded(place: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
+def _recorded(workplace: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
     """Store the machine and environment of a run, and the machine's state before and after it."""
-    record = _describe(place, version)
+    record = _describe(workplace, version)
     store.record(record)
     yield
     store.record(record | {"until": int(time.time()), "after": machine_state()})
 
 
-def _describe(place: Workplace, version: Side) -> dict[str, Any]:
+def _describe(workplace: Workplace, version: Side) -> dict[str, Any]:
     """Return the record of a run that begins now (`asv_watch.records.side_files`)."""
     environment = version.environment
     record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts(), "details": {}}
     record["environment"] = {PROCESSES: FORKED if environment.fork_safe else NOT_FORKED}
     packages = [name.removeprefix("pip+") for name in environment.requirements]
     commands: list[list[object]] = [[probes.ENVIRONMENT, *packages]]
-    if (script := place.declared.facts_script) is not None:
+    if (script := workplace.declared.facts_script) is not None:
         commands.append([script])
     try:
         for command in commands:

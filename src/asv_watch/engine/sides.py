@@ -56,11 +56,11 @@ class Side:
         return os.environ | of_environment | {"PYTHONPATH": str(self.source)}
 
 
-def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
+def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
     """Make one side from what a person typed.
 
     Args:
-        place: the checkout and its configuration.
+        workplace: the checkout and its configuration.
         text: a commit, tag or branch, or ``.`` for the working tree as it is; optionally
             followed by ``@`` and a release: ``v1@2.14.1``.
         release: the release if ``text`` names none.
@@ -68,7 +68,7 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
     Raises:
         WatchError: there is no such commit or release, or the commit has no package.
     """
-    configuration = place.configuration
+    configuration = workplace.configuration
     repository, suites = configuration.repository, configuration.suites
     revision, _, own_release = text.partition("@")
     wanted = own_release or release or NEWEST
@@ -97,11 +97,11 @@ def side(place: Workplace, text: str, release: str = NEWEST) -> Side:
             "`git log --oneline` lists them, and . is the working tree"
         )
     shown = commit[:8] if commit.startswith(revision) else f"{revision} ({commit[:8]})"
-    return commit_side(place, commit, environment, f"{shown}, {environment.label}")
+    return commit_side(workplace, commit, environment, f"{shown}, {environment.label}")
 
 
 def commit_side(
-    place: Workplace,
+    workplace: Workplace,
     commit: str,
     environment: EnvironmentSpec,
     name: str = "",
@@ -111,7 +111,7 @@ def commit_side(
     """Return a commit, by its full hash, in an environment; its package is built or checked out.
 
     Args:
-        place: the checkout.
+        workplace: the checkout.
         commit: full hash.
         environment: where it runs.
         name: name for people; by default short hash and environment.
@@ -120,7 +120,7 @@ def commit_side(
     Raises:
         WatchError: it has no package, or cannot be built.
     """
-    root, configuration = place.root, place.configuration
+    root, configuration = workplace.root, workplace.configuration
     repository, package = configuration.repository, configuration.package
     name = name or f"{commit[:8]}, {environment.label}"
     version = Version(commit, dict(environment.requirements), environment.python)
@@ -139,7 +139,7 @@ def commit_side(
     return Side(name, folder, environment, configuration.suites, version)
 
 
-def interpreter_side(place: Workplace, python: str) -> Side:
+def interpreter_side(workplace: Workplace, python: str) -> Side:
     """Make a side from an interpreter and the package that is installed there.
 
     If asv.conf.json imports the package from a folder, it is that of HEAD.
@@ -147,7 +147,7 @@ def interpreter_side(place: Workplace, python: str) -> Side:
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.
     """
-    configuration = place.configuration
+    configuration = workplace.configuration
     path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
     newest = configuration.environments[0]
     names = [*newest.requirements, configuration.project]
@@ -167,7 +167,7 @@ def interpreter_side(place: Workplace, python: str) -> Side:
     name = f"{python} ({label or f'Python {release}'})"
     commit = find_commit(configuration.repository, "HEAD")
     if configuration.package:
-        return commit_side(place, commit, environment, name)
+        return commit_side(workplace, commit, environment, name)
     nothing = configuration.work_folder / _PACKAGES / "nothing"
     nothing.mkdir(parents=True, exist_ok=True)
     version = Version(commit, requirements, release)

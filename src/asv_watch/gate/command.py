@@ -101,8 +101,8 @@ def gate(
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(
         Path.cwd(), "gate", release=release, machine=machine, committed=False
-    ) as place:
-        configuration = place.configuration
+    ) as workplace:
+        configuration = workplace.configuration
         merge_base, newest = _find_commits(
             configuration.repository, base or configuration.branch, head
         )
@@ -111,8 +111,8 @@ def gate(
             pull_request=pull_request,
             base=merge_base,
             head=newest,
-            environment=place.environments[0].label,
-            machine=place.machine,
+            environment=workplace.environments[0].label,
+            machine=workplace.machine,
             pattern=cases,
             available=0,
             limit_s=limit_s,
@@ -123,23 +123,23 @@ def gate(
         try:
             with budget.enforced(), ExitStack() as stack:
                 with step(f"building the head {newest[:8]}", budget):
-                    head_side = side(place, newest, release)
+                    head_side = side(workplace, newest, release)
                 check_room(configuration, (head_side.environment,))
                 with step(f"building the base {merge_base[:8]}", budget):
-                    base_side = side(place, merge_base, release)
+                    base_side = side(workplace, merge_base, release)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
                 with step("listing the cases", budget):
-                    benchmarks = list_benchmarks(place, [head_side], cases)
-                listed, ignored = _list_cases(benchmarks, selection, place.declared)
+                    benchmarks = list_benchmarks(workplace, [head_side], cases)
+                listed, ignored = _list_cases(benchmarks, selection, workplace.declared)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
-                    order = _order(place, (merge_base, newest), benchmarks, listed, budget)
+                    order = _order(workplace, (merge_base, newest), benchmarks, listed, budget)
                 if isinstance(order, Nearest):
                     stack.enter_context(order.looking(head_side))
                     spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
                     order.look(min(SHARE_OF_LOOKING * limit_s, spare_s))
-                graphs = machine_graphs(configuration.results, place.machine)
-                print(_precision(graphs, listed, place.machine), flush=True)
+                graphs = machine_graphs(configuration.results, workplace.machine)
+                print(_precision(graphs, listed, workplace.machine), flush=True)
                 measurement = GateMeasurement((base_side, head_side), share, budget, graphs)
                 prepared = replace(result, is_prepared=True)
 
@@ -196,14 +196,14 @@ def _list_cases(
 
 
 def _order(
-    place: Workplace,
+    workplace: Workplace,
     commits: tuple[str, str],
     benchmarks: Benchmarks,
     listed: Sequence[MeasurableCase],
     budget: Budget,
 ) -> Nearest | InOrder:
     """Order the cases that a diff may have made slower; none if it changed no measured code."""
-    configuration = place.configuration
+    configuration = workplace.configuration
     files = measured_files(configuration, *commits)
     changes = read_changes(configuration.repository, *commits, files)
     counted = quantities.counted(len(files), "changed file")

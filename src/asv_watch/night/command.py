@@ -61,13 +61,13 @@ def nightly(
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
     parts = parse_part(part or "1/1", "--part", "commits")
-    with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as place:
-        if part and not place.declared.reference:
+    with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as workplace:
+        if part and not workplace.declared.reference:
             raise WatchError(
                 "the reference joins what the parts of a history measure, and asv.conf.json names "
                 'none; add a line such as "reference": "COMMIT@RELEASE"'
             )
-        night = _Night(place, selection, parts)
+        night = _Night(workplace, selection, parts)
         night.work(Budget(budget_s, time.monotonic))
         return night.end()
 
@@ -79,9 +79,9 @@ _MANY = 200
 class _Night:
     """One night: its attempts and failures."""
 
-    def __init__(self, place: Workplace, selection: Selection, part: tuple[int, int]) -> None:
-        self._place, self._selection, self._part = place, selection, part
-        root, configuration = place.root, place.configuration
+    def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
+        self._workplace, self._selection, self._part = workplace, selection, part
+        root, configuration = workplace.root, workplace.configuration
         self._branch = configuration.branch
         self._failed: dict[str, str] = {}
         """Commits and releases that failed tonight as a whole, and the reasons."""
@@ -94,7 +94,7 @@ class _Night:
             for path in (configuration.suites, settings_file(root))
         ]
         self._reference = self._find_reference()
-        self._attempts = Attempts(place.results, " ".join(suites), time.time)
+        self._attempts = Attempts(workplace.results, " ".join(suites), time.time)
         self._tally = Tally()
         self._situation = self._read_results()
         count = len(self._situation.commits)
@@ -115,7 +115,7 @@ class _Night:
             tried.add(task.name)
             print(f"{task.reason}:", flush=True)
             try:
-                check_room(self._place.configuration, task.environments)
+                check_room(self._workplace.configuration, task.environments)
                 with budget.enforced():
                     reason = task.run(self._situation, self._tally)
             except BudgetSpentError:
@@ -163,7 +163,7 @@ class _Night:
             print(failure, file=sys.stderr)
         for what, reason in self._failed.items():
             print(f"{what} failed: {reason}", file=sys.stderr)
-        if any(self._place.configuration.results.glob("*/*-*.json")):
+        if any(self._workplace.configuration.results.glob("*/*-*.json")):
             publish()
         else:
             print("nothing was ever measured here, so the site stays as it is")
@@ -171,22 +171,22 @@ class _Night:
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
     def _find_reference(self) -> Version | None:
-        if not self._place.declared.reference:
+        if not self._workplace.declared.reference:
             return None
         try:
-            return reference_side(self._place).version
+            return reference_side(self._workplace).version
         except (MachineError, WatchError) as error:
             self._failed["the reference"] = str(error)
             return None
 
     def _read_results(self) -> Situation:
-        configuration = self._place.configuration
+        configuration = self._workplace.configuration
         commits = read_commits(configuration.repository, self._branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
-            history = self._place.load_history(commits)
+            history = self._workplace.load_history(commits)
         return Situation(
-            place=self._place,
+            workplace=self._workplace,
             selection=self._selection,
             attempts=self._attempts,
             commits=since(
@@ -219,9 +219,9 @@ class _Night:
                 f"{len(gone)} measured commits, such as {gone[0]}, are not on {self._branch} (any "
                 "more, if it was rewritten); their results stay stored but are not shown"
             )
-        if findings is not None and self._place.machine in findings.detectable:
-            print(f"smallest detectable change: {findings.detectable[self._place.machine]}")
-        for environment in self._place.environments:
+        if findings is not None and self._workplace.machine in findings.detectable:
+            print(f"smallest detectable change: {findings.detectable[self._workplace.machine]}")
+        for environment in self._workplace.environments:
             reachable = self._situation.reachable(environment)
             before = len(self._situation.commits) - len(reachable)
             if before:
@@ -234,7 +234,9 @@ class _Night:
                 )
         tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
         names = {task.name: task.description for task in tasks}
-        names |= {environment.name: environment.label for environment in self._place.environments}
+        names |= {
+            environment.name: environment.label for environment in self._workplace.environments
+        }
         set_aside = {
             names[name]: failures.reason
             for name, failures in self._attempts.failures.items()
@@ -243,5 +245,5 @@ class _Night:
         for name, reason in set_aside.items():
             print(f"set aside after {NIGHTS} nights: {name}: {reason}")
         if set_aside:
-            path = (self._place.results / FILE_NAME).relative_to(self._place.root)
+            path = (self._workplace.results / FILE_NAME).relative_to(self._workplace.root)
             print(f"to have these tried again, remove their lines from {path}")

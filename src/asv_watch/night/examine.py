@@ -23,15 +23,15 @@ from asv_watch.night.queue import Situation, Task
 
 def measured_changes(situation: Situation) -> Iterator[Task]:
     """Yield what is not known yet about measured changes, those of the newest commits first."""
-    history, place = situation.history, situation.place
+    history, workplace = situation.history, situation.workplace
     if history is None:
         return
-    by_release = {environment.release: environment for environment in place.environments}
+    by_release = {environment.release: environment for environment in workplace.environments}
     for change in situation.changes:
         series = history.series[change.series]
         environment = by_release.get(history.environments[series.environment].release)
-        on_cpu = not place.declared.uses_gpu(series.case.name)
-        is_ours = series.machine == place.machine and on_cpu
+        on_cpu = not workplace.declared.uses_gpu(series.case.name)
+        is_ours = series.machine == workplace.machine and on_cpu
         if environment is None or not is_ours or not change.is_measured:
             continue
         between = history.commits[change.previous].hash, history.commits[change.commit].hash
@@ -39,7 +39,7 @@ def measured_changes(situation: Situation) -> Iterator[Task]:
         if sum(first < commit.position <= last for commit in situation.commits) > 1:
             yield _task("bisect", series.case.name, environment, between)
         is_explained = change.explanation is not None or change.kind != "time"
-        if not is_explained and place.declared.profiler is not None:
+        if not is_explained and workplace.declared.profiler is not None:
             yield _task("explain", series.case.name, environment, between)
 
 
@@ -59,17 +59,17 @@ def _task(
 
     def run(situation: Situation, _: Tally) -> str:
         print(description, flush=True)
-        place = situation.place
+        workplace = situation.workplace
         ends = [f"{commit}@{environment.version}" for commit in between]
-        sides = side(place, ends[0]), side(place, ends[1])
-        case = find_case(place, sides[:1], Selection(f"^{re.escape(case_name)}$"))
+        sides = side(workplace, ends[0]), side(workplace, ends[1])
+        case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
         if what == "explain":
-            print(f"  {in_words(explain_case(place, sides, case))}", flush=True)
+            print(f"  {in_words(explain_case(workplace, sides, case))}", flush=True)
             return ""
-        candidates = candidates_between(place, *ends)
-        culprits = find_culprits(place, case, candidates)
+        candidates = candidates_between(workplace, *ends)
+        culprits = find_culprits(workplace, case, candidates)
         for culprit in culprits:
-            print(f"  {describe_culprit(place.configuration.repository, culprit)}", flush=True)
+            print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
         narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
         return "" if narrowed else "no commit between the two gave a clear result"
 

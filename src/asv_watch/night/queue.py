@@ -40,7 +40,7 @@ _FAILURES_TO_STOP = 2
 class Situation:
     """The stored results when the next task is chosen; read again after each task."""
 
-    place: Workplace
+    workplace: Workplace
     """The checkout, with this night's environments, the newest release first."""
     selection: Selection
     """Cases that count."""
@@ -57,28 +57,28 @@ class Situation:
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:
         """Comparisons that this machine stored, oldest first."""
-        return self.history.comparisons.get(self.place.machine, ()) if self.history else ()
+        return self.history.comparisons.get(self.workplace.machine, ()) if self.history else ()
 
     @cached_property
     def coverage(self) -> Coverage:
         """Which commits have each case that counts."""
-        results = self.place.configuration.results
-        return Coverage(results, self.history, self.place.machine, self.selection)
+        results = self.workplace.configuration.results
+        return Coverage(results, self.history, self.workplace.machine, self.selection)
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:
         """Which commits are measured completely against the reference."""
         if self.reference is None:
             return None
-        results, machine = self.place.configuration.results, self.place.machine
+        results, machine = self.workplace.configuration.results, self.workplace.machine
         selected = selected_cases(results, machine, self.selection)
         return ReferenceCoverage(self.comparisons, self.reference, selected)
 
     @cached_property
     def measurable_cases(self) -> frozenset[str]:
         """Names of the cases of time and peak memory that count and can run here."""
-        results, machine = self.place.configuration.results, self.place.machine
-        listed, declared = read_machine_list(results, machine), self.place.declared
+        results, machine = self.workplace.configuration.results, self.workplace.machine
+        listed, declared = read_machine_list(results, machine), self.workplace.declared
         cases = choose_cases(
             list(listed.values()), self.selection, declared, "time", "memory", needed=False
         )
@@ -136,7 +136,7 @@ class Situation:
         if self.history is None or self.findings is None:
             return []
         unsure = *self.changes, *self._of_cases(self.findings.near)
-        return find_suspects(self.history, unsure, self.place.machine)
+        return find_suspects(self.history, unsure, self.workplace.machine)
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night goes back to.

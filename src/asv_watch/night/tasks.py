@@ -46,7 +46,7 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
 
     def run(situation: Situation, tally: Tally) -> str:
         outcomes = measure_commit(
-            situation.place,
+            situation.workplace,
             commit.hash,
             environment,
             situation.selection,
@@ -72,11 +72,11 @@ def compare_task(
 
     def run(situation: Situation, tally: Tally) -> str:
         print(_titled(commit), flush=True)
-        place, selection = situation.place, situation.selection
+        workplace, selection = situation.workplace, situation.selection
         version = environment.version or NEWEST
-        sides = side(place, before, version), side(place, commit.hash, version)
+        sides = side(workplace, before, version), side(workplace, commit.hash, version)
         for compared in compare_missing(
-            place, sides, selection, known, "compare", "time", "memory"
+            workplace, sides, selection, known, "compare", "time", "memory"
         ):
             tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
         return ""
@@ -95,7 +95,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
 
     def run(situation: Situation, tally: Tally) -> str:
         for compared in measure_against_reference(
-            situation.place, commit.hash, environment, situation.selection
+            situation.workplace, commit.hash, environment, situation.selection
         ):
             tally.add_unmeasured(compared.unmeasured, "against the reference")
         return ""
@@ -114,7 +114,7 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
         return bool(compared) or suspects not in situation.suspects
 
     def run(situation: Situation, tally: Tally) -> str:
-        compared.append(confirm_suspects(situation.place, suspects))
+        compared.append(confirm_suspects(situation.workplace, suspects))
         tally.add_unmeasured(compared[-1].unmeasured, "measured again")
         return ""
 
@@ -134,13 +134,13 @@ def release_task(releases: ReleasePair, expected: frozenset[str], source: TaskSo
         return all(task.name != name for task in source(situation))
 
     def run(situation: Situation, tally: Tally) -> str:
-        place = situation.place
+        workplace = situation.workplace
         print(description, flush=True)
-        package = side(place, "HEAD")
-        listed = list_cases(place, [package], EVERYTHING, "time", "memory")
+        package = side(workplace, "HEAD")
+        listed = list_cases(workplace, [package], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in expected]
         try:
-            for _, result in measure_releases(place, [releases], package, cases):
+            for _, result in measure_releases(workplace, [releases], package, cases):
                 if isinstance(result, WatchError):
                     raise result
                 if isinstance(result, Compared):
@@ -162,7 +162,7 @@ def new_commit(situation: Situation) -> Iterator[Task]:
 
     Where that fails, earlier ones follow.
     """
-    environment = situation.place.environments[0]
+    environment = situation.workplace.environments[0]
     for commit in reversed(situation.commits[-_NEWEST:]):
         before = situation.measured_before(commit.hash, environment)
         if before is None:
@@ -177,7 +177,7 @@ def new_commit(situation: Situation) -> Iterator[Task]:
 def newest_commit(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with the newest release, and others while that fails."""
     for commit in reversed(situation.commits[-_NEWEST:]):
-        task = measure_task(commit, situation.place.environments[0], "newest commit")
+        task = measure_task(commit, situation.workplace.environments[0], "newest commit")
         yield task
         if task.is_done(situation):
             return
@@ -185,7 +185,7 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
 
 def suspected_changes(situation: Situation) -> Iterator[Task]:
     """Yield the changes to compare on this machine, those of the newest commits first."""
-    by_release = {spec.release: spec for spec in situation.place.environments}
+    by_release = {spec.release: spec for spec in situation.workplace.environments}
     for suspects in situation.suspects:
         if suspects.release in by_release:
             yield confirm_task(suspects, by_release[suspects.release])
@@ -194,7 +194,7 @@ def suspected_changes(situation: Situation) -> Iterator[Task]:
 def new_releases(situation: Situation) -> Iterator[Task]:
     """Yield the newest commit with each release that was never measured here."""
     for commit in situation.commits[-1:]:
-        for environment in situation.place.environments:
+        for environment in situation.workplace.environments:
             if not situation.coverage.has(environment.stored_as):
                 yield measure_task(commit, environment, "new release")
 
@@ -212,7 +212,7 @@ def closing_releases(situation: Situation) -> Iterator[Task]:
 def _pairs_of_releases(
     situation: Situation, pairs_of: Callable[..., tuple[ReleasePair, ...]], source: TaskSource
 ) -> Iterator[Task]:
-    configuration = situation.place.configuration
+    configuration = situation.workplace.configuration
     for requirement, releases in configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
@@ -229,7 +229,7 @@ def _pairs_of_releases(
 
 def closing_versions_of(situation: Situation) -> Iterator[Task]:
     """Yield each older version of the package with the newest one, as measured here."""
-    environment, history = situation.place.environments[0], situation.history
+    environment, history = situation.workplace.environments[0], situation.history
     if history is None:
         return
     pairs = closing_versions(
@@ -249,10 +249,10 @@ def _version_task(pair: VersionPair, environment: EnvironmentSpec) -> Task:
         return all(task.name != name for task in closing_versions_of(situation))
 
     def run(situation: Situation, tally: Tally) -> str:
-        place, version = situation.place, environment.version or NEWEST
-        sides = side(place, before, version), side(place, after, version)
+        workplace, version = situation.workplace, environment.version or NEWEST
+        sides = side(workplace, before, version), side(workplace, after, version)
         for compared in compare_missing(
-            place, sides, situation.selection, pair.cases, "compare", "time", "memory"
+            workplace, sides, situation.selection, pair.cases, "compare", "time", "memory"
         ):
             tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
         return ""
@@ -267,7 +267,7 @@ def missing_references(situation: Situation) -> Iterator[Task]:
     of others. Of a part every commit is among them: its neighbours may belong to other parts.
     """
     versions = situation.history.versions if situation.history is not None else {}
-    for environment in situation.place.environments:
+    for environment in situation.workplace.environments:
         measured = [
             commit
             for commit in situation.commits
@@ -287,7 +287,7 @@ def missing_references(situation: Situation) -> Iterator[Task]:
 
 def all_commits(situation: Situation) -> Iterator[Task]:
     """Yield every commit with every release, oldest first, the newest release first."""
-    for environment in situation.place.environments:
+    for environment in situation.workplace.environments:
         yield from _with_release(situation, environment)
 
 
@@ -299,7 +299,7 @@ def _with_release(situation: Situation, environment: EnvironmentSpec) -> Iterato
 
 def older_commits(situation: Situation) -> Iterator[Task]:
     """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
-    for environment in situation.place.environments:
+    for environment in situation.workplace.environments:
         tasks = list(_with_release(situation, environment))
         known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
         for index in bisection_order(len(tasks), known):

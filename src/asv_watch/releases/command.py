@@ -175,14 +175,16 @@ def _measure(
     """
     failed, compared = False, 0
     root, job = Path.cwd(), "releases measure"
-    with open_workplace(root, job, release=NEWEST, machine=machine) as place:
-        configuration = place.configuration
-        listed_cases = matching(place.declared.release_cases, otherwise=SHORT)
+    with open_workplace(root, job, release=NEWEST, machine=machine) as workplace:
+        configuration = workplace.configuration
+        listed_cases = matching(workplace.declared.release_cases, otherwise=SHORT)
         selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
         requirement = requirement or the_requirement(configuration)
         listed_releases = configuration.releases.get(requirement, ())
         check_room(configuration, listed_releases[:2])
-        pairs = _pairs(configuration, requirement, place.machine, release=release, against=against)
+        pairs = _pairs(
+            configuration, requirement, workplace.machine, release=release, against=against
+        )
         if not pairs:
             raise WatchError(
                 f"{f'{requirement} {release}' if release else f'the newest {requirement}'} has "
@@ -195,10 +197,10 @@ def _measure(
         pairs = tuple(pair for pair in pairs if not pair.lacks_python)
         if not pairs:
             raise WatchError("no two of these releases can be installed with this Python")
-        package = side(place, commit)
-        listed = _list_benchmarks(place, package, pairs[0].after)
-        chosen = choose_cases(listed, selection, place.declared, "time", "memory", "count")
-        for pair, result in measure_releases(place, pairs, package, chosen, again=again):
+        package = side(workplace, commit)
+        listed = _list_benchmarks(workplace, package, pairs[0].after)
+        chosen = choose_cases(listed, selection, workplace.declared, "time", "memory", "count")
+        for pair, result in measure_releases(workplace, pairs, package, chosen, again=again):
             compared += 1
             if isinstance(result, WatchError):
                 failed = True
@@ -212,14 +214,14 @@ def _measure(
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
-def _list_benchmarks(place: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
+def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
     """List benchmarks with an environment of asv's, or else with that of a release."""
-    if not place.environments[0].folder.exists():
+    if not workplace.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
             environments.make_environment(release)
             in_release = dataclasses.replace(package, environment=release)
-            return list_benchmarks_in(in_release, place.declared)
-    return list_benchmarks(place, [package])
+            return list_benchmarks_in(in_release, workplace.declared)
+    return list_benchmarks(workplace, [package])
 
 
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:

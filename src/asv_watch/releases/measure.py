@@ -102,7 +102,7 @@ def release_pairs(
 
 
 def measure_releases(
-    place: Workplace,
+    workplace: Workplace,
     pairs: Sequence[ReleasePair],
     package: Side,
     cases: Sequence[MeasurableCase],
@@ -115,7 +115,7 @@ def measure_releases(
     more than two exist at a time. Every finished case is stored at once.
 
     Args:
-        place: the checkout, and the machine under whose name results are stored.
+        workplace: the checkout, and the machine under whose name results are stored.
         pairs: what to compare, the newest first.
         package: the commit of this package that all releases run.
         cases: what to measure; what is stored already is left out.
@@ -132,7 +132,7 @@ def measure_releases(
         chosen = [case for case in cases if again or case.name in missing]
         if chosen:
             try:
-                yield pair, _compare(place, pair, package, chosen)
+                yield pair, _compare(workplace, pair, package, chosen)
             except MachineError:
                 for release in (pair.before, pair.after):
                     environments.remove_environment(release)
@@ -146,7 +146,7 @@ def measure_releases(
 
 
 def _compare(
-    place: Workplace, pair: ReleasePair, package: Side, cases: Sequence[MeasurableCase]
+    workplace: Workplace, pair: ReleasePair, package: Side, cases: Sequence[MeasurableCase]
 ) -> Compared:
     """Compare both releases of a pair in cases that lack it.
 
@@ -154,17 +154,17 @@ def _compare(
         WatchError: a release cannot be installed or imported, or no case ran.
     """
     sides = _side(package, pair.before), _side(package, pair.after)
-    _install(place, sides)
+    _install(workplace, sides)
     timed = [case for case in cases if case.is_timed]
     imports = [_interleaved_imports(*sides)] if timed else []
-    compared = compare(place, sides, cases, extra=imports)
-    if not pair.is_null and place.declared.profiler is not None:
-        _explain(place, sides, compared.ratios, timed)
+    compared = compare(workplace, sides, cases, extra=imports)
+    if not pair.is_null and workplace.declared.profiler is not None:
+        _explain(workplace, sides, compared.ratios, timed)
     return compared
 
 
 def _explain(
-    place: Workplace,
+    workplace: Workplace,
     sides: tuple[Side, Side],
     ratios: Iterable[CaseRatio],
     cases: Iterable[MeasurableCase],
@@ -177,7 +177,7 @@ def _explain(
     differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
-            answer = in_words(explain_case(place, sides, by_name[ratio.case]), ratio.ratio)
+            answer = in_words(explain_case(workplace, sides, by_name[ratio.case]), ratio.ratio)
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)
@@ -190,7 +190,7 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
+def _install(workplace: Workplace, sides: tuple[Side, Side]) -> None:
     """Install and import both releases; if one fails, store that as a comparison of no case.
 
     Raises:
@@ -202,8 +202,8 @@ def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
         try:
             environments.make_environment(release)
             environments.import_seconds(release)  # compiles the package's Python files
-            if place.declared.facts_script is not None:
-                environments.run_probe(release, place.declared.facts_script)
+            if workplace.declared.facts_script is not None:
+                environments.run_probe(release, workplace.declared.facts_script)
         except WatchError as error:
             failed = MeasuredCase(
                 import_case(environments.requirement(release)),
@@ -211,7 +211,7 @@ def _install(place: Workplace, sides: tuple[Side, Side]) -> None:
                 failed={0 if side is sides[0] else 1: str(error)},
             )
             with contextlib.suppress(WatchError):  # that no case ran
-                compare(place, sides, [], "release", extra=[failed])
+                compare(workplace, sides, [], "release", extra=[failed])
             raise
 
 

@@ -86,7 +86,7 @@ def case_table(contents: Contents) -> CaseTable:
     index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
     orders = _orders(contents)
     shown_columns = sorted(
-        set(columns.values()), key=lambda column: (list(map(_place, column, orders)), column)
+        set(columns.values()), key=lambda column: (list(map(_position, column, orders)), column)
     )
     index_of_column = {column: index for index, column in enumerate(shown_columns)}
     cases = sorted(
@@ -116,7 +116,7 @@ def _orders(contents: Contents) -> list[Sequence[str]]:
     return [known.get(name, ()) for name in contents.layout.columns]
 
 
-def _place(value: str, order: Sequence[str]) -> int:
+def _position(value: str, order: Sequence[str]) -> int:
     """Return the position of a value in the order of a label; an unknown value comes last."""
     return order.index(value) if value in order else len(order)
 
@@ -153,7 +153,7 @@ def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
     if len(shown) > 1 and column in shown:
         hue = [f"hue-{(FIRST_HUE + shown.index(column)) % HUES}"]
     seconds = zip(column[1:], _orders(contents)[1:], strict=True)
-    dash = ["dashed" for value, of in seconds if value and _place(value, of) % 2]
+    dash = ["dashed" for value, of in seconds if value and _position(value, of) % 2]
     return " ".join(hue + dash)
 
 

@@ -256,13 +256,13 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
 
 
 def _version_marks(contents: Contents, shown: Sequence[int]) -> list[tuple[int, str]]:
-    """Return where versions begin along small lines: places among their commits, with names."""
+    """Return where versions begin along small lines: positions among their commits, with names."""
     marks: dict[int, list[str]] = {}
     for index, commit in enumerate(contents.history.commits):
-        place = bisect_left(shown, index)
-        if commit.tags and shown and shown[0] <= index and place < len(shown):
-            marks.setdefault(place, []).extend(commit.tags)
-    return [(place, ", ".join(names)) for place, names in marks.items()]
+        position = bisect_left(shown, index)
+        if commit.tags and shown and shown[0] <= index and position < len(shown):
+            marks.setdefault(position, []).extend(commit.tags)
+    return [(position, ", ".join(names)) for position, names in marks.items()]
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

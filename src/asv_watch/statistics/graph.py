@@ -200,9 +200,9 @@ class RatioGraph(Generic[Node]):
         from scipy.sparse.linalg import splu  # noqa: PLC0415
 
         weights = 1 / self._variances
-        places = np.full(len(self._index), -1)
-        places[self._free] = np.arange(len(self._free))
-        starts, ends = places[self._starts], places[self._ends]
+        rows_of = np.full(len(self._index), -1)
+        rows_of[self._free] = np.arange(len(self._free))
+        starts, ends = rows_of[self._starts], rows_of[self._ends]
         rows = np.concatenate([starts, ends, starts, ends])
         columns = np.concatenate([starts, ends, ends, starts])
         values = np.concatenate([weights, weights, -weights, -weights])

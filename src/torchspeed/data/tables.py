@@ -87,10 +87,10 @@ def read_table(path: Path, columns: int | None = None) -> Table:
         )
     with np.errstate(over="ignore"):
         values = numbers.astype(np.float32)
-    for row, place in np.argwhere(~np.isfinite(values)):
+    for row, column in np.argwhere(~np.isfinite(values)):
         raise TorchspeedError(
-            f"{path}: {numbers[row, place]} at row {row}, column {names[numeric[place]]}; fill or "
-            "drop such rows first"
+            f"{path}: {numbers[row, column]} at row {row}, column {names[numeric[column]]}; "
+            "fill or drop such rows first"
         )
     return Table(torch.from_numpy(values), tuple(names[j].strip() for j in numeric))
 

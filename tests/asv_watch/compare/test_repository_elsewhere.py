@@ -72,8 +72,8 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     files = {"asv.conf.json": json.dumps(torchless.CONFIGURATION | folders)}
     root = make_project(SUITE, files | {"src/package.py": package()})
     shutil.rmtree(root / ".asv", ignore_errors=True)
-    place = tmp_path / "elsewhere/env_dir" / made_environment.name
-    shutil.copytree(made_environment, place, symlinks=True, copy_function=os.link)
+    folder = tmp_path / "elsewhere/env_dir" / made_environment.name
+    shutil.copytree(made_environment, folder, symlinks=True, copy_function=os.link)
     run_driver("bench", root, tmp_path, "--cases", "plain")
     left = {path.name for path in root.iterdir()}
     assert left == {".git", "asv.conf.json", "benchmarks", "src"} | (left & {".gitignore"})

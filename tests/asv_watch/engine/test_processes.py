@@ -214,8 +214,8 @@ def _ratio(numbers: Sequence[Number]) -> float:
     return after.value / before.value
 
 
-def _case(place: int, timeout: float = 30.0) -> MeasurableCase:
-    return MeasurableCase("a case", f"suite.Suite.time_it-{place}", timeout)
+def _case(index: int, timeout: float = 30.0) -> MeasurableCase:
+    return MeasurableCase("a case", f"suite.Suite.time_it-{index}", timeout)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("place", "timeout", "error", "output"),
+    ("index", "timeout", "error", "output"),
     [
         (1, 30.0, CaseSkippedError, "^nobody has it$"),
         (2, 30.0, CaseFailedError, "^A: RuntimeError: out of cheese$"),
@@ -353,14 +353,14 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     suites: Path,
     tmp_path: Path,
-    place: int,
+    index: int,
     timeout: float,
     error: type[Exception],
     output: str,
 ) -> None:
     started = time.monotonic()
     with pytest.raises(error, match=output):
-        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(place, timeout))
+        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(index, timeout))
     while _is_measured(suites):
         assert time.monotonic() - started < 40
         time.sleep(0.05)
@@ -482,14 +482,14 @@ def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path:
         Server(sides[1], sides[1].source) as after,
     ):
         servers = before, after
-        for place, timeout, error in (
+        for index, timeout, error in (
             (1, 30.0, CaseSkippedError),
             (2, 30.0, CaseFailedError),
             (3, 3.0, CaseFailedError),
             (4, 30.0, CaseFailedError),
         ):
             with pytest.raises(error):
-                measure_round(servers, _case(place, timeout))
+                measure_round(servers, _case(index, timeout))
             assert len(measure_round(servers, _case(0))) == 2
 
 

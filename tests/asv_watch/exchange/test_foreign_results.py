@@ -65,7 +65,7 @@ def test_no_link_is_submitted(
 
 
 @pytest.mark.usefixtures("identity")
-@pytest.mark.parametrize("place", ["results", "results/m", "results/m/machine.json"])
+@pytest.mark.parametrize("link_name", ["results", "results/m", "results/m/machine.json"])
 @pytest.mark.fault(
     "hostile results",
     tried="a link in a results repository",
@@ -75,16 +75,16 @@ def test_nothing_is_written_through_a_link_of_a_repository(
     checkout: Path,
     outside: Path,
     repository: Path,
-    place: str,
+    link_name: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    link = repository / place
+    link = repository / link_name
     link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(outside / "secret" if place.endswith(".json") else outside)
+    link.symlink_to(outside / "secret" if link_name.endswith(".json") else outside)
     git(repository, "add", "--all")
     git(repository, "commit", "--quiet", "--message", "A trap")
     assert main(["submit", "--to", str(repository), "--machine", "m"]) == 1
-    assert f"{place} is a symbolic link in {repository}" in capsys.readouterr().err
+    assert f"{link_name} is a symbolic link in {repository}" in capsys.readouterr().err
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"secret": SECRET}
 
 

@@ -109,10 +109,10 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert capsys.readouterr().out.startswith("no faults")
     path = result_file(checkout)
     content = json.loads(path.read_text())
-    place = content["result_columns"].index("result")
+    column = content["result_columns"].index("result")
     samples = content["result_columns"].index("samples")
     row = content["results"]["suite.Suite.time_it"]
-    row[place] = [-1.0, "fast", None]
+    row[column] = [-1.0, "fast", None]
     row[samples] = [[1.0, "x"], None, None]
     content["results"]["suite.track_words"] = [[1.0, 2.0], [["x"]]]
     content["commit_hash"] = "f" * 40
@@ -174,9 +174,9 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     shutil.copytree(checkout / "results", theirs)
     path = next(theirs.glob("m/*-*.json"))
     content = json.loads(path.read_text())
-    place = content["result_columns"].index("samples")
+    column = content["result_columns"].index("samples")
     row = content["results"]["suite.Suite.time_it"]
-    row[place][0] = [1e-9, 2e-9, 3e-9]
+    row[column][0] = [1e-9, 2e-9, 3e-9]
     path.write_text(json.dumps(content))
     side = next(theirs.glob("m/*.outcomes.jsonl"))
     report = {"case": "suite.Suite.time_it('broken')", "outcome": "timed out", "at": 4_000_000_000}

@@ -68,7 +68,7 @@ def _side(folder: Path, name: str, body: str) -> Side:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Workplace:
+def workplace(tmp_path: Path) -> Workplace:
     suites = tmp_path / "benchmarks"
     suites.mkdir()
     (suites / "__init__.py").touch()
@@ -80,12 +80,12 @@ def place(tmp_path: Path) -> Workplace:
 
 
 def test_a_planted_slow_operator_comes_first_and_is_stored(
-    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     planted = "[x.flatten().cumsum(0) for _ in range(5)]"
     sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
-    explanation = explain_case(place, sides, CASE, rounds=2)
+    explanation = explain_case(workplace, sides, CASE, rounds=2)
     first = explanation.operators[0]
     assert not Path("kept").exists(), "a suite's cache is not left in the checkout"
     assert first.name == "aten::cumsum"
@@ -130,11 +130,11 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
     ],
 )
 def test_a_case_that_cannot_be_profiled_is_refused(
-    place: Workplace, tmp_path: Path, case: MeasurableCase, message: str
+    workplace: Workplace, tmp_path: Path, case: MeasurableCase, message: str
 ) -> None:
     side = _side(tmp_path, "a", "x")
     with pytest.raises(WatchError, match=message.replace("(", r"\(")):
-        explain_case(place, (side, side), case)
+        explain_case(workplace, (side, side), case)
 
 
 VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1

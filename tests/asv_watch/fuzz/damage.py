@@ -78,8 +78,8 @@ def damaged(content: bytes) -> st.SearchStrategy[bytes]:
     elif lines and all(map(_parses, lines)):
         ways.append(
             st.integers(0, len(lines) - 1).flatmap(
-                lambda place: _damaged_json(lines[place]).map(
-                    lambda line: b"\n".join([*lines[:place], line, *lines[place + 1 :], b""])
+                lambda index: _damaged_json(lines[index]).map(
+                    lambda line: b"\n".join([*lines[:index], line, *lines[index + 1 :], b""])
                 )
             )
         )

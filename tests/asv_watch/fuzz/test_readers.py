@@ -240,14 +240,14 @@ def _configuration(made: Generated) -> dict[str, Any]:
 def _plan_a_night(results: Path, made: Generated, folder: Path) -> None:
     """List every task of a night."""
     configuration = read_configuration(folder)
-    place = Workplace(folder, configuration, configuration.environments, "desk")
+    workplace = Workplace(folder, configuration, configuration.environments, "desk")
     commits = read_commits(made.repository)
     history = None
     with contextlib.suppress(WatchError):
-        history = place.load_history(commits)
+        history = workplace.load_history(commits)
     attempts = Attempts(results / "desk", "s", lambda: 1.0)
     try:
-        situation = Situation(place, SHORT, attempts, commits, history)
+        situation = Situation(workplace, SHORT, attempts, commits, history)
         tried: set[str] = set()
         while task := next_task(situation, SOURCES, tried, set()):
             tried.add(task.name)

@@ -53,7 +53,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
 
     works, fails = side("works", WORKS), side("fails", FAILS)
     cases = [
-        MeasurableCase(f"time_it-{place}", f"suite.Suite.time_it-{place}", 2.0) for place in (0, 1)
+        MeasurableCase(f"time_it-{index}", f"suite.Suite.time_it-{index}", 2.0) for index in (0, 1)
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails: did not answer in 2 s")
 

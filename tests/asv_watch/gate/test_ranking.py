@@ -69,11 +69,11 @@ time_raises.timeout = 3
 """
 
 
-def _case(name: str, place: int | None = None) -> MeasurableCase:
-    if place is None:
+def _case(name: str, index: int | None = None) -> MeasurableCase:
+    if index is None:
         return MeasurableCase(f"suite.{name}", f"suite.{name}", 30.0)
-    size = (10, 10000)[place]
-    return MeasurableCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{place}", 30.0)
+    size = (10, 10000)[index]
+    return MeasurableCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{index}", 30.0)
 
 
 def _changed(
@@ -152,7 +152,7 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     suites = repository / "benchmarks"
     side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
     names = ("time_far", "time_half", "time_near")
-    cases = [_case(name, place) for name in names for place in (0, 1)]
+    cases = [_case(name, index) for name in names for index in (0, 1)]
     cases.append(_case("time_raises"))
     with Profiler(side, cases, changed) as profiler:
         profiler.look(60.0)

@@ -16,8 +16,8 @@ def history_of(facts: Any) -> Any:
     return make_history(
         [make_series([1.0] * 9)],
         facts={
-            place: {commit_hash(number): messages for number, messages in by_commit.items()}
-            for place, by_commit in facts.items()
+            series: {commit_hash(number): messages for number, messages in by_commit.items()}
+            for series, by_commit in facts.items()
         },
     )
 

@@ -64,21 +64,21 @@ class Project:
         (folder / "results/m/machine.json").write_text('{"machine": "m", "version": 1}')
         self.now = 1.8e9
 
-    def measure(self, place: int, environment: EnvironmentSpec, *values: float | None) -> None:
+    def measure(self, index: int, environment: EnvironmentSpec, *values: float | None) -> None:
         """Store values of the two cases; NaN: never run."""
         result = {
             "version": 2,
-            "commit_hash": self.hashes[place],
+            "commit_hash": self.hashes[index],
             "env_name": environment.name,
             "params": {"machine": "m"},
             "requirements": dict(environment.requirements),
             "result_columns": ["result", "params", "version"],
             "results": {"s.time_a": [list(values), [["1", "2"]], "1"]},
         }
-        self.path(place, environment).write_text(json.dumps(result))
+        self.path(index, environment).write_text(json.dumps(result))
 
-    def path(self, place: int, environment: EnvironmentSpec) -> Path:
-        name: str = get_filename("m", self.hashes[place], environment.name)
+    def path(self, index: int, environment: EnvironmentSpec) -> Path:
+        name: str = get_filename("m", self.hashes[index], environment.name)
         return self.folder / "results" / name
 
     def attempts(self, suites: str = "suites") -> Attempts:
@@ -116,8 +116,8 @@ def _situation(
 ) -> Situation:
     results, other = folder / "results", folder / "other"
     configuration = Configuration("main", other, results, other, other, environments, other)
-    place = Workplace(folder, configuration, environments, "m")
-    return Situation(place, selection, attempts, commits, history)
+    workplace = Workplace(folder, configuration, environments, "m")
+    return Situation(workplace, selection, attempts, commits, history)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_the_newest_commit_comes_first_then_the_largest_gap(
     project = make_project(9)
     project.measure(0, NEW, 1, 1)
     project.measure(8, NEW, 1, 1)
-    assert [place for place, _ in project.night(NEW)][:3] == [4, 6, 2]
+    assert [index for index, _ in project.night(NEW)][:3] == [4, 6, 2]
     project.hashes.append(commit(project.folder, {"x": "9"}, "Newest"))
     assert project.night(NEW)[0] == (9, "2")
 
@@ -153,8 +153,8 @@ def test_every_fifth_commit_and_every_version_is_compared_with_the_reference(
     project.measure(6, NEW, 1, 1)
     project.measure(8, NEW, 1, 1)
     assert compared() == [8], "the newest, because none else joins this machine with others"
-    for place in range(12):
-        project.measure(place, NEW, 1, 1)
+    for index in range(12):
+        project.measure(index, NEW, 1, 1)
     git(project.folder, "tag", "v1.0", project.hashes[7])
     assert compared() == [10, 7, 5, 0]
 
@@ -163,7 +163,7 @@ def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(7)
-    assert [place for place, _ in project.night(NEW)] == [6, 5, 4, 3, 1, 2, 0]
+    assert [index for index, _ in project.night(NEW)] == [6, 5, 4, 3, 1, 2, 0]
 
 
 def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], Project]) -> None:
@@ -229,18 +229,18 @@ def test_after_two_commits_that_fail_alike_no_older_one_is_tried(
     project = make_project(9)
     project.measure(8, NEW, 1, 1)
 
-    def fail(place: int, reason: str) -> None:
-        task = measure_task(read_commits(project.folder)[place], NEW, "older commit")
+    def fail(index: int, reason: str) -> None:
+        task = measure_task(read_commits(project.folder)[index], NEW, "older commit")
         project.attempts().add_failure(task.name, reason)
 
     fail(3, "it needs Python 2")
-    assert {place for place, _ in project.night(NEW)} == set(range(8))
+    assert {index for index, _ in project.night(NEW)} == set(range(8))
     fail(1, "it needs a compiler")
-    assert {place for place, _ in project.night(NEW)} == set(range(8))
+    assert {index for index, _ in project.night(NEW)} == set(range(8))
     fail(2, "it needs a compiler")
-    assert {place for place, _ in project.night(NEW)} == set(range(2, 8))
+    assert {index for index, _ in project.night(NEW)} == set(range(2, 8))
     project.measure(0, NEW, 1, 1)
-    assert {place for place, _ in project.night(NEW)} == set(range(1, 8))
+    assert {index for index, _ in project.night(NEW)} == set(range(1, 8))
 
 
 @pytest.mark.parametrize(
@@ -257,20 +257,20 @@ def test_nights_go_back_to_a_commit_a_date_or_so_many_commits(
 
 
 @given(st.integers(0, 60).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 60)))))
-def test_bisection_visits_every_unknown_place_once_and_largest_gaps_first(
+def test_bisection_visits_every_unknown_commit_once_and_largest_gaps_first(
     line: tuple[int, set[int]],
 ) -> None:
-    length, places = line
-    known = {place for place in places if place < length}
+    length, positions = line
+    known = {index for index in positions if index < length}
     bounds = {-1, *known, length}
     visited = []
-    for place in bisection_order(length, known):
+    for index in bisection_order(length, known):
         gaps = [after - before for before, after in itertools.pairwise(sorted(bounds))]
-        below = max(bound for bound in bounds if bound < place)
-        above = min(bound for bound in bounds if bound > place)
+        below = max(bound for bound in bounds if bound < index)
+        above = min(bound for bound in bounds if bound > index)
         assert above - below == max(gaps)
-        bounds.add(place)
-        visited.append(place)
+        bounds.add(index)
+        visited.append(index)
     assert sorted(visited) == sorted(set(range(length)) - known)
 
 
@@ -301,8 +301,8 @@ def test_the_newest_commit_is_compared_and_measured_and_suspicions_come_before_t
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(14)
-    for place in range(1, 13):
-        project.measure(place, NEW, 1 + place % 3 / 1000, 1 + place % 2 / 1000)
+    for index in range(1, 13):
+        project.measure(index, NEW, 1 + index % 3 / 1000, 1 + index % 2 / 1000)
     tried: set[str] = set()
     situation = project.situation(NEW, OLD)
     compared = next_task(situation, SOURCES, tried, set())
@@ -339,9 +339,9 @@ def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nigh
     specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
     for night in range(4):
         situation = project.situation(NEW)
-        configuration = replace(situation.place.configuration, releases={"torch": specs})
-        place = replace(situation.place, configuration=configuration)
-        situation = replace(situation, place=place)
+        configuration = replace(situation.workplace.configuration, releases={"torch": specs})
+        workplace = replace(situation.workplace, configuration=configuration)
+        situation = replace(situation, workplace=workplace)
         [task] = unmeasured_releases(situation)
         assert task.description == "torch 3 against 2"
         assert situation.needs(task) == (night < 3)
@@ -355,17 +355,17 @@ def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
 ) -> None:
     """Each older one with the newest, until that is stored; neighbours were compared before."""
     project = make_project(4)
-    for place in range(4):
-        project.measure(place, NEW, 1, 1)
+    for index in range(4):
+        project.measure(index, NEW, 1, 1)
     results = project.folder / "results"
     specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
     cases = {"s.time_a(1)": 1.0, "s.time_a(2)": 1.0}
 
     def wanted() -> list[str]:
         situation = project.situation(NEW)
-        configuration = replace(situation.place.configuration, releases={"torch": specs})
-        place = replace(situation.place, configuration=configuration)
-        situation = replace(situation, place=place)
+        configuration = replace(situation.workplace.configuration, releases={"torch": specs})
+        workplace = replace(situation.workplace, configuration=configuration)
+        situation = replace(situation, workplace=workplace)
         tasks = *closing_releases(situation), *closing_versions_of(situation)
         assert all(situation.needs(task) for task in tasks)
         return [task.description.rpartition(", ")[0] or task.description for task in tasks]
@@ -380,8 +380,8 @@ def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
         store(results, compared_releases(before, after, cases, machine="m"))
     assert wanted() == ["torch 3 against 1"]
     store(results, compared_releases("1", "3", cases, machine="m"))
-    for number, place in enumerate((0, 1, 3)):
-        git(project.folder, "tag", f"v0.{number}", project.hashes[place])
+    for number, index in enumerate((0, 1, 3)):
+        git(project.folder, "tag", f"v0.{number}", project.hashes[index])
     compare(0, 1)
     compare(1, 3)
     assert wanted() == [f"{project.hashes[3][:8]} Commit 3 against {project.hashes[0][:8]}"]

@@ -30,8 +30,8 @@ from tests.asv_watch.generator import generate, plan_of_size, write_json
 
 HASHES = [(f"{number:08x}" * 5) for number in range(0xA0000000, 0xA0000000 + 4)]
 COMMITS = [
-    Commit(full_hash, 1_760_000_000 + place, f"Commit {place}", (), place)
-    for place, full_hash in enumerate(HASHES)
+    Commit(full_hash, 1_760_000_000 + index, f"Commit {index}", (), index)
+    for index, full_hash in enumerate(HASHES)
 ]
 ENVIRONMENT = "virtualenv-py3.11-torch2.15.0"
 NAME = "time_series.TimeSeries.time_forward"
@@ -151,15 +151,15 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     assert (benchmark.type, benchmark.unit, benchmark.timeout) == ("time", "seconds", 60.0)
 
     stats = Results.load(str(path)).get_result_stats(NAME, BENCHMARK["params"])
-    for place, (model, batch) in enumerate(
+    for index, (model, batch) in enumerate(
         [("darnn", "5"), ("darnn", "10"), ("dsanet", "5"), ("dsanet", "10")]
     ):
         run = run_of(history, model, batch)
         assert run.outcome is Outcome.OK
         assert run.at == int(STARTED.timestamp())
-        assert run.point.samples == tuple(SAMPLES[place])
-        assert run.point.value == min(SAMPLES[place])
-        assert run.point.interval == pytest.approx((min(SAMPLES[place]), stats[place]["q_25"]))
+        assert run.point.samples == tuple(SAMPLES[index])
+        assert run.point.value == min(SAMPLES[index])
+        assert run.point.interval == pytest.approx((min(SAMPLES[index]), stats[index]["q_25"]))
 
 
 def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
@@ -168,12 +168,12 @@ def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
     path = save(results_dir, record_samples=False)
     history = load_history(results_dir, COMMITS)
     asv = Results.load(str(path))
-    for place, (series, stats) in enumerate(
+    for index, (series, stats) in enumerate(
         zip(history.series, asv.get_result_stats(NAME, BENCHMARK["params"]), strict=True)
     ):
         point = series.runs[HASHES[0]].point
         assert point is not None
-        assert point.value == MEDIANS[place]
+        assert point.value == MEDIANS[index]
         assert point.samples == ()
         assert point.interval == (stats["ci_99_a"], stats["ci_99_b"])
 

@@ -55,23 +55,23 @@ def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0")
     return Record(at, {"kernel": kernel}, {"torch build": build}, before={"load": load})
 
 
-Place = tuple[str, str]
+MachineAndEnvironment = tuple[str, str]
 
 
 def events_of(
-    recorded: dict[Place, dict[int, list[Record]]],
-    facts: dict[Place, dict[int, dict[str, str]]] | None = None,
+    recorded: dict[MachineAndEnvironment, dict[int, list[Record]]],
+    facts: dict[MachineAndEnvironment, dict[int, dict[str, str]]] | None = None,
 ) -> list[tuple[str, ...]]:
     """The events of records, by machine and environment and then by number of the commit."""
     history = make_history(
         [make_series([1.0] * 9)],
         recorded={
-            place: {commit_hash(number): tuple(records) for number, records in commits.items()}
-            for place, commits in recorded.items()
+            key: {commit_hash(number): tuple(records) for number, records in commits.items()}
+            for key, commits in recorded.items()
         },
         facts={
-            place: {commit_hash(number): result for number, result in by_commit.items()}
-            for place, by_commit in (facts or {}).items()
+            key: {commit_hash(number): result for number, result in by_commit.items()}
+            for key, by_commit in (facts or {}).items()
         },
     )
     return [astuple(event) for event in find_events(history)]
@@ -80,13 +80,13 @@ def events_of(
 def judge(environments: list[dict[str, str]]) -> tuple[list[int], list[tuple[str, ...]]]:
     """The lengths of the segments, and the events, of commits whose runs recorded environments."""
     series = make_series([1.0] * len(environments))
-    place = series.machine, series.environment
+    key = series.machine, series.environment
     records = {
         commit_hash(number): (Record(number, {}, environment),)
         for number, environment in enumerate(environments)
     }
     facts: dict[str, dict[str, str]] = {commit: {} for commit in records}
-    history = make_history([series], recorded={place: records}, facts={place: facts})
+    history = make_history([series], recorded={key: records}, facts={key: facts})
     [segments] = split(history)
     events = [astuple(event)[3:] for event in find_events(history)]
     return [len(segment.values) for segment in segments], events

@@ -153,11 +153,11 @@ def test_a_long_history_is_told_over_several_files(
     index = registered(project.html / "data" / "index.js")[1]
     share = index["share"]
     assert share == 180 // len(index["commits"])
-    for place, benchmark in enumerate(index["benchmarks"]):
+    for position, benchmark in enumerate(index["benchmarks"]):
         members = [
             at
             for at, entry in enumerate(index["series"])
-            if index["cases"][entry["c"]]["b"] == place
+            if index["cases"][entry["c"]]["b"] == position
         ]
         messages = []
         for number in range(-(-len(members) // share)):

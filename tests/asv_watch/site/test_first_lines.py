@@ -56,14 +56,14 @@ def change_row(path: Path, factor: float | None, case: str = CASE) -> None:
     """Multiply a stored value of a case and what describes it; ``None`` removes the value."""
     content = json.loads(path.read_text())
     row = content["results"][case.partition("(")[0]]
-    place = 6  # tpa_lstm is the fourth of four models, the CPU the first of two devices
+    index = 6  # tpa_lstm is the fourth of four models, the CPU the first of two devices
     for column, name in enumerate(content["result_columns"][: len(row)]):
         cell = row[column]
         if not isinstance(cell, list) or not (name == "result" or name.startswith("stats_")):
             continue
-        if name in {"stats_number", "stats_repeat"} or cell[place] is None:
+        if name in {"stats_number", "stats_repeat"} or cell[index] is None:
             continue
-        cell[place] = None if factor is None else cell[place] * factor
+        cell[index] = None if factor is None else cell[index] * factor
     path.write_text(json.dumps(content))
 
 

@@ -44,8 +44,8 @@ def test_each_pass_has_a_chart_with_a_line_for_each_device(project: Project) -> 
         assert [row["subject"] for row in chart["rows"]] == ["darnn", "lenet5"]
         for row in chart["rows"]:
             assert [len(line["dots"]) for line in row["lines"]] == [2, 2]
-            places = [dot["x"] for line in row["lines"] for dot in line["dots"]]
-            assert all(0 < place < 100 for place in places)
+            positions = [dot["x"] for line in row["lines"] for dot in line["dots"]]
+            assert all(0 < position < 100 for position in positions)
             assert "× as fast as" in row["versus"]
 
 

@@ -53,11 +53,11 @@ class Page:
         return str(self.index["machines"][self.index["series"][series]["m"]]["name"])
 
     def release(self, series: int) -> str:
-        place = self.index["series"][series]["e"]
-        return str(self.index["environments"][place]["requirements"].get("torch", ""))
+        environment = self.index["series"][series]["e"]
+        return str(self.index["environments"][environment]["requirements"].get("torch", ""))
 
-    def commit(self, place: int) -> str:
-        return str(self.index["commits"][place][0])
+    def commit(self, index: int) -> str:
+        return str(self.index["commits"][index][0])
 
     def is_main(self, case: str) -> bool:
         """Whether a case stands on the first screen."""
@@ -365,7 +365,7 @@ def test_newest_values_and_levels_are_what_the_files_say(page: Page) -> None:
 
 def test_counts_of_the_newest_commits_are_those_of_the_listed_changes(page: Page) -> None:
     commits = page.index["overview"]["commits"]
-    changes = [page.index["changes"][place] for place in commits["changes"]]
+    changes = [page.index["changes"][index] for index in commits["changes"]]
     for kind, verdict, words in (
         ("time", "worse", "slower"),
         ("time", "better", "faster"),

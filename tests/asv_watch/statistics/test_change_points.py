@@ -28,7 +28,7 @@ def noisy(seed: int, *levels: Any, noise: float = 0.02, length: int = 30) -> Any
     return np.concatenate([level * rng.lognormal(0.0, noise, length) for level in levels])
 
 
-def places(values: Any) -> Any:
+def found_steps(values: Any) -> Any:
     return [(step.position, step.direction) for step in find_steps(values)]
 
 
@@ -56,34 +56,34 @@ def test_without_a_step_nothing_is_found(kind: str, noise: float) -> None:
 def test_spikes_are_no_steps_however_large() -> None:
     values = noisy(2, 1.0, 1.0)
     values[[7, 20, 21, 45, 59]] *= [3.0, 2.0, 2.0, 10.0, 5.0]
-    assert places(values) == []
+    assert found_steps(values) == []
 
 
 def test_spikes_beside_a_step_do_not_hide_it() -> None:
     values = noisy(3, 1.0, 1.15)
     values[[5, 28, 31, 44]] *= 4
-    [(position, direction)] = places(values)
+    [(position, direction)] = found_steps(values)
     assert abs(position - 30) <= 2
     assert direction == "up"
 
 
 def test_a_slow_wave_is_no_step() -> None:
     values = noisy(4, *[1.0] * 10) * np.exp(0.04 * np.sin(np.arange(300) / 20))
-    assert places(values) == []
+    assert found_steps(values) == []
 
 
 def test_a_step_in_a_drifting_series() -> None:
     rng = np.random.default_rng(5)
     values = np.exp(np.cumsum(rng.normal(0.0, 0.004, 200)) + rng.normal(0.0, 0.01, 200))
     values[120:] *= 1.25
-    [(position, direction)] = places(values)
+    [(position, direction)] = found_steps(values)
     assert abs(position - 120) <= 1
     assert direction == "up"
 
 
 def test_a_change_below_the_minimum_effect_is_none_however_sure() -> None:
-    assert places(noisy(6, 1.0, 1.01, noise=0.0005)) == []
-    assert len(places(noisy(6, 1.0, 1.02, noise=0.0005))) == 1
+    assert found_steps(noisy(6, 1.0, 1.01, noise=0.0005)) == []
+    assert len(found_steps(noisy(6, 1.0, 1.02, noise=0.0005))) == 1
 
 
 def test_counts_that_repeat_exactly() -> None:
@@ -140,8 +140,10 @@ def test_the_unit_does_not_matter(seed: int, factor: float) -> None:
 @settings(max_examples=40)
 def test_the_inverse_steps_the_other_way(seed: int) -> None:
     values = make_set(seed, 1, lengths=(100,))[0].values
-    inverse = [(position, {"up": "down", "down": "up"}[way]) for position, way in places(values)]
-    assert places(1 / values) == inverse
+    inverse = [
+        (position, {"up": "down", "down": "up"}[way]) for position, way in found_steps(values)
+    ]
+    assert found_steps(1 / values) == inverse
 
 
 def test_a_step_is_confirmed_once_three_runs_in_succession_show_it() -> None:
@@ -188,7 +190,7 @@ def test_a_long_series_is_found_out_in_blocks() -> None:
     planted = [130, 500, 740, 1100, 1500, 1990, 2300]
     for number, position in enumerate(planted):
         values[position:] *= 1.1 if number % 2 else 1 / 1.1
-    assert [p for p, _ in places(values)] == pytest.approx(planted, abs=3)
+    assert [p for p, _ in found_steps(values)] == pytest.approx(planted, abs=3)
 
 
 # Floors leave room for the chance of small sets; docs/notes/change-points.md has larger ones.

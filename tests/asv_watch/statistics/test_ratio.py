@@ -56,10 +56,10 @@ def test_what_meets_both_sides_of_a_turn_alike_does_not_move_it(
 
 @given(st.floats(-0.05, 0.05), st.integers(0, 9), st.integers(0, 3), st.floats(1.0, 100.0))
 def test_drift_and_interference_do_not_move_a_round(
-    drift: float, turn: int, place: int, slowed: float
+    drift: float, turn: int, index: int, slowed: float
 ) -> None:
     levels = [1 + drift * number / 40 for number in range(40)]
-    levels[4 * turn + place] *= slowed
+    levels[4 * turn + index] *= slowed
     sides = [1.0, 1.1, 1.1, 1.0]
     samples = [level * sides[number % 4] for number, level in enumerate(levels)]
     turns = zip(samples[::4], samples[1::4], samples[2::4], samples[3::4], strict=True)
