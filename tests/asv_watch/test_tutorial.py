@@ -20,6 +20,7 @@ import pytest
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.conftest import ROOT, run
+from tests.docs.outputs import absent, steps
 from tests.docs.pages import Page
 
 MODELS = "src/torchspeed/models"
@@ -116,35 +117,6 @@ counts = {
 operators = [dict(zip(fields, operator)) for operator in operators]
 print(json.dumps({"operators": operators, "kernels": [], "counts": counts}))
 """
-MASKS = (
-    (r"\b[0-9a-f]{7,40}\b", "H"),
-    (r"torch [\d.]+|virtualenv-[\w.-]+", "E"),
-    (r"[\d,]*\d(\.\d+)?", "N"),
-    (r"(N min )?N s left", "N left"),
-    (r"N [µnm]s\b", "N s"),
-    (r"[+±−-]N", "N"),
-    (r"[-=]{2,}|\s+", " "),
-)
-"""What differs from run to run, and what stands for it."""
-
-
-def _shape(line: str) -> str:
-    for pattern, letter in MASKS:
-        line = re.sub(pattern, letter, line)
-    return line.strip()
-
-
-def _steps() -> list[tuple[str, list[str]]]:
-    """Each block of commands of the page, with the lines that the page shows after it."""
-    text = Page(ROOT / "docs" / "tutorial.md").text
-    blocks = re.findall(r"^```(sh|text)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    steps: list[tuple[str, list[str]]] = []
-    for kind, body in blocks:
-        if kind == "sh":
-            steps.append((body, []))
-        else:
-            steps[-1][1].extend(line for line in body.splitlines() if line.strip(" ."))
-    return steps
 
 
 @pytest.fixture
@@ -181,11 +153,10 @@ def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
     person = {"NAME": "A", "EMAIL": "a@example.org"}
     git = {f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person}
     exported = ""
-    for block, shown in _steps():
+    for block, shown in steps(Page(ROOT / "docs" / "tutorial.md")):
         commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
         environment = os.environ | git | {"HOME": str(tmp_path)}
         done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)
         exported += "".join(re.findall(r"^export .*\n", commands, re.MULTILINE))
         printed = done.stdout + done.stderr
-        shapes = {_shape(line) for line in printed.splitlines()}
-        assert [line for line in shown if _shape(line) not in shapes] == [], printed
+        assert absent(shown, printed) == [], printed
