@@ -69,7 +69,7 @@ class Measured:
         )
         if compared.unmeasured and not compared.ratios and not compared.values:
             reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
-            raise WatchError(f"no case ran on both sides ({reason}); `asv run` says more")
+            raise WatchError(f"no case ran on both sides ({reason})")
         return compared
 
 
