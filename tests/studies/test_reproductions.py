@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
-from torchspeed.studies import reproductions
-from torchspeed.studies.measuring import Measurements, Point
+from torchspeed.studies import figures, reproductions
+from torchspeed.studies.measuring import Measurements, Point, Summary
 from torchspeed.training.config import RunConfig
 
 PUBLISHED = {
@@ -62,6 +63,16 @@ def test_a_published_figure_is_one_command(
     assert picture.startswith("<?xml")
     if name in ("phases", "inference", "smooth-inference"):  # a legend names what was measured
         assert ("<!-- backward -->" in picture) == (name == "phases")
+
+
+@pytest.mark.parametrize(("times", "scale"), [([1.3, 1.4], "linear"), ([0.8, 82.0], "log")])
+def test_seconds_of_categories_are_on_a_logarithmic_axis_only_where_they_differ_much(
+    times: list[float], scale: str
+) -> None:
+    panel = Figure().subplots()
+    marks = [("here", device, Summary(s, s, s, 1)) for device, s in zip("ab", times, strict=True)]
+    figures._marks(panel, marks, "device", joined=False, unit="s")
+    assert panel.get_yscale() == scale
 
 
 def counted(counts: dict[str, int], name: str) -> Point:

@@ -132,8 +132,8 @@ def _marks(
 ) -> None:
     """Draw a mark for each value, with its quartiles, and lines over a numeric axis.
 
-    Seconds of categories have a logarithmic scale, because a Jetson stands beside a server; on it
-    the length of a bar would mean nothing, so marks are drawn.
+    Seconds of categories have a logarithmic scale where one is ten times another or more, such as
+    a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
     """
     if not shown:
         panel.set_axis_off()
@@ -164,7 +164,8 @@ def _marks(
     panel.minorticks_off()
     panel.set_xlabel(axis.replace("_", " "), fontsize="small")
     panel.margins(y=0.15)
-    if unit == "s" and not joined:
+    medians = [summary.median for *_, summary in shown]
+    if unit == "s" and not joined and max(medians) >= 10 * min(medians):
         panel.set_yscale("log")
     else:
         panel.set_ylim(0, 1.08 * max(summary.high for *_, summary in shown) or 1)
