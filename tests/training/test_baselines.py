@@ -108,6 +108,13 @@ def test_ridge_finds_a_series_that_is_linear_in_its_window(
                           - data.test.targets).square().mean().sqrt()  # fmt: skip
 
 
+@pytest.mark.filterwarnings("error")
+def test_ridge_on_a_series_that_hardly_moves_gives_no_warning() -> None:
+    slow = np.random.default_rng(0).normal(0, 1, (3000, 8)).cumsum(0)
+    data = data_of(slow.astype(np.float32), window=100, horizon=3, target="all")
+    assert baseline_forecasts(data, np.arange(50))[RIDGE].shape == (50, 8)
+
+
 def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean() -> None:
     data = data_of(seasonal_series(100, 5, 0.1), window=4, horizon=1)
     pairs = list(data.test)

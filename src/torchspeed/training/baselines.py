@@ -167,7 +167,9 @@ def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np
     every = math.ceil(size / LARGEST_REGRESSION)
     x, y = flat(train.inputs[::every], train.targets[::every])
     held_out, truth = flat(validation.inputs[::every], validation.targets[::every])
-    fits = [Ridge(alpha=penalty).fit(x.numpy(), y.numpy()) for penalty in PENALTIES]
+    # Neighbouring steps are so alike that the equations are too ill-conditioned for float32.
+    known, wanted = x.double().numpy(), y.double().numpy()
+    fits = [Ridge(alpha=penalty).fit(known, wanted) for penalty in PENALTIES]
     errors = [np.square(_predict(fit, held_out) - truth.numpy()).mean() for fit in fits]
     best = fits[int(np.argmin(errors))]
     tested, targets = test.inputs[items], test.targets[items]
