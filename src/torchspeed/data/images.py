@@ -76,7 +76,7 @@ def load_images(name: str, options: DataOptions) -> Data:
                 f"{name} in {folder} holds other images or labels than were published; delete it "
                 "and pass --download"
             )
-    source = f"{name}: {len(train)} images to train on, {len(test)} to test on (torchvision)"
+    source = f"{loader.__name__}, read by torchvision"
     return Data(name, train, test, shape, CLASSES, source)
 
 
@@ -104,7 +104,7 @@ def load_pictures(options: DataOptions) -> Data:
             f"class {odd} is in one of {root / 'train'} and {root / 'val'} only; both need "
             "the same folders"
         )
-    source = f"{len(train)} pictures to train on, {len(test)} to test on ({root})"
+    source = f"folders of pictures in {root}"
     return Data("imagenet", train, test, shape, len(train.classes), source)
 
 
