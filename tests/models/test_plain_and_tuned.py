@@ -1,7 +1,10 @@
 """The tuned models compute what the plain ones do, with the same parameters."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -123,12 +126,42 @@ def test_models_are_what_was_measured_to_be_faster_for_their_device_batch_and_pa
 
 
 def test_what_was_measured_names_every_tuned_model_and_both_passes_on_each_device() -> None:
-    measured = fastest.thresholds()
+    measured = fastest.measured()
     assert set(measured) == {"cpu", "cuda"}
-    for models_of_device in measured.values():
-        assert {name for name in TUNED if name in models_of_device} == set(models_of_device)
-        assert all(set(passes) == {"forward", "backward"} for passes in models_of_device.values())
-    assert set(measured["cpu"]) == {get_workload(name).model for name in TUNED}
+    for models_of_processor in (part for parts in measured.values() for part in parts.values()):
+        assert {name for name in TUNED if name in models_of_processor} == set(models_of_processor)
+        assert all(set(own) == {"forward", "backward"} for own in models_of_processor.values())
+    for models_of_cpu in measured["cpu"].values():
+        assert set(models_of_cpu) == {get_workload(name).model for name in TUNED}
+
+
+def test_a_processor_is_measured_without_loss_of_others_and_tuned_models_are_slower_on_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "fastest.json"
+    other = {name: {"forward": 8, "backward": None} for name in TUNED}
+    file.write_text(json.dumps({"cpu": {"an older one": other, "this one": {}}, "cuda": {}}))
+    monkeypatch.setattr(fastest, "FILE", file)
+    monkeypatch.setattr(formulations, "FILE", file)
+    monkeypatch.setattr(formulations, "processor", lambda device: "this one")
+    slower_at = {"dsanet": 8, "lstnet": 0}
+
+    def measure(workload: str, _device: str, _pass: str, batch: int) -> np.ndarray:
+        return np.full(5, 0.9 if batch <= slower_at.get(workload, 1) else 1.5)
+
+    monkeypatch.setattr(formulations, "measure", measure)
+    formulations.main()
+    assert fastest.measured()["cpu"]["an older one"] == other
+    assert fastest.measured()["cpu"]["this one"]["dsanet"] == {"forward": 32, "backward": 32}
+    assert fastest.measured()["cuda"] == {}
+    fastest.thresholds.cache_clear()
+    try:
+        combined = fastest.thresholds()["cpu"]
+    finally:
+        monkeypatch.undo()
+        fastest.thresholds.cache_clear()
+    assert combined["dsanet"] == {"forward": 32, "backward": None}
+    assert combined["lstnet"] == {"forward": 8, "backward": None}
 
 
 @pytest.mark.parametrize(

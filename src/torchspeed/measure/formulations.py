@@ -1,7 +1,8 @@
 """Measures from which batch the tuned implementation of a model is no slower than the plain one.
 
 ``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes the part
-of a device in ``models/fastest.json``. Both implementations are interleaved, on one thread.
+of this processor in ``models/fastest.json``; those of others stay. Both implementations are
+interleaved, on one thread.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
+import cpuinfo
 import numpy as np
 import torch
 
@@ -16,7 +18,7 @@ from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models import has_tuned
-from torchspeed.models.fastest import FILE, thresholds
+from torchspeed.models.fastest import FILE, Smallest, measured
 from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
@@ -57,10 +59,19 @@ def threshold(ratios: Ratios) -> int | None:
     return smallest
 
 
+def processor(device: str) -> str:
+    """Return the name of a GPU, or of the CPU with its family and model, as brands say less."""
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_name(device)
+    cpu = cpuinfo.get_cpu_info()
+    numbers = (f"{name} {cpu.get(name, 'unknown')}" for name in ("family", "model"))
+    return ", ".join([str(cpu.get("brand_raw", "unknown")), *numbers])
+
+
 def main(device: str = "cpu") -> None:
     """Measure every tuned model on a device, and write the thresholds."""
     torch.set_num_threads(1)
-    found: dict[str, dict[str, int | None]] = {}
+    found: Smallest = {}
     for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:
         workload = get_workload(name)
         if not has_tuned(workload.model):
@@ -73,7 +84,8 @@ def main(device: str = "cpu") -> None:
                 print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
                       f"({low:.2f} to {high:.2f})", flush=True)  # fmt: skip
             found.setdefault(workload.model, {})[pass_name] = threshold(medians)
-    content = thresholds() | {device.partition(":")[0]: found}
+    content = measured()
+    content.setdefault(device.partition(":")[0], {})[processor(device)] = found
     write_whole(FILE, f"{json.dumps(content, indent=2)}\n".encode())
 
 

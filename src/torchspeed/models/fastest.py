@@ -1,9 +1,11 @@
 """Chooses the implementation of a model that was measured to be faster for a batch.
 
-``fastest.json`` has, by device type, model and pass, the smallest batch from which the tuned
-implementation is no slower than the plain one, or null where there is none. On a device that is
-not in the file, plain models run. ``python -m torchspeed.measure.formulations DEVICE`` measures a
-device and writes the file.
+``fastest.json`` has, by device type, processor, model and pass, the smallest batch from which the
+tuned implementation is no slower than the plain one, or null where there is none. A tuned model
+runs from the batch at which it is no slower on *any* processor measured, so that it is slower on
+none of them. On a device that is not in the file, plain models run.
+``python -m torchspeed.measure.formulations DEVICE`` measures a device and writes its processor's
+part of the file.
 """
 
 from __future__ import annotations
@@ -17,16 +19,38 @@ Implementation = Literal["plain", "tuned"]
 """As its paper writes it, in torch's own layers; or the same function, reformulated for speed."""
 
 Pass = Literal["forward", "backward"]
-Thresholds = dict[str, dict[str, dict[str, int | None]]]
+Smallest = dict[str, dict[str, int | None]]
+"""By model and pass, the smallest batch from which the tuned one is no slower."""
+Thresholds = dict[str, Smallest]
+"""By device type."""
 
 FILE = Path(__file__).with_name("fastest.json")
 
 
+def measured() -> dict[str, dict[str, Smallest]]:
+    """Return the content of the file, by device type and processor."""
+    read: dict[str, dict[str, Smallest]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return read
+
+
 @cache
 def thresholds() -> Thresholds:
-    """Return the content of the file."""
-    read: Thresholds = json.loads(FILE.read_text(encoding="utf-8"))
-    return read
+    """Return by device type the batches at which the tuned one is slower on no processor."""
+    return {
+        device: _on_every(list(processors.values())) for device, processors in measured().items()
+    }
+
+
+def _on_every(processors: list[Smallest]) -> Smallest:
+    """Return the largest of the processors' batches; None where one of them has none."""
+    combined: Smallest = {}
+    for smallest in processors:
+        for model, passes in smallest.items():
+            known = combined.setdefault(model, dict(passes))
+            for name, batch in passes.items():
+                other = known[name]
+                known[name] = None if batch is None or other is None else max(batch, other)
+    return combined
 
 
 class Fastest(NamedTuple):
@@ -41,8 +65,8 @@ class Fastest(NamedTuple):
 
     def implementation_of(self, model: str) -> Implementation:
         """Return the faster implementation of a model; one that nobody has tuned is plain."""
-        measured = thresholds().get(self.device.partition(":")[0], {}).get(model, {})
-        smallest = measured.get(self.direction)
+        passes = thresholds().get(self.device.partition(":")[0], {}).get(model, {})
+        smallest = passes.get(self.direction)
         if smallest is None or (self.batch is not None and self.batch < smallest):
             return "plain"
         return "tuned"
