@@ -70,7 +70,9 @@ def test_seconds_of_categories_are_on_a_logarithmic_axis_only_where_they_differ_
     times: list[float], scale: str
 ) -> None:
     panel = Figure().subplots()
-    marks = [("here", device, Summary(s, s, s, 1)) for device, s in zip("ab", times, strict=True)]
+    marks: list[tuple[str, float | str, Summary]] = [
+        ("here", device, Summary(s, s, s, 1)) for device, s in zip("ab", times, strict=True)
+    ]
     figures._marks(panel, marks, "device", joined=False, unit="s")
     assert panel.get_yscale() == scale
 
