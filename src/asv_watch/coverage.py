@@ -37,8 +37,8 @@ class Coverage:
                 continue
             for commit, run in series.runs.items():
                 is_open = run.outcome is Outcome.NEVER_RUN or run.reason == _NOT_BUILT
-                of_case = commit, series.environment, case
-                open_cases[of_case] = is_open and open_cases.get(of_case, True)
+                key = commit, series.environment, case
+                open_cases[key] = is_open and open_cases.get(key, True)
         for (commit, environment, _), is_open in open_cases.items():
             (self._lacking if is_open else self._begun).add((commit, environment))
 

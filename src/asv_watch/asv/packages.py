@@ -51,13 +51,13 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         return
     print("  creating the environment (once)", flush=True)
     conf, environment = _environment_of(root, repository, spec)
-    with _told_in_one_line(f"the environment {spec.label} cannot be made"):
+    with _one_line_error(f"the environment {spec.label} cannot be made"):
         create(environment)
     commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
     if any(placeholder in command for command in commands for placeholder in built):
         commit = ask_git(repository, "rev-parse", "HEAD")
         what = f"commit {commit[:8]} cannot be built and installed"
-        with contextlib.suppress(WatchError), _told_in_one_line(what):  # others may well be built
+        with contextlib.suppress(WatchError), _one_line_error(what):  # others may well be built
             environment.install_project(conf, asv.repo.get_repo(conf), commit)
 
 
@@ -107,7 +107,7 @@ def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tupl
 
 
 @contextlib.contextmanager
-def _told_in_one_line(what: str) -> Iterator[None]:
+def _one_line_error(what: str) -> Iterator[None]:
     try:
         yield
     except WatchError:
@@ -151,7 +151,7 @@ def build_package(
         )
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
-    with _told_in_one_line(f"commit {commit[:8]} cannot be built and installed"):
+    with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
         create(environment)
         environment.install_project(conf, asv.repo.get_repo(conf), commit)
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))

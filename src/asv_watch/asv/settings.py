@@ -380,7 +380,7 @@ def _releases(
     """Return the environments of listed releases, which asv does not know."""
     environments: dict[str, list[EnvironmentSpec]] = {}
     for requirement, listed in declared.releases.items():
-        of_requirement = environments[requirement] = []
+        specs = environments[requirement] = []
         for entry in listed:
             release = {requirement: entry} if isinstance(entry, str) else dict(entry)
             needed_python = release.pop("python", "")
@@ -408,7 +408,7 @@ def _releases(
                 for name, pinned in newest.requirements.items()
                 if name.removeprefix("pip+") not in release
             }
-            of_requirement.append(
+            specs.append(
                 replace(
                     newest,
                     requirements={requirement: number, **release, **kept},

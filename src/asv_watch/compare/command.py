@@ -87,10 +87,10 @@ def compare(
     if named and all(text.endswith(".json") for text in named):
         names = labels.split(",") if labels else ()
         paths = list(map(Path, named))
-        of_files = compare_files(paths, names, cases=cases, sort=sort, only_changed=only_changed)
-        print(of_files.text)
-        write_answer(of_files.answer, json_file)
-        is_slower = of_files.is_slower and fail_if_slower
+        compared = compare_files(paths, names, cases=cases, sort=sort, only_changed=only_changed)
+        print(compared.text)
+        write_answer(compared.answer, json_file)
+        is_slower = compared.is_slower and fail_if_slower
         return ExitStatus.SLOWER if is_slower else ExitStatus.DONE
     if stored:
         print(compare_stored(root, before=before, after=after, cases=cases))
@@ -119,10 +119,10 @@ def compare(
         results.append(measured.between(old, new))
         before_name, after_name = versions[old].name, versions[new].name
         print(f"\n{compare_report.report(results[-1], before_name, after_name)}")
-        of_pair = compare_report.differences(results[-1], workplace.machine)
-        for difference in of_pair if last > 1 else ():
+        pair_differences = compare_report.differences(results[-1], workplace.machine)
+        for difference in pair_differences if last > 1 else ():
             difference.sides = [before_name, after_name]
-        differences += of_pair
+        differences += pair_differences
     ends = versions[0].name, versions[last].name
     write_answer(Answer("compare", *ends, differences), json_file)
     if measured.path is not None:

@@ -124,12 +124,12 @@ def _find(
         if not sides:
             raise _not_stored(text)
     pairs = [(old, new) for old in stored_sides[before] for new in stored_sides[after]]
-    alike = [
+    same_setup = [
         (old, new)
         for old, new in pairs
         if (old.machine, old.environment) == (new.machine, new.environment)
     ]
-    for choice in (pairs, alike):
+    for choice in (pairs, same_setup):
         if len(choice) == 1:
             return choice[0]
     listed = ", ".join(

@@ -389,13 +389,13 @@ def measure_round(
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
             _pin(processes, cores=2)
         samples: list[list[Number]] = [[] for _ in servers]
-        there = range(len(servers))[:: -1 if backwards else 1]
+        in_order = range(len(servers))[:: -1 if backwards else 1]
         fewest = FEWEST_SAMPLES if len(servers) > 1 else _FEWEST_SAMPLES_ALONE
         until = time.monotonic() + SECONDS
         while len(samples[0]) < MOST_SAMPLES and (
             time.monotonic() < until or len(samples[0]) < fewest
         ):
-            for index in (*there, *reversed(there)):
+            for index in (*in_order, *reversed(in_order)):
                 samples[index].append(servers[index].sample())
     except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
         for server in servers:
@@ -404,12 +404,12 @@ def measure_round(
     finally:
         end_cases(servers)
     numbers = []
-    for server, of_side, answer in zip(servers, samples, ready, strict=True):
-        if not all(0 < sample.value < math.inf for sample in of_side):
+    for server, side_samples, answer in zip(servers, samples, ready, strict=True):
+        if not all(0 < sample.value < math.inf for sample in side_samples):
             raise CaseFailedError(
                 "a sample is not finite or not above zero: the clock stood still", server
             )
-        numbers.append(_number_of(of_side, int(answer["calls"])))
+        numbers.append(_number_of(side_samples, int(answer["calls"])))
     return tuple(numbers)
 
 

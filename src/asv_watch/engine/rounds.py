@@ -144,11 +144,15 @@ class RoundsOfCases:
         opened.rounds.append(numbers)
         values = [number.value for number in numbers if number]
         if not case.is_timed:
-            alike = [[n.value for n in of_round if n] for of_round in opened.rounds]
-            repeats = case.measures == "value" and alike == [values] * _ROUNDS_TO_CALL_EXACT
+            values_by_round = [
+                [n.value for n in round_numbers if n] for round_numbers in opened.rounds
+            ]
+            repeats = (
+                case.measures == "value" and values_by_round == [values] * _ROUNDS_TO_CALL_EXACT
+            )
             is_exact = case.measures == "count" or repeats
-            has_ratio = min(map(min, alike)) > 0
-            if is_exact or (not has_ratio and len(alike) >= _ROUNDS_TO_CALL_EXACT):
+            has_ratio = min(map(min, values_by_round)) > 0
+            if is_exact or (not has_ratio and len(values_by_round) >= _ROUNDS_TO_CALL_EXACT):
                 self._close(case, exact=is_exact)
                 return "same" if len(set(values)) == 1 else "differs"
             if not has_ratio:
@@ -181,13 +185,13 @@ class RoundsOfCases:
         }
         ratios = {case: opened.ratios() for case, opened in ready.items()}
         self._spreads |= {
-            case: max(map(spread_of_rounds, of_pairs))
-            for case, of_pairs in ratios.items()
-            if of_pairs and all(of_pairs)
+            case: max(map(spread_of_rounds, case_pairs))
+            for case, case_pairs in ratios.items()
+            if case_pairs and all(case_pairs)
         }
         least = statistics.median(self._spreads.values()) if self._spreads else 0.0
-        for case, of_pairs in ratios.items():
-            measured = [MeasuredRatio(*estimate_ratio(pair, least)) for pair in of_pairs if pair]
+        for case, case_pairs in ratios.items():
+            measured = [MeasuredRatio(*estimate_ratio(pair, least)) for pair in case_pairs if pair]
             rounds = len(self.open[case].rounds)
             differs = any(verdict(ratio) is not Verdict.SAME for ratio in measured)
             if differs and rounds < DEFAULT.fewest_rounds:
@@ -321,9 +325,9 @@ def measure_cases(
     others = [case for case in cases if not case.is_timed]
     others.sort(key=lambda case: case.process)
     few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
-    of_others = dataclasses.replace(sampling, fewest_rounds=few)
+    sampling_of_others = dataclasses.replace(sampling, fewest_rounds=few)
     results = []
-    for alike, how in ((timed, sampling), (others, of_others)):
+    for alike, how in ((timed, sampling), (others, sampling_of_others)):
         if alike:
             rounds = RoundsOfCases(alike, len(sides), how, keep, kept)
             results += _measure_alike(sides, rounds, keep_round, budget)
@@ -408,8 +412,8 @@ def _measure(
         except MachineError as error:
             raise MachineError(f"{case.name} on {error}") from error
         else:
-            found = dict(zip(active, numbers, strict=True))
-            of_round: Round = tuple(found.get(index) for index in range(len(servers)))
-            keep_round(case, of_round)
-            return measured.add(case, of_round)
+            by_side = dict(zip(active, numbers, strict=True))
+            round_numbers: Round = tuple(by_side.get(index) for index in range(len(servers)))
+            keep_round(case, round_numbers)
+            return measured.add(case, round_numbers)
     return message

@@ -52,8 +52,8 @@ class Side:
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables of a process that imports its package."""
-        of_environment = dict(self.environment.variables)
-        return os.environ | of_environment | {"PYTHONPATH": str(self.source)}
+        declared = dict(self.environment.variables)
+        return os.environ | declared | {"PYTHONPATH": str(self.source)}
 
 
 def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:

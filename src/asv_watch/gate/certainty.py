@@ -90,14 +90,14 @@ def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
     )
 
 
-def times_as_bad(ratio: float, unit: str) -> float:
+def slowdown_factor(ratio: float, unit: str) -> float:
     """Return the slowdown factor of a head: how much slower or larger, or smaller."""
     return 1 / ratio if more_is_better(unit) else ratio
 
 
 def reaches(change: CaseRatio, threshold: float) -> bool:
     """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %)."""
-    worst = max(times_as_bad(end, change.unit) for end in change.interval)
+    worst = max(slowdown_factor(end, change.unit) for end in change.interval)
     return worst >= 1 + threshold
 
 

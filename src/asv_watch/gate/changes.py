@@ -55,9 +55,9 @@ def read_changes(repository: Path, before: str, after: str, paths: Sequence[str]
     identifiers: set[str] = set()
     is_traceable = True
     for path in paths:
-        where = f":(top,literal){path}"
+        spec = f":(top,literal){path}"
         diff = run_git(
-            repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", where
+            repository, "diff", "-U0", "--no-renames", "--no-ext-diff", before, after, "--", spec
         )
         file = f"{after}:{path}"
         text = (
@@ -97,7 +97,7 @@ def _functions(text: str) -> list[tuple[str, int, int]]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    of_special = {
+    class_of_method = {
         id(method): owner.name
         for owner in ast.walk(tree)
         if isinstance(owner, ast.ClassDef)
@@ -106,7 +106,7 @@ def _functions(text: str) -> list[tuple[str, int, int]]:
     }
     return [
         (
-            of_special.get(id(node), node.name),
+            class_of_method.get(id(node), node.name),
             min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]),
             node.end_lineno or node.lineno,
         )

@@ -56,7 +56,7 @@ def sentence(result: GateResult, threshold: float) -> str:
         return f"Undecided: building and choosing cases took all of {limit}; nothing was measured"
     if not result.cases:
         return "No changed file can change a measured value, so nothing was measured"
-    slower = result.of_state(CaseState.WORSE)
+    slower = result.in_state(CaseState.WORSE)
     measured = sum(case.is_measured for case in result.cases)
     passes = result.passes(threshold, "")
     undecided = passes and result.is_undecided(threshold)
@@ -64,17 +64,17 @@ def sentence(result: GateResult, threshold: float) -> str:
     answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
         answer += f", worst {_change(slower[0])}"
-    missing = len(result.of_state(CaseState.NOT_MEASURED))
+    missing = len(result.in_state(CaseState.NOT_MEASURED))
     others = (
         (
-            len(result.of_state(CaseState.NOT_CERTAIN)),
+            len(result.in_state(CaseState.NOT_CERTAIN)),
             f"{_slower(result)}, but not for certain after {limit}",
         ),
         (
             len(result.uncertain(threshold)),
             f"too noisy to exclude {quantities.share(threshold)}",
         ),
-        (len(result.of_state(CaseState.FAILED)), "failed"),
+        (len(result.in_state(CaseState.FAILED)), "failed"),
         (missing, f"not measured in {limit}" if passes else "not measured"),
     )
     more = [f"{count} {what}" for count, what in others if count]
@@ -84,7 +84,7 @@ def sentence(result: GateResult, threshold: float) -> str:
 def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
     """Say whether the gate passes, and why."""
     failing = len(result.failing(threshold))
-    failed = len(result.of_state(CaseState.FAILED))
+    failed = len(result.in_state(CaseState.FAILED))
     slower = f"{failing} {_slower(result)} by {quantities.share(threshold)} or more"
     if not result.passes(threshold, accepted):
         against = [slower] if failing and not accepted else []
@@ -125,7 +125,7 @@ def comment(result: GateResult, threshold: float, accepted: str = "", remedy: st
     """
     parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted)]
     parts += [remedy] if remedy else []
-    first, rest = (result.of_state(*states) for states in (_FIRST, _REST))
+    first, rest = (result.in_state(*states) for states in (_FIRST, _REST))
     end = [_how(result)] if result.cases else []
     state = _state(Stored(result, accepted))
     room = LONGEST - sum(map(len, (*parts, *end))) - len(state) - 500

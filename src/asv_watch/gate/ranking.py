@@ -97,8 +97,8 @@ def _source(nodes: Iterable[ast.AST]) -> str:
 def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
     """Return how near texts are by their names; a name that many texts have counts less."""
     named = [_named_in(text, names) for text in texts]
-    frequency = Counter(word for of_text in named for word in of_text)
-    return [sum(1 / frequency[word] for word in of_text) for of_text in named]
+    frequency = Counter(word for names in named for word in names)
+    return [sum(1 / frequency[word] for word in names) for names in named]
 
 
 def _named_in(text: str, names: Collection[str]) -> set[str]:

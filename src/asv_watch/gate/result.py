@@ -16,7 +16,7 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.gate.certainty import is_certain, reaches, times_as_bad, verdict_of
+from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor, verdict_of
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.rule import Verdict, is_too_noisy, judged
 
@@ -104,9 +104,9 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         """
         if self.exact is None:
             change = self.changes[-1] if self.changes else None
-            return times_as_bad(change.ratio, change.unit) if change else 0.0
+            return slowdown_factor(change.ratio, change.unit) if change else 0.0
         if self.exact.ratio is not None:
-            return times_as_bad(self.exact.ratio, self.exact.unit)
+            return slowdown_factor(self.exact.ratio, self.exact.unit)
         return math.inf if self.exact.verdict is Verdict.WORSE else 0.0
 
 
@@ -156,21 +156,21 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         is_uncertain = state is CaseState.WORSE and not is_certain(change)
         return CaseState.NOT_CERTAIN if is_uncertain else state
 
-    def of_state(self, *states: CaseState) -> list[GateCase]:
+    def in_state(self, *states: CaseState) -> list[GateCase]:
         """List the cases in some states, the largest change first."""
         cases = [case for case in self.cases if self.state(case) in states]
         return sorted(cases, key=lambda case: -case.factor)
 
     def failing(self, threshold: float) -> list[GateCase]:
         """List the cases that are slower by a share (0.03 is 3 %) or more."""
-        slower = self.of_state(CaseState.WORSE)
+        slower = self.in_state(CaseState.WORSE)
         return [case for case in slower if case.factor >= 1 + case.limit(threshold)]
 
     def uncertain(self, threshold: float) -> list[GateCase]:
         """List the cases not called slower whose interval reaches the threshold."""
         return [
             case
-            for case in self.of_state(CaseState.SAME, CaseState.NOISY)
+            for case in self.in_state(CaseState.SAME, CaseState.NOISY)
             if any(reaches(change, case.limit(threshold)) for change in case.changes)
         ]
 
@@ -181,19 +181,19 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         measured, or its interval reaches the threshold), or if cases are left although the
         interval of a measured one reaches the threshold.
         """
-        left = bool(self.of_state(CaseState.NOT_MEASURED))
+        left = bool(self.in_state(CaseState.NOT_MEASURED))
         uncertain = len(self.uncertain(threshold))
         is_any_known = sum(case.is_measured for case in self.cases) > uncertain
         return (
             not self.is_prepared
-            or bool(self.of_state(CaseState.NOT_CERTAIN))
+            or bool(self.in_state(CaseState.NOT_CERTAIN))
             or (bool(left or uncertain) and not is_any_known)
             or (left and bool(uncertain))
         )
 
     def passes(self, threshold: float, accepted: str) -> bool:
         """Tell whether no case failed and, unless slowdowns are accepted, `failing` is empty."""
-        return not self.of_state(CaseState.FAILED) and (
+        return not self.in_state(CaseState.FAILED) and (
             bool(accepted) or not self.failing(threshold)
         )
 

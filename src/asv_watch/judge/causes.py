@@ -83,11 +83,11 @@ def leading_operator(explanation: Explanation, ratio: float | None = None) -> Le
     differences = {name: after - before for name, (before, after) in times.items()}
     if _is_unknown(explanation, math.fsum(differences.values()), own, ratio):
         return None
-    alike = {name: value for name, value in differences.items() if value * own > 0}
-    name = max(alike, key=lambda name: abs(alike[name]), default="")
-    if not alike or abs(alike[name]) < _SMALLEST_PART * explanation.seconds[0]:
+    agreeing = {name: value for name, value in differences.items() if value * own > 0}
+    name = max(agreeing, key=lambda name: abs(agreeing[name]), default="")
+    if not agreeing or abs(agreeing[name]) < _SMALLEST_PART * explanation.seconds[0]:
         return None
-    return Leading(name, times[name], alike[name] / own)
+    return Leading(name, times[name], agreeing[name] / own)
 
 
 def _clear_times(explanation: Explanation) -> dict[str, tuple[float, float]]:

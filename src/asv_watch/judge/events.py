@@ -97,17 +97,17 @@ def find_events(history: History) -> tuple[Event, ...]:
     """
     order = history.order
     events: list[Event] = []
-    of_machine: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+    facts_by_machine: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     first_commits: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for (machine, environment), facts in history.facts.items():
         first_commits[machine].append((next(iter(facts)), environment))
-        of_machine[machine] = facts | of_machine[machine]
+        facts_by_machine[machine] = facts | facts_by_machine[machine]
         events += (
             Event(machine, environment, *change)
             for change in recorded_changes(facts.items())
             if change.fact.startswith(_OF_ENVIRONMENT)
         )
-    for machine, commits in of_machine.items():
+    for machine, commits in facts_by_machine.items():
         in_order = sorted(commits, key=order.__getitem__)
         events += (
             Event(machine, "", *change)
@@ -119,26 +119,26 @@ def find_events(history: History) -> tuple[Event, ...]:
             for commit, environment in first_commits[machine]
             if commit != in_order[0]
         )
-    events += _of_records(history)
-    events += _of_recipes(history)
+    events += _record_events(history)
+    events += _recipe_events(history)
     # Records repeat what asv stores of a machine, and many benchmarks change their recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
 
-def _of_records(history: History) -> Iterator[Event]:
-    of_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
+def _record_events(history: History) -> Iterator[Event]:
+    records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
     for (machine, environment), commits in history.recorded.items():
         runs = [(commit, record) for commit, records in commits.items() for record in records]
-        of_machine[machine] += runs
+        records_by_machine[machine] += runs
         for change in recorded_changes(environments_of(runs)):
             yield Event(machine, environment, *change)
-    for machine, runs in of_machine.items():
+    for machine, runs in records_by_machine.items():
         runs.sort(key=lambda run: (history.order[run[0]], run[1].at))
         for change in recorded_changes((commit, record.machine) for commit, record in runs):
             yield Event(machine, "", *change)
 
 
-def _of_recipes(history: History) -> Iterator[Event]:
+def _recipe_events(history: History) -> Iterator[Event]:
     for series in history.series:
         columns = series.columns.valued
         for row, fact, before, after in recipe_changes(columns):

@@ -111,9 +111,11 @@ def _steps(
 ) -> list[list[list[Step]]]:
     """Find the change points of each segment of each series."""
     steps_of_segments = iter(
-        find_all_steps((segment.values for of_series in segments for segment in of_series), known)
+        find_all_steps(
+            (segment.values for series_segments in segments for segment in series_segments), known
+        )
     )
-    return [[next(steps_of_segments) for _ in of_series] for of_series in segments]
+    return [[next(steps_of_segments) for _ in series_segments] for series_segments in segments]
 
 
 def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int, MeasuredCommits]:

@@ -112,19 +112,19 @@ class PairRatio:
 
 
 def _pair_ratio(
-    of_case: CaseRatio, estimate: Estimate, level: float, stored: tuple[CaseRatio, ...]
+    example: CaseRatio, estimate: Estimate, level: float, stored: tuple[CaseRatio, ...]
 ) -> PairRatio:
     """Return a ratio with values that belong to it.
 
     Args:
-        of_case: Any comparison of the same case.
+        example: Any comparison of the same case.
         estimate: The ratio.
         level: Mean logarithm of the values of both sides.
         stored: The comparisons of exactly the two versions.
     """
     return PairRatio(
-        of_case.case,
-        of_case.unit,
+        example.case,
+        example.unit,
         estimate.ratio,
         estimate.interval,
         math.exp(level - estimate.log / 2),
@@ -293,8 +293,8 @@ class MachineGraphs:
                 for ratio in comparison.ratios:
                     edges[ratio.case].append(Edge(*sides, ratio))
             self._releases[requirement] = {
-                case: CaseGraph(of_case, self.noise(of_case[-1].stored.kind))
-                for case, of_case in edges.items()
+                case: CaseGraph(case_edges, self.noise(case_edges[-1].stored.kind))
+                for case, case_edges in edges.items()
             }
         return self._releases[requirement]
 

@@ -57,9 +57,9 @@ def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[
     for change in suspected:
         together[_group(history.series[change.series])][change.commit].append(change)
     shared: set[tuple[int, int]] = set()
-    for group, of_commits in together.items():
+    for group, changes_by_commit in together.items():
         voters = _Voters(history, members[group])
-        for commit, changes in of_commits.items():
+        for commit, changes in changes_by_commit.items():
             votes = voters.votes(commit)
             shared |= {(change.series, commit) for change in changes if _is_shared(change, votes)}
     return shared
@@ -87,14 +87,14 @@ class _Voters:
         columns = [series.columns.valued for series in members]
         names = [history.layout.row(series.case) for series in members]
         self._rows = np.unique(names, return_inverse=True)[1]
-        self._counts = np.array([len(of_series.rows) for of_series in columns], np.intp)
+        self._counts = np.array([len(series_columns.rows) for series_columns in columns], np.intp)
         longest = int(self._counts.max())
         self._commits = np.full((len(members), longest), np.iinfo(np.intp).max)
         # Both sides are padded, so that every window lies within.
         self._values = np.full((len(members), longest + 2 * LEVEL_VALUES), np.nan)
-        for number, (of_series, count) in enumerate(zip(columns, self._counts, strict=True)):
-            self._commits[number, :count] = history.indices(of_series)
-            self._values[number, LEVEL_VALUES : LEVEL_VALUES + count] = of_series.values
+        for number, (series_columns, count) in enumerate(zip(columns, self._counts, strict=True)):
+            self._commits[number, :count] = history.indices(series_columns)
+            self._values[number, LEVEL_VALUES : LEVEL_VALUES + count] = series_columns.values
 
     def votes(self, commit: int) -> _Votes:
         """Return how far each series moved at a commit, by its neighbouring runs."""

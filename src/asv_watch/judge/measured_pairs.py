@@ -93,10 +93,10 @@ class MeasuredCommits:
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
         """Positions of the commits of each connected part, in order."""
-        of_part: dict[int, list[int]] = defaultdict(list)
+        positions_by_part: dict[int, list[int]] = defaultdict(list)
         for position, node in self.nodes.items():
-            of_part[self.graph.part(node)].append(position)
-        return tuple(map(tuple, of_part.values()))
+            positions_by_part[self.graph.part(node)].append(position)
+        return tuple(map(tuple, positions_by_part.values()))
 
     def all_pairs(self) -> Iterator[MeasuredPair]:
         """Yield every two commits that comparisons join; if these are too many, only `pairs`."""

@@ -30,21 +30,21 @@ NEWEST = 5
 class Detectable:
     """The smallest relative changes that comparisons on one machine can show."""
 
-    of_case: Mapping[str, float]
+    by_case: Mapping[str, float]
     """Maps the name of a case to its smallest change (0.015 is 1.5 %); at least one case."""
 
     @property
     def middle(self) -> float:
         """Median of the cases."""
-        return median(self.of_case.values())
+        return median(self.by_case.values())
 
     @property
     def ninth_decile(self) -> float:
         """90th percentile of the cases."""
-        return sorted(self.of_case.values())[math.ceil(0.9 * len(self.of_case)) - 1]
+        return sorted(self.by_case.values())[math.ceil(0.9 * len(self.by_case)) - 1]
 
     def __str__(self) -> str:
-        cases = quantities.counted(len(self.of_case), "case")
+        cases = quantities.counted(len(self.by_case), "case")
         middle, high = map(quantities.share, (self.middle, self.ninth_decile))
         return f"median {middle}, 90th percentile {high} of {cases}"
 
@@ -55,20 +55,20 @@ def detectable_changes(
     """Work out the smallest changes of each machine that compared any case."""
     return {
         machine: detectable_change(ratios, graphs[machine])
-        for machine, of_machine in comparisons.items()
-        if (ratios := [ratio for comparison in of_machine for ratio in comparison.times])
+        for machine, machine_comparisons in comparisons.items()
+        if (ratios := [ratio for comparison in machine_comparisons for ratio in comparison.times])
     }
 
 
 def detectable_change(ratios: Sequence[CaseRatio], graphs: MachineGraphs) -> Detectable:
     """Return the smallest changes that a machine's ratios show: at least one, the newest last."""
-    of_case: dict[str, list[CaseRatio]] = defaultdict(list)
+    ratios_by_case: dict[str, list[CaseRatio]] = defaultdict(list)
     for ratio in ratios:
-        of_case[ratio.case].append(ratio)
+        ratios_by_case[ratio.case].append(ratio)
     return Detectable(
         {
             case: smallest_change([graphs.single(ratio) for ratio in cases[-NEWEST:]])
-            for case, cases in of_case.items()
+            for case, cases in ratios_by_case.items()
         }
     )
 

@@ -125,20 +125,20 @@ def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[st
         versions: Commits to the versions of the package that they are.
     """
     if requirement:
-        of_requirement = graphs.releases(requirement)
+        case_graphs = graphs.releases(requirement)
 
-        def of_releases(case: str, before: str, after: str) -> PairRatio | None:
-            graph = of_requirement.get(case)
+        def ratio_of_releases(case: str, before: str, after: str) -> PairRatio | None:
+            graph = case_graphs.get(case)
             return graph.ratio(before, after) if graph else None
 
-        return of_releases
+        return ratio_of_releases
 
-    def of_versions(case: str, before: str, after: str) -> PairRatio | None:
+    def ratio_of_versions(case: str, before: str, after: str) -> PairRatio | None:
         graph = graphs.versions(case)
         pair = _nodes_of_versions(graph, versions, before, after) if graph else None
         return graph.ratio(*pair) if graph and pair else None
 
-    return of_versions
+    return ratio_of_versions
 
 
 def _nodes_of_versions(
@@ -250,16 +250,16 @@ def release_histories(
         with the most steps.
     """
     histories = []
-    for machine, of_machine in comparisons.items():
-        for requirement in dict.fromkeys(c.header.requirement for c in of_machine):
-            steps = release_steps(of_machine, requirement, versions, graphs[machine])
+    for machine, machine_comparisons in comparisons.items():
+        for requirement in dict.fromkeys(c.header.requirement for c in machine_comparisons):
+            steps = release_steps(machine_comparisons, requirement, versions, graphs[machine])
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
             if neighbours:
                 recipes = [step.recipe for step in neighbours]
                 nulls = tuple(
                     c
-                    for c in of_machine
+                    for c in machine_comparisons
                     if c.header.kind == "null"
                     and requirement in c.header.after.requirements
                     and c.header.recipe in recipes

@@ -111,19 +111,21 @@ def known_noise(
     Returns:
         For each series the standard deviation of the logarithm of a value, or ``None``.
     """
-    own = [own_noise(segment.values for segment in of_series) for of_series in segments]
+    own = [
+        own_noise(segment.values for segment in series_segments) for series_segments in segments
+    ]
     metrics = [
         (series.machine, series.case.labels.get("metric", ""), series.unit)
         for series in history.series
     ]
-    of_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
-    for metric, of_series in zip(metrics, own, strict=True):
-        if of_series.count:
-            of_metric.setdefault(metric, []).append(of_series)
-    pooled = {metric: pooled_noise(members) for metric, members in of_metric.items()}
-    others = {metric: middle_and_spread(members) for metric, members in of_metric.items()}
+    noises_by_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
+    for metric, series_noise in zip(metrics, own, strict=True):
+        if series_noise.count:
+            noises_by_metric.setdefault(metric, []).append(series_noise)
+    pooled = {metric: pooled_noise(members) for metric, members in noises_by_metric.items()}
+    others = {metric: middle_and_spread(members) for metric, members in noises_by_metric.items()}
     noises: list[float | None] = []
-    for metric, of_series in zip(metrics, own, strict=True):
-        noise = informed_noise(of_series, others.get(metric))
+    for metric, series_noise in zip(metrics, own, strict=True):
+        noise = informed_noise(series_noise, others.get(metric))
         noises.append(pooled.get(metric) if noise is None else noise)
     return tuple(noises)

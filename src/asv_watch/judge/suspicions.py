@@ -56,7 +56,7 @@ def find_suspicions(
     """
     suspicions = []
     later = sum(len(segment.values) for segment in segments)
-    for segment, of_segment in zip(segments, steps, strict=True):
+    for segment, segment_steps in zip(segments, steps, strict=True):
         later -= len(segment.values)
         commits: list[int] = segment.commits.tolist()
         suspicions += [
@@ -64,7 +64,7 @@ def find_suspicions(
                 commits[step.position - 1], commits[step.position], (step.before, step.after)
             )
             for step in _suspected(
-                segment.values.tolist(), of_segment, noise, MOST_NEW_RUNS - later
+                segment.values.tolist(), segment_steps, noise, MOST_NEW_RUNS - later
             )
             if step.before > 0 and step.after > 0
         ]
@@ -91,8 +91,8 @@ def _suspected(
 
 def smallest_jump(noise: float) -> float:
     """Return the smallest relative change that a newest run can show (0.1 is 10 %)."""
-    of_ratio = noise * math.sqrt(1 + MEDIAN_VARIANCE / LEVEL_VALUES)
-    return max(MINIMUM_EFFECT, math.expm1(NOISE_FACTOR * of_ratio))
+    spread = noise * math.sqrt(1 + MEDIAN_VARIANCE / LEVEL_VALUES)
+    return max(MINIMUM_EFFECT, math.expm1(NOISE_FACTOR * spread))
 
 
 def newest_jump(values: Sequence[float], noise: float, most: int) -> Step | None:
@@ -116,8 +116,8 @@ def newest_jump(values: Sequence[float], noise: float, most: int) -> Step | None
         changes = [math.log(value / level) for value in newest]
         if max(changes) < 0:
             changes = [-change for change in changes]
-        of_ratio = noise * math.sqrt(1 + MEDIAN_VARIANCE / len(earlier))
-        if min(changes) >= math.log1p(MINIMUM_EFFECT) and min(changes) > NOISE_FACTOR * of_ratio:
-            z = changes[-1] / of_ratio if of_ratio else math.inf
+        spread = noise * math.sqrt(1 + MEDIAN_VARIANCE / len(earlier))
+        if min(changes) >= math.log1p(MINIMUM_EFFECT) and min(changes) > NOISE_FACTOR * spread:
+            z = changes[-1] / spread if spread else math.inf
             return Step(cut, level, median(newest), z, cut, runs, confirmed=False)
     return None

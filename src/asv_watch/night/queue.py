@@ -92,10 +92,10 @@ class Situation:
         cases: set[str] = set()
         for comparison in self.comparisons:
             header = comparison.header
-            of_commit = header.after.commit == commit != header.before.commit
+            is_of_commit = header.after.commit == commit != header.before.commit
             release = environment.release
             same_release = header.before.release == header.after.release == release
-            if of_commit and same_release and header.kind != "reference":
+            if is_of_commit and same_release and header.kind != "reference":
                 cases |= {case.case for case in comparison.ratios}
                 cases |= {case.case for case in comparison.unmeasured}
         return cases
@@ -121,9 +121,9 @@ class Situation:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Changes of the cases that count, the newest commit first."""
-        return self._of_cases(self.findings.changes) if self.findings else ()
+        return self._selected_changes(self.findings.changes) if self.findings else ()
 
-    def _of_cases(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+    def _selected_changes(self, changes: Iterable[Change]) -> tuple[Change, ...]:
         """Return the changes of the cases that count."""
         series = self.history.series if self.history else ()
         return tuple(
@@ -135,7 +135,7 @@ class Situation:
         """Changes of this machine whose commits are to be compared, the newest commits first."""
         if self.history is None or self.findings is None:
             return []
-        unsure = *self.changes, *self._of_cases(self.findings.near)
+        unsure = *self.changes, *self._selected_changes(self.findings.near)
         return find_suspects(self.history, unsure, self.workplace.machine)
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:

@@ -156,7 +156,7 @@ class _Loader:
         setups = self._setups.items()
         self._add_compared_memory()
         series = tuple(self._series())
-        ran = {of_case.case.benchmark for of_case in series if of_case.columns.rows}
+        ran = {case_series.case.benchmark for case_series in series if case_series.columns.rows}
         shown = {
             name: benchmark
             for name, benchmark in self._runs.benchmarks.items()
@@ -165,8 +165,8 @@ class _Loader:
         measured = {commit for setup in self._setups.values() for commit in setup.files}
         measured |= {
             version.commit
-            for of_machine in self._comparisons.values()
-            for comparison in of_machine
+            for machine_comparisons in self._comparisons.values()
+            for comparison in machine_comparisons
             for version in (comparison.header.before, comparison.header.after)
             if comparison.header.before.commit != comparison.header.after.commit
         }
@@ -175,7 +175,9 @@ class _Loader:
             machines=self._machines,
             environments={name: env for name, (_, env) in sorted(self._environments.items())},
             benchmarks=shown,
-            series=tuple(of_case for of_case in series if of_case.case.benchmark in shown),
+            series=tuple(
+                case_series for case_series in series if case_series.case.benchmark in shown
+            ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
             facts={key: lasting_sampling(self._in_order(setup.facts)) for key, setup in setups},
@@ -221,12 +223,12 @@ class _Loader:
     def _series(self) -> Iterator[Series]:
         for (machine, environment), setup in self._setups.items():
             by_commit = self._in_order(setup.runs)
-            of_cases: list[dict[int, Run]] = [{} for _ in self._runs.cases]
+            runs_by_case: list[dict[int, Run]] = [{} for _ in self._runs.cases]
             for index, runs in enumerate(by_commit.values()):
                 for number, run in runs.items():
-                    of_cases[number][index] = run
+                    runs_by_case[number][index] = run
             hashes = tuple(by_commit)
-            for case, of_case in zip(self._runs.cases, of_cases, strict=True):
+            for case, case_runs in zip(self._runs.cases, runs_by_case, strict=True):
                 benchmark = self._runs.benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
@@ -234,7 +236,7 @@ class _Loader:
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    columns=RunColumns(hashes, tuple(of_case.values()), tuple(of_case)),
+                    columns=RunColumns(hashes, tuple(case_runs.values()), tuple(case_runs)),
                 )
 
     def _load_machine(self, folder: Path) -> None:
@@ -310,8 +312,8 @@ class _Loader:
             self._problem(path, f"it repeats {same}, of the same commit and environment")
             return
         setup.files[commit] = path.name
-        of_newest = self._environments.get(environment)
-        if of_newest is None or of_newest[0] < self._order[commit]:
+        newest = self._environments.get(environment)
+        if newest is None or newest[0] < self._order[commit]:
             self._environments[environment] = self._order[commit], content.environment(environment)
         setup.facts[commit] = content.facts | sampling_facts(content)
         if records:

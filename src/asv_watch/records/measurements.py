@@ -106,9 +106,9 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     def numbers(self, *versions: int) -> list[tuple[float, ...]]:
         """Return the rounds in which all of these versions, by index, gave a number."""
-        chosen = ([of_round[version] for version in versions] for of_round in self.rounds)
-        rounds = (tuple(n for n in of_round if n is not None) for of_round in chosen)
-        return [of_round for of_round in rounds if len(of_round) == len(versions)]
+        chosen = ([numbers[version] for version in versions] for numbers in self.rounds)
+        rounds = (tuple(n for n in numbers if n is not None) for numbers in chosen)
+        return [numbers for numbers in rounds if len(numbers) == len(versions)]
 
     def value(self, version: int) -> float | None:
         """Return the value of a version: the median over its rounds, in ``unit``."""
@@ -130,7 +130,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         if not all(0 < ratio < math.inf for ratio in ratios):
             raise ValueError("a round has no ratio")
         ratio, interval = estimate_ratio(ratios, self.least_spread)
-        old, new = (statistics.median(of_side) for of_side in zip(*rounds, strict=True))
+        old, new = (statistics.median(side_numbers) for side_numbers in zip(*rounds, strict=True))
         return CaseRatio(self.case, self.at, ratios, ratio, interval, old, new, self.unit)
 
     def _unmeasured(self, before: int, after: int) -> Unmeasured:
@@ -209,7 +209,7 @@ def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
             if isinstance(record, Measurement | Header):
                 continue
             try:
-                result = _of_pair(record, before, count)
+                result = _pair_result(record, before, count)
             except (ValueError, OverflowError) as error:
                 damaged = f"line {number} is not a valid case ({error}); it was left out"
                 problems.append(Problem(str(path), damaged))
@@ -227,10 +227,10 @@ def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
     return comparisons, problems
 
 
-def _of_pair(record: MeasuredCase | CaseResult, before: int, versions: int) -> CaseResult:
+def _pair_result(record: MeasuredCase | CaseResult, before: int, versions: int) -> CaseResult:
     if not isinstance(record, MeasuredCase):
         return record
-    if any(len(of_round) != versions for of_round in record.rounds):
+    if any(len(numbers) != versions for numbers in record.rounds):
         raise ValueError(f"a round has not {versions} numbers")
     return record.between(before, before + 1)
 

@@ -40,12 +40,12 @@ def sampling_facts(content: ResultFile) -> dict[str, str]:
     return {_SAMPLING: "one" if set(numbers) == {1} else "several"}
 
 
-def lasting_sampling(of_commits: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+def lasting_sampling(facts_by_commit: Mapping[str, dict[str, str]]) -> dict[str, dict[str, str]]:
     """Correct the `sampling_facts` of a single commit, so that no series is split there."""
-    recorded = [commit for commit, facts in of_commits.items() if _SAMPLING in facts]
-    corrected = dict(of_commits)
+    recorded = [commit for commit, facts in facts_by_commit.items() if _SAMPLING in facts]
+    corrected = dict(facts_by_commit)
     for before, commit, after in zip(recorded, recorded[1:], recorded[2:], strict=False):
-        around = {of_commits[before][_SAMPLING], of_commits[after][_SAMPLING]}
+        around = {facts_by_commit[before][_SAMPLING], facts_by_commit[after][_SAMPLING]}
         if len(around) == 1:
-            corrected[commit] = {**of_commits[commit], _SAMPLING: around.pop()}
+            corrected[commit] = {**facts_by_commit[commit], _SAMPLING: around.pop()}
     return corrected

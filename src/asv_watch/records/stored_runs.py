@@ -145,7 +145,7 @@ class RunReader:
                 columns.append([None] * row.count)
         started_at = row.started_at
         unusable = 0
-        of_row: dict[int, Run] = {}
+        row_runs: dict[int, Run] = {}
         for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
                 if is_finite_number(value):
@@ -158,31 +158,31 @@ class RunReader:
                 reason = f"it gave no finite number: {value!r}"
                 run = Run(Outcome.FAILED, None, reason, started_at)
             if run is not NEVER_RUN:
-                of_row[number] = run
+                row_runs[number] = run
         is_peak = self._benchmarks[name].type == PRIVATE
-        runs.update(self._by_metric(of_row, reports) if is_peak else of_row)
+        runs.update(self._by_metric(row_runs, reports) if is_peak else row_runs)
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _by_metric(
-        self, of_row: Mapping[int, Run], reports: Mapping[str, Report]
+        self, row_runs: Mapping[int, Run], reports: Mapping[str, Report]
     ) -> Iterator[tuple[int, Run]]:
         """Yield the runs of a row of peak memory, those of asv as runs of resident memory.
 
         A run without a value is of the metric of the others in its row.
         """
-        of_asv = {
+        from_asv = {
             number
-            for number, run in of_row.items()
+            for number, run in row_runs.items()
             if run.point is not None
             and not (
                 reports and (report := reports.get(self.cases[number].name)) and report.rounds
             )
         }
-        for number, run in of_row.items():
-            is_of_asv = bool(of_asv) if run.point is None else number in of_asv
-            yield (self._resident[number] if is_of_asv else number), run
+        for number, run in row_runs.items():
+            is_from_asv = bool(from_asv) if run.point is None else number in from_asv
+            yield (self._resident[number] if is_from_asv else number), run
 
     def _layout(self, name: str, row: Row) -> list[int | None]:
         """Return today's case at each index of a row, ``None`` if the suites have none."""

@@ -108,7 +108,7 @@ def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_a
     listed: Entries = {}
     for name, entry in entries.items():
         new = {key: value for key, value in entry.items() if key != _OF_ONE_RUN}
-        before = [of_list[name] for of_list in known if name in of_list]
+        before = [stored[name] for stored in known if name in stored]
         same = [old for old in before if old == new | {_SUITES_AT: old.get(_SUITES_AT)}]
         listed[name] = same[0] if same else new | {_SUITES_AT: suites_at}
     _write(own, listed)

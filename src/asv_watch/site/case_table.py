@@ -80,9 +80,9 @@ def case_table(contents: Contents) -> CaseTable:
     """Name all cases of a project, and put them in order."""
     layout = contents.layout
     in_order = sorted(contents.series, key=lambda row: layout.group_order(row.benchmark))
-    of_case = {summary.series.case.name: summary for summary in in_order}
-    rows = {name: _row(summary, layout) for name, summary in of_case.items()}
-    columns = {name: layout.column(summary.labels) for name, summary in of_case.items()}
+    summaries = {summary.series.case.name: summary for summary in in_order}
+    rows = {name: _row(summary, layout) for name, summary in summaries.items()}
+    columns = {name: layout.column(summary.labels) for name, summary in summaries.items()}
     index_of_row = {row: index for index, row in enumerate(dict.fromkeys(rows.values()))}
     orders = _orders(contents)
     shown_columns = sorted(
@@ -98,7 +98,7 @@ def case_table(contents: Contents) -> CaseTable:
                 index_of_column[columns[name]],
                 _title(rows[name], columns[name], layout),
             )
-            for name, summary in of_case.items()
+            for name, summary in summaries.items()
         ),
         key=lambda case: (case.row, case.column),
     )

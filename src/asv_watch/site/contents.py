@@ -192,20 +192,20 @@ def contents_of(
     series = tuple(
         SeriesSummary(
             index=index,
-            series=of_case,
+            series=case_series,
             benchmark=benchmark,
             metric=metric_of[benchmark.name],
-            environment=history.environments[of_case.environment],
-            row=layout.row(of_case.case),
+            environment=history.environments[case_series.environment],
+            row=layout.row(case_series.case),
             group=layout.group(benchmark),
-            commits=history.indices(of_case.columns.valued),
+            commits=history.indices(case_series.columns.valued),
             change=newest_change.get(index),
             measured=tuple(measured.get(index, ())),
             noise=findings.noise[index],
             behind=behind[index],
         )
-        for index, of_case in enumerate(history.series)
-        for benchmark in [history.benchmarks[of_case.case.benchmark]]
+        for index, case_series in enumerate(history.series)
+        for benchmark in [history.benchmarks[case_series.case.benchmark]]
     )
     return Contents(
         history=history,
@@ -242,9 +242,9 @@ def _setups(history: History) -> tuple[Setup, ...]:
         members[setup_key(series)].append(series)
         series_of_machine[series.machine] += bool(series.columns.valued.rows)
     setups = [
-        _setup(history, key, of_setup)
-        for key, of_setup in sorted(members.items(), key=lambda member: member[0])
-        if any(series.columns.rows for series in of_setup)
+        _setup(history, key, setup_series)
+        for key, setup_series in sorted(members.items(), key=lambda member: member[0])
+        if any(series.columns.rows for series in setup_series)
     ]
     newest_of: dict[str, int] = {}
     for setup in setups:
@@ -252,16 +252,16 @@ def _setups(history: History) -> tuple[Setup, ...]:
         newest_of[name] = max(newest_of.get(name, -1), setup.newest)
     enough = _LEAST_SHARE * max(series_of_machine.values(), default=0)
 
-    def of_machine(setup: Setup) -> tuple[bool, int, int, str]:
+    def machine_order(setup: Setup) -> tuple[bool, int, int, str]:
         name = setup.machine.name
         count = series_of_machine[name]
         return (count < enough, -newest_of[name], -count, name)
 
-    def of_environment(setup: Setup) -> tuple[int, Version]:
+    def environment_order(setup: Setup) -> tuple[int, Version]:
         return (setup.newest, order_of_release(setup.environment))
 
-    newest_first = sorted(setups, key=of_environment, reverse=True)
-    return tuple(sorted(newest_first, key=of_machine))
+    newest_first = sorted(setups, key=environment_order, reverse=True)
+    return tuple(sorted(newest_first, key=machine_order))
 
 
 def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
@@ -293,10 +293,10 @@ def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) ->
     measured: list[int] = np.unique(np.concatenate(indices)).tolist()
     outcomes = Counter(
         series.last.outcome.value
-        for series, of_series in zip(members, indices, strict=True)
-        if len(of_series) and of_series[-1] == measured[-1]
+        for series, commits in zip(members, indices, strict=True)
+        if len(commits) and commits[-1] == measured[-1]
     )
-    records = [of_commit[-1] for of_commit in history.recorded.get(key, {}).values()]
+    records = [commit_records[-1] for commit_records in history.recorded.get(key, {}).values()]
     return Setup(
         machine=history.machines[key[0]],
         environment=history.environments[key[1]],

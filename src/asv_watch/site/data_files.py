@@ -150,13 +150,13 @@ def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
     if kind_of(row.benchmark) not in {"time", "memory"}:
         return 0.0
     detectable = contents.findings.detectable.get(row.series.machine)
-    compared = detectable.of_case.get(row.series.case.name) if detectable else None
+    compared = detectable.by_case.get(row.series.case.name) if detectable else None
     return compared or (0.0 if row.noise is None else smallest_jump(row.noise))
 
 
 def _comparisons(contents: Contents) -> dict[str, list[Json]]:
     """Return all interleaved comparisons of each case, the newest first."""
-    of_cases: dict[str, list[tuple[int, Json]]] = defaultdict(list)
+    listed: dict[str, list[tuple[int, Json]]] = defaultdict(list)
     for machine, comparisons in contents.history.comparisons.items():
         graphs = contents.findings.graphs[machine]
         for comparison in comparisons:
@@ -172,10 +172,10 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
                     "before": sides[0],
                     "after": sides[1],
                 }
-                of_cases[ratio.case].append((ratio.at, shown | compared(graphs.single(ratio))))
+                listed[ratio.case].append((ratio.at, shown | compared(graphs.single(ratio))))
     return {
-        case: [shown for _, shown in sorted(of_case, key=lambda entry: -entry[0])]
-        for case, of_case in of_cases.items()
+        case: [shown for _, shown in sorted(entries, key=lambda entry: -entry[0])]
+        for case, entries in listed.items()
     }
 
 

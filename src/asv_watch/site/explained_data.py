@@ -20,16 +20,16 @@ _NEWEST = 3
 
 def explained_cases(contents: Contents) -> dict[str, list[Json]]:
     """Return the explanations of each case, the newest first."""
-    of_case: dict[str, list[tuple[str, StoredExplanation]]] = defaultdict(list)
+    explanations_by_case: dict[str, list[tuple[str, StoredExplanation]]] = defaultdict(list)
     for machine, stored in contents.history.explanations.items():
         for explanation in stored:
-            of_case[explanation.case].append((machine, explanation))
+            explanations_by_case[explanation.case].append((machine, explanation))
     return {
         case: [
             _shown(machine, explanation, contents.layout)
             for machine, explanation in sorted(found, key=lambda entry: -entry[1].at)[:_NEWEST]
         ]
-        for case, found in of_case.items()
+        for case, found in explanations_by_case.items()
     }
 
 

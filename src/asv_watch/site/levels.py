@@ -182,9 +182,9 @@ def _row(
     published: Mapping[str, Sequence[Json]],
 ) -> Json:
     drawn = []
-    for name, of_line in lines.items():
-        least = min(of_line, key=lambda level: level.value)
-        most = max(of_line, key=lambda level: level.value)
+    for name, points in lines.items():
+        least = min(points, key=lambda level: level.value)
+        most = max(points, key=lambda level: level.value)
         drawn.append(
             {
                 "look": looks.get(name, ""),
@@ -206,7 +206,7 @@ def _row(
                         + f": {_text(level)} on {level.summary.series.machine}",
                         "href": f"#/case?{urlencode({'s': level.summary.series.case.name})}",
                     }
-                    for level in of_line
+                    for level in points
                 ],
                 "ends": [
                     {
@@ -226,8 +226,8 @@ def _versus(lines: Lines) -> str:
     """Say how the fastest levels of two lines compare, from values of separate runs."""
     fastest = {
         name: min(values)
-        for name, of_line in lines.items()
-        if (values := [level.value for level in of_line if level.summary.metric.label == "time"])
+        for name, points in lines.items()
+        if (values := [level.value for level in points if level.summary.metric.label == "time"])
     }
     if len(fastest) != 2:
         return ""

@@ -14,7 +14,12 @@ from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.release_grid import brief_titles, compare_address, timed_cases, where
+from asv_watch.site.release_grid import (
+    brief_titles,
+    compare_address,
+    machine_with_processor,
+    timed_cases,
+)
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
@@ -105,7 +110,7 @@ def _sentences(
         ],
         "why": [_why(entry, titles[entry.case], name) for entry in largest],
         "where": f"All times{f' of {common}' if common else ''} are from "
-        f"{where(history, contents)}: {counted(len(titles), 'case')} with {name} "
+        f"{machine_with_processor(history, contents)}: {counted(len(titles), 'case')} with {name} "
         f"{history.releases[0]} to {history.releases[-1]}.",
     }
 

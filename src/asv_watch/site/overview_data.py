@@ -141,7 +141,7 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
             continue
         summed = summed_up(history, table, main)
         name = f"{history.requirement} {step.after}".strip()
-        of_kind = {
+        summaries = {
             kind: summary_of(
                 ratio
                 for case, ratio in step.ratios.items()
@@ -153,15 +153,15 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
             "name": name,
             "before": step.before,
             "machine": history.machine,
-            "sentence": _release_sentence(name, of_kind),
-            **of_kind,
+            "sentence": _release_sentence(name, summaries),
+            **summaries,
         }
     return None
 
 
-def _release_sentence(name: str, of_kind: Mapping[str, Json]) -> str:
+def _release_sentence(name: str, summaries: Mapping[str, Json]) -> str:
     """Return in how many cases a release changed the time, and in how many peak memory."""
-    time, memory = of_kind["time"], of_kind["memory"]
+    time, memory = summaries["time"], summaries["memory"]
     sentences = []
     if time["count"]:
         faster, slower = time["better"], time["worse"]

@@ -39,7 +39,7 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
         main_groups: Groups whose cases have a chart; all others stand in tables alone.
     """
     return [
-        _of_machine(history, contents, table, main_groups)
+        _history_data(history, contents, table, main_groups)
         for history in contents.findings.release_histories
     ]
 
@@ -57,11 +57,11 @@ def compared(ratio: PairRatio) -> Json:
     }
 
 
-def _of_machine(
+def _history_data(
     history: ReleaseHistory, contents: Contents, table: CaseTable, main_groups: set[str]
 ) -> Json:
     steps = history.steps
-    of_machine = contents.history.comparisons[history.machine]
+    comparisons = contents.history.comparisons[history.machine]
     measured = {case for step in steps for case in (*step.commits, *step.values)}
     cases = sorted(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
@@ -91,7 +91,7 @@ def _of_machine(
         "method": _method(history, contents.findings.graphs[history.machine]),
         "failed": [
             {"version": release, "reason": names.exception_line(reason)}
-            for release, reason in failed_releases(of_machine, history.requirement).items()
+            for release, reason in failed_releases(comparisons, history.requirement).items()
         ],
     }
 
@@ -143,7 +143,7 @@ def summary_of(ratios: Iterable[PairRatio]) -> Json:
 
 
 def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> Json:
-    of_kind = {
+    summaries = {
         kind: summary_of(
             ratio for case, ratio in step.ratios.items() if case in summed and ratio.kind == kind
         )
@@ -152,7 +152,7 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> J
     return {
         "before": step.before,
         "after": step.after,
-        **of_kind,
+        **summaries,
         "ratios": [
             {"case": index_of[case]} | compared(ratio) for case, ratio in step.ratios.items()
         ],

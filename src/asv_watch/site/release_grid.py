@@ -51,8 +51,8 @@ def release_grid(contents: Contents, table: CaseTable, main: set[str]) -> Json |
     for history in sorted(histories, key=lambda history: not history.requirement):
         cases = timed_cases(history, table, main)
         if any(step.times.get(case) for step in history.steps for case in cases):
-            return _of_releases(history, cases, contents, table)
-    return _of_commits(contents, table)
+            return _table_of_releases(history, cases, contents, table)
+    return _table_of_commits(contents, table)
 
 
 def timed_cases(history: ReleaseHistory, table: CaseTable, main: set[str]) -> list[str]:
@@ -62,7 +62,7 @@ def timed_cases(history: ReleaseHistory, table: CaseTable, main: set[str]) -> li
     return sorted(shown, key=table.index_of.__getitem__)
 
 
-def _of_releases(
+def _table_of_releases(
     history: ReleaseHistory, cases: Sequence[str], contents: Contents, table: CaseTable
 ) -> Json:
     explanations = contents.history.explanations.get(history.machine, ())
@@ -80,7 +80,8 @@ def _of_releases(
     return {
         "title": f"What each {kind} changed",
         "note": [
-            f"Time{f' of {common}' if common else ''} on {where(history, contents)}, per cent "
+            f"Time{f' of {common}' if common else ''} on "
+            f"{machine_with_processor(history, contents)}, per cent "
             f"against the {'release' if history.requirement else 'version'} before.",
             "Blank: no change that the comparison could show.",
             *(
@@ -95,7 +96,7 @@ def _of_releases(
     }
 
 
-def where(history: ReleaseHistory, contents: Contents) -> str:
+def machine_with_processor(history: ReleaseHistory, contents: Contents) -> str:
     """Return the machine that compared releases, with its processor."""
     cpu = contents.history.machines[history.machine].facts.get("cpu", "")
     return f"{history.machine} ({cpu})" if cpu else history.machine
@@ -169,7 +170,7 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
     }
 
 
-def _of_commits(contents: Contents, table: CaseTable) -> Json | None:
+def _table_of_commits(contents: Contents, table: CaseTable) -> Json | None:
     """Return the newest commits with measured changes of times."""
     changes = [
         change
@@ -180,8 +181,8 @@ def _of_commits(contents: Contents, table: CaseTable) -> Json | None:
     shown = [change for change in changes if change.commit in commits]
     if not shown:
         return None
-    of_series = {contents.series[change.series].series.case.name for change in shown}
-    cases = sorted(of_series, key=table.index_of.__getitem__)[:MOST_ROWS]
+    changed = {contents.series[change.series].series.case.name for change in shown}
+    cases = sorted(changed, key=table.index_of.__getitem__)[:MOST_ROWS]
     columns = [_commit_column(contents, table, commit, shown) for commit in commits]
     machines = sorted({contents.history.series[change.series].machine for change in shown})
     return {

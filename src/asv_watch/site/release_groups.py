@@ -13,9 +13,9 @@ from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
 
-_MOST_ALIKE = 0.6
+_LEAST_SHARE = 0.6
 """Memory is one line if this share of the cases moved in one direction."""
-_FEWEST_ALIKE = 3
+_FEWEST_CASES = 3
 
 
 def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: ReleaseCauses) -> Json:
@@ -72,14 +72,14 @@ def _memory_text(step: ReleaseStep, differing: Sequence[str]) -> str:
         return f"Peak memory: no change in {counted(count, 'case')}."
     ratios = [step.ratios[case] for case in differing]
     grown = [ratio for ratio in ratios if ratio.ratio > 1]
-    alike = max(grown, [ratio for ratio in ratios if ratio.ratio < 1], key=len)
-    if len(alike) < _FEWEST_ALIKE or len(alike) < _MOST_ALIKE * count:
+    same_direction = max(grown, [ratio for ratio in ratios if ratio.ratio < 1], key=len)
+    if len(same_direction) < _FEWEST_CASES or len(same_direction) < _LEAST_SHARE * count:
         return f"Peak memory: changed in {len(differing)} of {counted(count, 'case')}."
-    middle = median(ratio.ratio for ratio in alike)
+    middle = median(ratio.ratio for ratio in same_direction)
     amount = quantities.quantity(
-        median(abs(ratio.after - ratio.before) for ratio in alike), "bytes"
+        median(abs(ratio.after - ratio.before) for ratio in same_direction), "bytes"
     )
     return (
-        f"Peak memory: {quantities.change(middle, 'memory')} in {len(alike)} of "
+        f"Peak memory: {quantities.change(middle, 'memory')} in {len(same_direction)} of "
         f"{counted(count, 'case')}, {'up' if middle > 1 else 'down'} by {amount} in the median."
     )

@@ -34,12 +34,12 @@ def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Mark
     series = history.series[change.series]
     commit = history.commits[change.commit]
     release = history.environments[series.environment].release
-    where = names.short_labels(history.environments.values())[series.environment]
+    environment = names.short_labels(history.environments.values())[series.environment]
     quoted = code if markup == "markdown" else str
     title = f"{quoted(titles.title(series.case.name))}: {change.verdict}, {size(change)}"
     before, after = (quantities.quantity(value, series.unit) for value in change.values)
     facts = {
-        "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(where)}: "
+        "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(environment)}: "
         f"{before} before, {after} after",
         "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
         f"{quantities.day(commit.date)}",

@@ -91,15 +91,15 @@ def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> 
     """
     if not row.has_value or not shown:
         return {"steps": [[0, _WHOLE]], "runs": [None] * len(shown)}
-    of_series = stretches(contents, row)
-    firsts = [stretch.first for stretch in of_series]
+    series_stretches = stretches(contents, row)
+    firsts = [stretch.first for stretch in series_stretches]
     values = dict(
         zip(row.commits.tolist(), row.series.columns.valued.values.tolist(), strict=True)
     )
     steps: list[list[int]] = []
     runs: list[int | None] = []
     for position, commit in enumerate(shown):
-        stretch = of_series[max(0, bisect_right(firsts, commit) - 1)]
+        stretch = series_stretches[max(0, bisect_right(firsts, commit) - 1)]
         level = round(min(stretch.level * _WHOLE, _FARTHEST))
         if not steps or steps[-1][1] != level:
             steps.append([position, level])

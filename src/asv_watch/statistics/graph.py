@@ -273,8 +273,8 @@ class RatioGraph(Generic[Node]):
         parts = shares**2 * self._variances
         variance = float(parts.sum())
         # Welch and Satterthwaite's degrees of freedom of a sum of variances
-        of_rounds = float((parts**2 / self._freedoms).sum())
-        freedom = variance**2 / of_rounds if of_rounds else math.inf
+        denominator = float((parts**2 / self._freedoms).sum())
+        freedom = variance**2 / denominator if denominator else math.inf
         return Estimate(float(self._levels[last] - self._levels[first]), variance, freedom)
 
     @property

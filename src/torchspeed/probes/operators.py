@@ -80,11 +80,11 @@ def parse_kernels(text: str) -> list[Kernel]:
         fields = line.split(",")
         if not line.startswith(("onednn_verbose", "dnnl_verbose")) or "exec" not in fields:
             continue
-        at = fields.index("exec")
-        if len(fields) < at + 6:
+        start = fields.index("exec")
+        if len(fields) < start + 6:
             continue
         kernel = Kernel(
-            primitive=fields[at + 2], implementation=fields[at + 3], problem=fields[-2]
+            primitive=fields[start + 2], implementation=fields[start + 3], problem=fields[-2]
         )
         if kernel not in kernels:
             kernels.append(kernel)

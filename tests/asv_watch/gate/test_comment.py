@@ -83,7 +83,7 @@ def test_less_is_worse_where_more_is_better() -> None:
     )
     worse = [case.case for case in measured.failing(0.1)]
     assert worse == ["s.track_c", "s.track_a", "s.track_d"]
-    assert [case.case for case in measured.of_state(CaseState.BETTER)] == ["s.track_b"]
+    assert [case.case for case in measured.in_state(CaseState.BETTER)] == ["s.track_b"]
     assert measured.uncertain(0.03) == []
     assert sentence(measured, 0.1) == "3 of 5 cases worse, worst +15.0 %"
 
