@@ -43,10 +43,10 @@ class Declared(msgspec.Struct, frozen=True):
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
     preload_for: dict[str, str] = {}
-    """Module to the regular expression of the cases for which it is imported too, so that others
-    need not wait for it."""
+    """Maps a module to the regular expression of the cases for which it is imported too, so that
+    others need not wait for it."""
     fork_safe_from: dict[str, str] = {}
-    """Requirement to its first release with which a forked process is as fast as any other."""
+    """Maps a requirement to its first release whose forked processes are as fast as others."""
     gpu_cases: str = ""
     """Regular expression of the cases that use a GPU, which must never be initialised in a process
     that forks, and has its memory for one case; empty for none."""
@@ -72,8 +72,8 @@ class Declared(msgspec.Struct, frozen=True):
     """How far nights go back: to a commit, to a date, or for a number of commits; empty for the
     branch's first commit."""
     releases: dict[str, list[str | dict[str, str]]] = {}
-    """Requirement to those of its releases that are compared, the newest first; each alone, or
-    with the releases of other packages that it needs and the range of its ``python``."""
+    """Maps a requirement to those of its releases that are compared, the newest first; each alone,
+    or with the releases of other packages that it needs and the range of its ``python``."""
     release_cases: str = ""
     """Regular expression of the cases that releases are compared with; of them those of the short
     set."""

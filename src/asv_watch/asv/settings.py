@@ -145,9 +145,9 @@ class Configuration:
     project: str = ""
     """Name of the project, and of its distribution."""
     releases: Mapping[str, tuple[EnvironmentSpec, ...]] = field(default_factory=dict)
-    """Requirement to those of its releases that are compared with their neighbours, the newest
-    first (`asv-watch releases`). asv knows no environment of theirs; apart from what a release
-    names they are like the first environment of the matrix."""
+    """Maps a requirement to those of its releases that are compared with their neighbours, the
+    newest first (`asv-watch releases`). asv does not know their environments, which are like the
+    first environment of the matrix apart from what a release names."""
 
     @property
     def work_folder(self) -> Path:

@@ -1,8 +1,8 @@
 """Compares the commits of changes that only separate runs or one comparison show.
 
-Separate runs may have been disturbed. A single comparison of thirty cases a night now and then
-shows a change that is none, at a confidence of 99 %. A change that two comparisons show is real.
-The comparison is stored with kind ``confirm``, and all comparisons of two commits count
+Separate runs may have been disturbed. With thirty cases a night and a confidence of 99 %, a single
+comparison now and then shows a change that does not exist. A change that two comparisons show is
+real. The comparison is stored with kind ``confirm``, and all comparisons of two commits count
 (`asv_watch.judge.graph`).
 """
 

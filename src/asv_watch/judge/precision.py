@@ -90,8 +90,8 @@ def noise_in_words(ratios: Sequence[PairRatio]) -> str:
     false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
     return (
         f"{quantities.share(noise_together(sizes))} (standard deviation), "
-        f"{quantities.share(math.expm1(max(sizes)))} at worst; "
-        f"{false_alarms or 'none'} of them counted as a change"
+        f"{quantities.share(math.expm1(max(sizes)))} at worst. "
+        f"{false_alarms or 'None'} of them counted as a change"
     )
 
 

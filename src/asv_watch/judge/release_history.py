@@ -122,7 +122,7 @@ def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[st
     Args:
         graphs: Of the machine.
         requirement: Whose releases they are; versions of the package itself if empty.
-        versions: Commits to the versions of the package that they are.
+        versions: Maps commits to the versions of the package that they are.
     """
     if requirement:
         case_graphs = graphs.releases(requirement)
@@ -174,11 +174,11 @@ def release_steps(
     Args:
         comparisons: those of one machine, oldest first.
         requirement: whose releases were compared; the package's own if empty.
-        versions: commits to the versions of the package that they are.
+        versions: maps commits to the versions of the package that they are.
         graphs: graphs of the same comparisons, if they are known already.
 
     Returns:
-        The older and the later release to what was compared of them.
+        Maps the older and the later release to their comparisons.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
     compared: dict[tuple[str, str], dict[str, None]] = {}
@@ -218,7 +218,7 @@ def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -
         requirement: whose releases they are.
 
     Returns:
-        Each such release, as ``numpy 2.4.0``, to the reason.
+        Maps each such release, as ``numpy 2.4.0``, to the reason.
     """
     reasons: dict[str, str] = {}
     for comparison in comparisons:
@@ -240,9 +240,9 @@ def release_histories(
     """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
-        comparisons: Machine to its comparisons, oldest first.
-        graphs: Machine to the graphs of the same comparisons.
-        versions: Commits to the versions of the package that they are.
+        comparisons: Maps a machine to its comparisons, oldest first.
+        graphs: Maps a machine to the graphs of the same comparisons.
+        versions: Maps commits to the versions of the package that they are.
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its

@@ -32,7 +32,7 @@ _LINUX = {
     "model": "model",
     "stepping": "stepping",
 }
-"""Field of `_CPUINFO` to py-cpuinfo's name for it."""
+"""Maps a field of `_CPUINFO` to py-cpuinfo's name for it."""
 
 
 @functools.cache
@@ -206,7 +206,7 @@ _GPU_FACTS = {
     "ecc.mode.current": "ECC",
     "clocks.max.sm": "highest clock",
 }
-"""nvidia-smi's name of a fact of a device, to the name that the fact is recorded under."""
+"""Maps nvidia-smi's name of a fact of a device to the name that the fact is recorded under."""
 _GPU_STATE = {
     "clocks.sm": "sm_mhz",
     "clocks.mem": "memory_mhz",

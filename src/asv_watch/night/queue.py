@@ -164,7 +164,7 @@ class Situation:
         return any(failure is not None and failure.set_aside for failure in failures)
 
     def is_ours(self, task: Task) -> bool:
-        """Tell whether a task belongs to this night's part: one commit does with all its tasks."""
+        """Tell whether a task belongs to this night's part, as all tasks of its commit do."""
         part, parts = self.part
         return zlib.crc32((task.commit or task.name).encode()) % parts == part - 1
 

@@ -91,7 +91,7 @@ class Series:
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Commit hash to run, oldest commit first: ``NEVER_RUN`` where this case has none."""
+        """Maps a commit hash, oldest first, to its run: ``NEVER_RUN`` if this case has none."""
         return self.columns.runs()
 
     @property
@@ -104,7 +104,7 @@ _VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
 
 
 def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
-    """Return commit hash to the version of the package that a tag of the commit names."""
+    """Map a commit hash to the version of the package that a tag of the commit names."""
     return {
         commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
     }
@@ -124,11 +124,11 @@ class History:
     problems: tuple[Problem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     facts: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
-    """(machine, environment) to commit hash, oldest first, to where and with what that
-    commit's results were measured: machine facts, ``requirement <name>``, ``variable <name>``."""
+    """Maps machine and environment, then a commit hash, oldest first, to the facts of its results:
+    those of the machine, ``requirement <name>`` and ``variable <name>``."""
     recorded: dict[tuple[str, str], dict[str, tuple[Record, ...]]] = field(default_factory=dict)
-    """(machine, environment) to commit hash, oldest first, to what the runs of that commit
-    recorded of where they ran, oldest first; commits from before this was recorded are missing."""
+    """Maps machine and environment, then a commit hash, oldest first, to the records of its runs,
+    oldest first. Commits from before runs had records are missing."""
     notes: Notes = field(default_factory=Notes)
     """What people wrote about changes and recipes."""
     positions: dict[str, int] = field(default_factory=dict)

@@ -55,8 +55,8 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, tuple[str, ...]] = {}
     """Maps labels in functions' names to their values, such as ``warm`` of ``time_warm``."""
     labels: dict[str, dict[str, str]] = {}
-    """Labels of whole suites: to module, class or function of benchmarks and its value. The value
-    of ``""`` is that of all other suites with rows, and is not written in their names."""
+    """Maps a label of whole suites to its values by module, class or function of benchmarks. The
+    value of ``""`` is that of all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
     """Maps a word to its spelling: ``CNNs`` for ``cnns``."""
     operators: dict[str, str] = {}

@@ -41,7 +41,7 @@ _REPORT = msgspec.json.Decoder(Report)
 
 
 def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
-    """Read a sidecar: case name to its last report, and a problem for each bad line."""
+    """Read the last report of each case by name, and a problem for each bad line."""
     lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
     return {report.case: report for _, report in lines}, problems
 

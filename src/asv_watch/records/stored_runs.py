@@ -73,9 +73,9 @@ class RunReader:
             for number, case in enumerate(self.cases)
             if case.benchmark in resident
         }
-        """Index of a case of peak memory to that of its resident memory."""
+        """Maps the index of a case of peak memory to that of its resident memory."""
         self.peak_memory = {self.cases[number].name: number for number in self._resident}
-        """Name of a case of peak memory to its index."""
+        """Maps the name of a case of peak memory to its index."""
         self._named = {case.name: number for number, case in enumerate(self.cases)}
         self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
         self.problems: list[Problem] = []
@@ -94,7 +94,7 @@ class RunReader:
             reports: The outcomes of its cases, by their names.
 
         Returns:
-            Index in `cases` to run, for each case that was run.
+            Maps an index in `cases` to the run, for each case that was run.
         """
         runs: dict[int, Run] = {}
         outdated = set()

@@ -46,7 +46,7 @@ def closing_versions(
 
     Args:
         commits: Of the branch, oldest first.
-        versions: Commit hash to the version that it is.
+        versions: Maps a commit hash to the version that it is.
         comparisons: Of the machine.
         release: Of the main requirement, with which both sides ran.
     """

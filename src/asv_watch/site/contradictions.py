@@ -26,7 +26,8 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     if checks:
         text = (
             f"{len(disagreeing)} of {counted(len(checks), 'measured pair')} disagree with other "
-            f"ways between their versions; {round(_BY_CHANCE * len(checks))} may by chance."
+            f"ways between their versions; {round(_BY_CHANCE * len(checks))} would be expected by "
+            "chance."
         )
     return {
         "checked": len(checks),

@@ -215,8 +215,8 @@ def _findings(
 def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
     """Say how the releases were compared and how sure that is, a sentence an entry."""
     sentences = [
-        "Each release is compared with the one before it, samples of both interleaved; some "
-        "with others too, and all ways count.",
+        "Each release is compared with the one before it. Samples of both are interleaved.",
+        "Some are also compared with other releases, and a ratio uses all of these comparisons.",
         "Both sides run the same commit of the project."
         if history.requirement
         else "Both sides run in the same environment.",

@@ -1,7 +1,7 @@
 """Prints where the time of one case goes, operator by operator.
 
 asv-watch runs it in the measured environment (``profiler`` of asv.conf.json), ``python -P
-operators.py <folder of suites> <benchmark>-<place of the case>``; it needs nothing of this
+operators.py <folder of suites> <benchmark>-<index of the case>``; it needs nothing of this
 package. The case is made by its own suite and called until it is warm. Then torch's profiler
 records its calls, and oneDNN is asked which kernels one call runs. It prints one
 line of JSON: a `Profile`, or ``{"skipped": "..."}``.

@@ -33,10 +33,10 @@ def test_noise_is_the_standard_deviation_of_all_logarithms_about_0() -> None:
     # 2 % in every round is certain, and above 1.5 %.
     judged = list(map(MachineGraphs(()).single, ratios))
     assert noise_in_words(judged) == (
-        f"{quantities.share(noise)} (standard deviation), 2.0 % at worst; "
+        f"{quantities.share(noise)} (standard deviation), 2.0 % at worst. "
         "1 of them counted as a change"
     )
-    assert noise_in_words(judged[1:]).endswith("1.0 % at worst; none of them counted as a change")
+    assert noise_in_words(judged[1:]).endswith("1.0 % at worst. None of them counted as a change")
 
 
 def test_the_version_that_was_compared_with_itself_last_counts() -> None:

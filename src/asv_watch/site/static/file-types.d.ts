@@ -1,7 +1,7 @@
 /** The data files that views load when they need them; `types.d.ts` has the index. */
 
 /**
- * Two versions, the earlier first: both places, ratio, interval, -1 (better), 0 or 1 (worse), and the
+ * Two versions, the earlier first: both indices, ratio, interval, -1 (better), 0 or 1 (worse), and the
  * geometric mean of both values.
  */
 type PairRow = [number, number, number, number, number, number, number];
@@ -13,7 +13,7 @@ interface BenchmarkSeries {
   v: (number | null)[];
   lo?: (number | null)[];
   hi?: (number | null)[];
-  /** Commit, outcome, place of the reason in `reasons`. */
+  /** Commit, outcome, index of the reason in `reasons`. */
   other?: [CommitIndex, Outcome, number][];
   reasons?: string[];
   /**
@@ -67,9 +67,9 @@ interface BenchmarkSource {
   explanations: Record<string, Explained[]>;
   /** By series: how much its values differ between runs of the same code. */
   noise: Record<string, string>;
-  /** What would not show, of series too noisy to say that nothing changed. */
+  /** For series too noisy to say that nothing changed: the change that would not show. */
   unclear: Record<string, string>;
-  /** By series: those of other measurements of the same work in the same place. */
+  /** By series: the series of other metrics of the same work, machine and environment. */
   related: Record<string, SeriesIndex[]>;
 }
 

@@ -2,8 +2,8 @@
  * The index of the data files as types: the contract that docs/site-data.md describes.
  * Python writes these files (asv_watch/site/*_data.py); the script only reads them.
  *
- * Missing is `null`. Dates are seconds since 1970 (UTC). A CommitIndex is a place in
- * `Index.commits`, a SeriesIndex a place in `Index.series`. All text is raw, not HTML. What is
+ * Missing is `null`. Dates are seconds since 1970 (UTC). A CommitIndex is an index
+ * into `Index.commits`, a SeriesIndex one into `Index.series`. All text is raw, not HTML. What is
  * called `text` is written as people read it: the script makes no such text of its own.
  */
 
@@ -57,7 +57,7 @@ interface Group {
 interface Benchmark {
   name: string;
   slug: string;
-  /** A place in `Index.metrics`. */
+  /** An index into `Index.metrics`. */
   metric: number;
   /** Names of its parameters. */
   parameters: string[];
@@ -84,7 +84,7 @@ interface CaseColumn {
 interface CaseEntry {
   /** As asv writes it. */
   key: string;
-  /** Places in `benchmarks`, `rows` and `columns`. */
+  /** Indices into `benchmarks`, `rows` and `columns`. */
   b: number;
   row: number;
   column: number;
@@ -102,24 +102,24 @@ interface NewestValue {
 }
 
 interface SeriesRow {
-  /** Places in `cases`, `machines` and `environments`. */
+  /** Indices into `cases`, `machines` and `environments`. */
   c: number;
   m: number;
   e: number;
   last: NewestValue | null;
   status: Outcome;
   behind: number;
-  /** One line; `text` is the place of the whole message in `Index.texts`. */
+  /** One line; `text` is the index of the whole message in `Index.texts`. */
   reason: string;
   text: number | null;
   at: CommitIndex | null;
-  /** Place of its newest change in `Index.changes`. */
+  /** Index of its newest change in `Index.changes`. */
   change: number | null;
   /** First commits of the segments, oldest first: nothing is compared across them. */
   segments: CommitIndex[];
-  /** Of the small line: places where its level changes, and levels in 1/10,000 of the newest. */
+  /** The small line: positions where its level changes, and levels in 1/10,000 of the newest. */
   steps: [number, number][];
-  /** Runs around that line: one place for each of the newest measured commits. */
+  /** Runs around that line: an entry for each of the newest measured commits. */
   runs: (number | null)[];
 }
 
@@ -157,7 +157,7 @@ interface Change {
   cause: string;
   /** Whether comparisons look into it: no, where separate runs blame the machine. */
   may_be_code: boolean;
-  /** A place in `Index.ranges`. */
+  /** An index into `Index.ranges`. */
   range: number;
 }
 
@@ -169,7 +169,7 @@ interface CommitGroup {
   /** Which other commits may have made them; empty where none. */
   of: string;
   m: number;
-  /** Places in `Index.changes`, times and slower ones first, the largest first. */
+  /** Indices into `Index.changes`, times and slower ones first, the largest first. */
   changes: number[];
   summary: { verdict: "better" | "worse"; text: string }[];
 }
@@ -198,7 +198,7 @@ interface NewestRun {
   failed: number;
   /** First commit measured under the same conditions, if that is another. */
   base: CommitIndex | null;
-  /** Along small lines: a place among their commits where a version begins, and its name. */
+  /** Along small lines: the position of the commit where a version begins, and its name. */
   versions: [number, string][];
 }
 
@@ -225,14 +225,13 @@ interface DeclaredTable {
   rows: string[][];
 }
 
-/** What the first screen says; index.html holds it as text, tables and charts. */
 /** What the newest measured commits changed. */
 interface OverviewCommits {
   count: number;
   /** Of them, those that a comparison leads to from an earlier commit. */
   compared: number;
   sentence: string;
-  /** Places in `Index.changes`, the largest first. */
+  /** Indices into `Index.changes`, the largest first. */
   changes: number[];
   suspected: number;
 }
@@ -247,6 +246,7 @@ interface OverviewRelease {
   memory: Summary;
 }
 
+/** What the first screen says; index.html holds it as text, tables and charts. */
 interface Overview {
   headline: string;
   commits: OverviewCommits;

@@ -58,7 +58,7 @@ function summary(series, source) {
   return factsTable("Summary", facts);
 }
 
-/** Other measurements of the same work in the same place. @param {Series} series @param {BenchmarkSource} source */
+/** Series of other metrics of the same work, machine and environment. @param {Series} series @param {BenchmarkSource} source */
 const related = (series, source) =>
   (source.related[String(series.at)] ?? []).flatMap((at) => getModel().series[at] ?? []);
 

@@ -203,6 +203,6 @@ export async function collectPairs({ place, by, a, b }) {
     }),
   );
   const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
-  if (apart) notes.push(`${apart} cases have none, so their newest values are shown.`);
+  if (apart) notes.push(`${apart} cases have no such commit, so their newest values are shown.`);
   return { pairs, notes: ["Values of the newest commit that both sides measured.", ...notes] };
 }

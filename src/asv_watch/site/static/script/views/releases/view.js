@@ -196,7 +196,11 @@ export const releasesView = {
                     ? fold(lead(history), drawHistory(history))
                     : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
                 )
-              : [notice("No releases are compared yet; asv-watch releases measure does so.")],
+              : [
+                  notice(
+                    "No releases were compared yet: `asv-watch releases measure` compares them.",
+                  ),
+                ],
           ),
         );
       }

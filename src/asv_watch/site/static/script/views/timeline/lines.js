@@ -77,7 +77,9 @@ export function readingOf(line, drawn, at, asked) {
 export function courseNote({ drawn, stops }) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
-  return restarts ? "Ticks below: the recipe or the conditions changed; levels go on there." : "";
+  return restarts
+    ? "Ticks below: the recipe or the conditions changed. The level is taken to stay the same there."
+    : "";
 }
 
 /**
