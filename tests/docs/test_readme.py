@@ -21,7 +21,8 @@ def test_the_first_block_names_the_two_commands_of_a_fresh_machine_and_their_cos
 def test_the_readme_adds_the_plugin_to_the_configuration_that_asv_writes(tmp_path: Path) -> None:
     asv = [sys.executable, "-m", "asv", "quickstart", "--dest", ".", "--top-level"]
     run(*asv, cwd=tmp_path)
-    section = (ROOT / "README.md").read_text("utf-8").partition("## Use it in your asv project")[2]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    section = readme.partition("## Watch your own asv project")[2].partition("\n## ")[0]
     [command] = re.findall(r"^sed .*$", section, re.MULTILINE)
     run("sh", "-ec", command, cwd=tmp_path)
     assert Config.load(str(tmp_path / "asv.conf.json")).plugins == [".asv_watch"]
