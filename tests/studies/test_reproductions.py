@@ -59,6 +59,7 @@ def test_a_published_figure_is_one_command(
     for number in PUBLISHED[name]:
         assert number in shown
     assert "here" in shown
+    assert "the mean" not in shown  # its correlation is undefined, and was drawn as 0
     picture = (tmp_path / f"{name}.svg").read_text()
     assert picture.startswith("<?xml")
     if name in ("phases", "inference", "smooth-inference"):  # a legend names what was measured
