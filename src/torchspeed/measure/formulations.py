@@ -17,6 +17,7 @@ import torch
 from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
+from torchspeed.measure.processes import keep_memory
 from torchspeed.models import has_tuned
 from torchspeed.models.fastest import FILE, Smallest, measured
 from torchspeed.workloads import get_workload, list_workloads
@@ -71,6 +72,7 @@ def processor(device: str) -> str:
 def main(device: str = "cpu") -> None:
     """Measure every tuned model on a device, and write the thresholds."""
     torch.set_num_threads(1)
+    keep_memory()  # as runs do
     found: Smallest = {}
     for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:
         workload = get_workload(name)
