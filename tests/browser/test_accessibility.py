@@ -58,7 +58,7 @@ def test_what_a_choice_leads_to_is_announced(small: Site, visit: Callable[..., V
 
 def test_a_chart_is_read_with_the_keyboard(small: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(small.url)
-    first, last = (small.index["commits"][place][0][:8] for place in (5, 40))
+    first, last = (small.index["commits"][index][0][:8] for index in (5, 40))
     page = visitor.go(timeline(DARNN, **{"from": first, "to": last}))
     page.locator("[role=application]").focus()
     page.keyboard.press("Home")

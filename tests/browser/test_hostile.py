@@ -37,7 +37,7 @@ def test_the_names_are_shown_as_they_are(hostile: Site, guest: Visitor) -> None:
     page = guest.go("#/about?outcome=failed")
     assert "<img src=x" in page.locator("#about-app").inner_text()
     machine = next(entry["name"] for entry in index["machines"] if "<" in entry["name"])
-    assert machine in page.locator("#place [name=m] option").all_text_contents()
+    assert machine in page.locator("#setup [name=m] option").all_text_contents()
 
 
 def test_a_hostile_case_can_be_drawn_and_linked(hostile: Site, guest: Visitor) -> None:

@@ -10,9 +10,9 @@ import pytest
 from tests.js.node import evaluate
 
 LEVELS = """(() => {
-  const points = argument.values.map((value, at) => ({at, value, interval: null}));
+  const points = argument.values.map((value, stop) => ({stop, value, interval: null}));
   const [drawn] = module.asLevels([{...argument, points}], argument.base);
-  return {points: drawn.points.map(({at, value}) => [at, value]), steps: drawn.steps ?? null};
+  return {points: drawn.points.map(({stop, value}) => [stop, value]), steps: drawn.steps ?? null};
 })()"""
 STRETCHES = [[0, 2.0, 0.5], [2, 1.0, 0.25]]
 """Two stretches: runs around 4 at twice the newest level, then around 4 at that level, because
@@ -31,7 +31,7 @@ def drawn(values: Sequence[float], *, compared: bool = True, base: int = -1) -> 
 
 def test_the_line_moves_at_measured_changes_and_runs_lie_around_it() -> None:
     line = drawn([4.0, 4.4, 4.0, 3.6])
-    assert line["steps"] == [{"at": 0, "value": 2.0}, {"at": 2, "value": 1.0}]
+    assert line["steps"] == [{"stop": 0, "value": 2.0}, {"stop": 2, "value": 1.0}]
     assert dict(line["points"]) == pytest.approx({0: 2.0, 1: 2.2, 2: 1.0, 3: 0.9})
 
 

@@ -8,11 +8,11 @@ from tests.js.node import evaluate
 CUT_OFF = """argument.filter((values) => {
   const node = () => ({ setAttribute() {}, append() {}, replaceChildren() {} });
   globalThis.document = { createElementNS: node, createElement: node };
-  const points = values.map(([at, value]) => ({ at, value, interval: null, compared: true }));
+  const points = values.map(([stop, value]) => ({ stop, value, interval: null, compared: true }));
   const line = { id: "a", look: "", shape: 0, label: "", points, others: [], changes: [] };
   const { y, frame } = module.drawLines(node(), [{ ...line, segments: [] }], {
-    width: 320, height: 160, small: true, place: (at) => at,
-    domain: [-0.4, Math.max(...values.map(([at]) => at)) + 0.4],
+    width: 320, height: 160, small: true, position: (stop) => stop,
+    domain: [-0.4, Math.max(...values.map(([stop]) => stop)) + 0.4],
     y: "ratio", metric: { unit: "" }, ticks: [],
   });
   return values.some(([, value]) => y(value) < frame.top || y(value) > frame.bottom);
@@ -28,5 +28,5 @@ def test_the_largest_point_of_a_release_chart_is_inside_it(stored_findings: Find
     ]
     assert len(charts) > 20
     assert evaluate("charts/lines.js", CUT_OFF, charts) == []
-    spiked = [[0, 1.6], *([at, 1.0] for at in range(1, 40))]
+    spiked = [[0, 1.6], *([stop, 1.0] for stop in range(1, 40))]
     assert evaluate("charts/lines.js", CUT_OFF, [spiked]) == []

@@ -21,12 +21,12 @@ interface Sheet {
 interface View {
   title: string;
   /** What of the machine, environment and metric can be chosen. */
-  place: PlaceKey[];
+  setup: SetupKey[];
   /** Whether all machines are shown until one is chosen. */
   allMachines?: boolean;
   mount: (app: HTMLElement, heading: HTMLElement) => Update;
 }
-type PlaceKey = "m" | "e" | "metric";
+type SetupKey = "m" | "e" | "metric";
 /** Shows what an address says, and returns what can be saved of it. */
 type Update = (state: State) => Saved | null | Promise<Saved | null>;
 interface Saved {
@@ -40,12 +40,12 @@ interface Commit {
   date: number;
   subject: string;
   tags: string[];
-  at: CommitIndex;
+  index: CommitIndex;
 }
 
 interface Case extends CaseEntry {
-  /** Its place in the order of the site. */
-  at: number;
+  /** Its position in the order of the site. */
+  index: number;
   benchmark: Benchmark;
   metric: Metric;
   /** The row and the column that it belongs to. */
@@ -56,7 +56,7 @@ interface Case extends CaseEntry {
 }
 
 interface Series extends Omit<SeriesRow, "at" | "change"> {
-  at: SeriesIndex;
+  index: SeriesIndex;
   newestRun: CommitIndex | null;
   change: Change | null;
   case: Case;
@@ -66,8 +66,8 @@ interface Series extends Omit<SeriesRow, "at" | "change"> {
   metric: Metric;
 }
 
-/** What the whole page is about. */
-interface Place {
+/** What the whole page is about: a machine, an environment and a metric. */
+interface Setup {
   m: number;
   e: number;
   metric: Metric;
@@ -80,12 +80,12 @@ interface Measured {
 }
 /** Ratios that comparisons measured are `compared`. */
 interface Point extends Measured {
-  at: CommitIndex;
+  stop: CommitIndex;
   compared?: boolean;
 }
 /** A run without a value. */
 interface OtherRun {
-  at: CommitIndex;
+  stop: CommitIndex;
   outcome: Outcome;
   reason: string;
 }
@@ -115,13 +115,13 @@ interface Frame {
 }
 interface Plot {
   frame: Frame;
-  x: (at: number) => number;
+  x: (stop: number) => number;
   y: AxisScale;
   inner: number;
 }
-/** Something at a place of the x axis. */
+/** A label at a stop of the x axis, which is the index of a commit or of a release. */
 interface Labelled {
-  at: number;
+  stop: number;
   text: string;
 }
 type YAxis = "log" | "ratio";
@@ -136,10 +136,10 @@ interface Line {
   points: Point[];
   others: OtherRun[];
   /** Where the level changes, and the level from there on; only of what was compared. */
-  steps?: { at: number; value: number }[];
+  steps?: { stop: number; value: number }[];
   /** Measured changes, which are written above the lines. */
   changes: Change[];
-  /** First place of each segment, oldest first: nothing is drawn across. */
+  /** First stop of each segment, oldest first: nothing is drawn across. */
   segments: number[];
 }
 interface SeriesLine extends Line {
@@ -156,7 +156,7 @@ interface Asked {
   cases: Case[];
   /** Keys that no case has. */
   unknown: string[];
-  place: Place;
+  setup: Setup;
   x: "commit" | "date";
   y: YAxis;
   /** How many commits are shown, or "all". */
@@ -167,7 +167,7 @@ interface Asked {
 interface Axis {
   /** Commits with anything to show. */
   stops: CommitIndex[];
-  place: (at: CommitIndex) => number;
+  position: (stop: CommitIndex) => number;
   domain: [number, number];
   ticks: Labelled[];
   /** The first and the last tick: all that a small chart has room for. */

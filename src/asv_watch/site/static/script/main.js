@@ -4,7 +4,7 @@ import { currentState, linkTo } from "./address.js";
 import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
 import { arrivedIndex } from "./data/registry.js";
 import { notice } from "./page/elements.js";
-import { placeBar } from "./page/place.js";
+import { setupBar } from "./page/setup.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
 import { searchButton } from "./search.js";
@@ -63,8 +63,8 @@ function enter(section) {
 const mounted = new Map();
 /** @type {string | null} */
 let shown = null;
-/** @type {ReturnType<typeof placeBar> | null} */
-let place = null;
+/** @type {ReturnType<typeof setupBar> | null} */
+let setup = null;
 /** @type {ReturnType<typeof saveMenu> | null} */
 let menu = null;
 
@@ -95,11 +95,11 @@ function open(name, view) {
 }
 
 /** Puts the machine, environment and metric where the view has them. @param {State} state @param {View} view */
-function showPlace(state, view) {
-  if (!place) return;
-  const slot = document.querySelector("section:not([hidden]) .place-here");
-  (slot ?? document.getElementById("place"))?.append(place.node);
-  place.show(state, view);
+function showSetup(state, view) {
+  if (!setup) return;
+  const slot = document.querySelector("section:not([hidden]) .setup-here");
+  (slot ?? document.getElementById("setup"))?.append(setup.node);
+  setup.show(state, view);
 }
 
 /** Shows what the address says. */
@@ -114,7 +114,7 @@ async function show() {
   main?.setAttribute("aria-busy", "true");
   try {
     open(name, view);
-    if (getModel().newestRuns) showPlace(state, view);
+    if (getModel().newestRuns) showSetup(state, view);
     const saved = (await mounted.get(name)?.(state)) ?? null;
     if (shown === name) menu?.offer(saved);
   } catch (error) {
@@ -129,9 +129,9 @@ function start() {
   const index = arrivedIndex();
   if (hasModel() || !index) return;
   setModel(buildModel(index));
-  place = placeBar();
+  setup = setupBar();
   menu = saveMenu();
-  document.getElementById("place")?.replaceChildren(place.node);
+  document.getElementById("setup")?.replaceChildren(setup.node);
   document.querySelector("header .tools")?.replaceChildren(searchButton(), menu.node);
   startTips();
   void show();

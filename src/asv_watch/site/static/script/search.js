@@ -19,17 +19,17 @@ const KINDS = ["time", "memory", "exact"];
  */
 function rankBy(words) {
   const { mainGroups } = getModel();
-  return ({ line, metric, measured, at }) => [
+  return ({ line, metric, measured, index }) => [
     Number(!words.some((word) => line.name.toLowerCase() === word)),
     Number(!measured),
     KINDS.indexOf(metric.kind),
     Number(!mainGroups.has(line.group)),
-    at,
+    index,
   ];
 }
 
 /**
- * The series that match all words, one of each case, in the place that is shown now if it is there.
+ * The series that match all words, one of each case, of the setup that is shown now if it is there.
  * @param {string} text
  * @returns {Series[]}
  */
@@ -37,7 +37,7 @@ function matches(text) {
   const model = getModel();
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
-  const place = model.place(currentState());
+  const setup = model.setup(currentState());
   const [rank, hasAll] = [rankBy(words), matcher(text)];
   const found = model.cases
     .filter(({ title, line, metric, key }) =>
@@ -45,11 +45,11 @@ function matches(text) {
     )
     .map((what) => ({ what, order: rank(what) }));
   found.sort((a, b) => {
-    const at = a.order.findIndex((value, i) => value !== b.order[i]);
-    return at < 0 ? 0 : (a.order[at] ?? 0) - (b.order[at] ?? 0);
+    const differing = a.order.findIndex((value, i) => value !== b.order[i]);
+    return differing < 0 ? 0 : (a.order[differing] ?? 0) - (b.order[differing] ?? 0);
   });
   return found.flatMap(({ what }) => {
-    const here = model.find(what, place);
+    const here = model.find(what, setup);
     const elsewhere = here?.last
       ? here
       : model.series.find((one) => one.case === what && one.last);

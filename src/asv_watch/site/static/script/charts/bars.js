@@ -80,10 +80,10 @@ export function barAxis({ width, x }) {
   const texts = ticks.flatMap((tick) => {
     const text = formatRatioTick(tick);
     const half = (text.length * LETTER) / 2;
-    const at = Math.max(half, Math.min(x(tick), width - half));
-    if (at - half < lastEnd + 4) return [];
-    lastEnd = at + half;
-    return [svg("text", { x: fix(at), y: HEIGHT - 3, "text-anchor": "middle" }, text)];
+    const centre = Math.max(half, Math.min(x(tick), width - half));
+    if (centre - half < lastEnd + 4) return [];
+    lastEnd = centre + half;
+    return [svg("text", { x: fix(centre), y: HEIGHT - 3, "text-anchor": "middle" }, text)];
   });
   return picture(width, "axis", ...texts);
 }

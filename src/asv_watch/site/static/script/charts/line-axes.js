@@ -40,7 +40,7 @@ export function yTicks(y, frame, kind, metric, small) {
   while (ticks.length < 2 && count < 12) ticks = y.ticks(++count); // one number is no scale
   const texts = ratio ? ticks.map(formatRatioTick) : formatTicks(ticks, metric);
   return ticks.flatMap((tick, i) => {
-    const at = Math.round(y(tick)) + 0.5;
+    const pixel = Math.round(y(tick)) + 0.5;
     const text = texts[i] ?? "";
     const beside = text.length <= frame.left / LETTER; // else it stands above its line
     return [
@@ -48,12 +48,12 @@ export function yTicks(y, frame, kind, metric, small) {
         class: ratio && Math.abs(tick - 1) < 1e-9 ? "one" : "gridline",
         x1: frame.left,
         x2: frame.right,
-        y1: at,
-        y2: at,
+        y1: pixel,
+        y2: pixel,
       }),
       beside
-        ? svg("text", { x: frame.left - 8, y: at + 4, "text-anchor": "end" }, text)
-        : svg("text", { x: 4, y: at - 4 }, text),
+        ? svg("text", { x: frame.left - 8, y: pixel + 4, "text-anchor": "end" }, text)
+        : svg("text", { x: 4, y: pixel - 4 }, text),
     ];
   });
 }
@@ -64,7 +64,7 @@ const halfWidth = (text) => text.length * 3.9;
 /**
  * A short line at the axis and a label below it; labels that would touch are left out.
  * @param {Labelled[]} ticks
- * @param {(at: number) => number} x
+ * @param {(stop: number) => number} x
  * @param {Frame} frame
  * @param {boolean} small
  */
@@ -76,16 +76,16 @@ export function xTicks(ticks, x, frame, small) {
   ];
   let lastEnd = -Infinity;
   for (const tick of ticks) {
-    const at = x(tick.at);
+    const pixel = x(tick.stop);
     const half = halfWidth(tick.text);
     const first = left + half - (small ? 0 : 30);
-    const middle = Math.max(first, Math.min(at, right - half + (small ? 0 : 12)));
+    const middle = Math.max(first, Math.min(pixel, right - half + (small ? 0 : 12)));
     if (middle - half < lastEnd + 12) continue;
     lastEnd = middle + half;
     const y = bottom + 18;
     parts.push(
       svg("text", { x: fix(middle), y, "text-anchor": "middle" }, tick.text),
-      svg("line", { class: "axis", x1: fix(at), x2: fix(at), y1: bottom, y2: bottom + 4 }),
+      svg("line", { class: "axis", x1: fix(pixel), x2: fix(pixel), y1: bottom, y2: bottom + 4 }),
     );
   }
   return parts;
@@ -94,7 +94,7 @@ export function xTicks(ticks, x, frame, small) {
 /**
  * A line for each tag, with its name above where there is room.
  * @param {Labelled[]} tags
- * @param {(at: number) => number} x
+ * @param {(stop: number) => number} x
  * @param {Frame} frame
  */
 export function tagLines(tags, x, frame) {
@@ -102,34 +102,35 @@ export function tagLines(tags, x, frame) {
   const parts = [];
   let lastEnd = -Infinity;
   for (const tag of tags) {
-    const at = x(tag.at);
+    const pixel = x(tag.stop);
     const [y1, y2] = [frame.top - 6, frame.bottom];
-    parts.push(svg("line", { class: "tagline", x1: fix(at), x2: fix(at), y1, y2 }));
+    parts.push(svg("line", { class: "tagline", x1: fix(pixel), x2: fix(pixel), y1, y2 }));
     const half = halfWidth(tag.text);
-    if (at - half < lastEnd + 6) continue;
-    lastEnd = at + half;
+    if (pixel - half < lastEnd + 6) continue;
+    lastEnd = pixel + half;
     const y = frame.top - 12;
-    parts.push(svg("text", { x: fix(at), y, "text-anchor": "middle" }, tag.text));
+    parts.push(svg("text", { x: fix(pixel), y, "text-anchor": "middle" }, tag.text));
   }
   return parts;
 }
 
 /**
- * A strip of ticks below the axis: one for each place with events.
+ * A strip of ticks below the axis: one for each stop with events.
  * @param {Labelled[]} events
- * @param {(at: number) => number} x
+ * @param {(stop: number) => number} x
  * @param {Frame} frame
  * @param {boolean} small
  */
 export function eventTicks(events, x, { bottom }, small) {
   /** @type {Map<number, string[]>} */
-  const places = new Map();
-  for (const { at, text } of events) places.set(at, [...(places.get(at) ?? []), text]);
+  const textsByStop = new Map();
+  for (const { stop, text } of events)
+    textsByStop.set(stop, [...(textsByStop.get(stop) ?? []), text]);
   const top = bottom + (small ? 2 : 26);
-  return [...places].map(([place, texts]) =>
+  return [...textsByStop].map(([stop, texts]) =>
     svg("path", {
       class: "event",
-      d: `M${fix(x(place))} ${top}v${small ? 4 : 9}`,
+      d: `M${fix(x(stop))} ${top}v${small ? 4 : 9}`,
       "data-tip": texts.join("\n"),
     }),
   );

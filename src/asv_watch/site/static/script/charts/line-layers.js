@@ -13,16 +13,16 @@ export const interrupts = (run) => run.outcome !== "skipped";
  * @param {Plot} plot
  */
 function linePaths({ points, segments, others }, { x, y, frame }) {
-  const failed = others.filter(interrupts).map((run) => run.at);
-  /** Whether one of some places lies between a point and the one before it. @param {number[]} places @param {number} i */
-  const parted = (places, i) =>
-    places.some((at) => at > (points[i - 1]?.at ?? 0) && at <= (points[i]?.at ?? 0));
+  const failed = others.filter(interrupts).map((run) => run.stop);
+  /** Whether one of some stops lies between a point and the one before it. @param {number[]} stops @param {number} i */
+  const parted = (stops, i) =>
+    stops.some((stop) => stop > (points[i - 1]?.stop ?? 0) && stop <= (points[i]?.stop ?? 0));
   let [solid, dotted, before] = ["", "", ""];
-  points.forEach(({ at, value, compared }, i) => {
+  points.forEach(({ stop, value, compared }, i) => {
     const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-    const here = `${fix(x(at))} ${top}`;
+    const here = `${fix(x(stop))} ${top}`;
     const ends = i === points.length - 1 || parted(failed, i + 1);
-    if (!i || parted(failed, i)) solid += ends ? `M${fix(x(at) - 3)} ${top}h6` : `M${here}`;
+    if (!i || parted(failed, i)) solid += ends ? `M${fix(x(stop) - 3)} ${top}h6` : `M${here}`;
     else if (parted(segments, i) && !(compared && points[i - 1]?.compared)) {
       dotted += `M${before}L${here}`;
       solid += `M${here}`;
@@ -39,12 +39,12 @@ function linePaths({ points, segments, others }, { x, y, frame }) {
 function stepPath({ steps = [], points }, { x, y, frame }) {
   /** @param {number} value */
   const top = (value) => fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-  const end = points.at(-1)?.at;
+  const end = points.at(-1)?.stop;
   const [left, right] = [frame.left, end === undefined ? frame.right : x(end)];
-  const before = steps.findLast(({ at }) => x(at) <= left) ?? steps[0];
-  const inside = steps.filter(({ at }) => x(at) > left && x(at) <= right);
-  const start = points[0] ? Math.max(left, x(points[0].at)) : left;
-  const parts = inside.map(({ at, value }) => `H${fix(x(at))}V${top(value)}`);
+  const before = steps.findLast(({ stop }) => x(stop) <= left) ?? steps[0];
+  const inside = steps.filter(({ stop }) => x(stop) > left && x(stop) <= right);
+  const start = points[0] ? Math.max(left, x(points[0].stop)) : left;
+  const parts = inside.map(({ stop, value }) => `H${fix(x(stop))}V${top(value)}`);
   return before ? `M${fix(start)} ${top(before.value)}${parts.join("")}H${fix(right)}` : "";
 }
 
@@ -59,8 +59,8 @@ const isCrowded = ({ points }, small, inner) => small || points.length * 9 > inn
  */
 export function drawnIntervals(line, small, inner) {
   const crowded = isCrowded(line, small, inner);
-  return line.points.flatMap(({ at, interval, compared }) =>
-    interval && !line.steps && (compared || !crowded) ? [{ at, ends: interval }] : [],
+  return line.points.flatMap(({ stop, interval, compared }) =>
+    interval && !line.steps && (compared || !crowded) ? [{ stop, ends: interval }] : [],
   );
 }
 
@@ -76,12 +76,12 @@ export function drawLine(line, plot, small) {
   const { points, steps } = line;
   const group = svg("g", { class: `${line.look} series`, "data-line": line.id });
   for (const run of line.others.filter(interrupts)) {
-    const d = `M${fix(x(run.at) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
+    const d = `M${fix(x(run.stop) - 3.5)} ${fix(frame.bottom - 9)}l7 7m0 -7l-7 7`;
     group.append(svg("path", { class: "fault", d, "data-tip": `${run.outcome}: ${run.reason}` }));
   }
   if (steps) {
     const seen = points.filter(({ value }) => y(value) >= frame.top && y(value) <= frame.bottom);
-    const dots = seen.map(({ at, value }) => `M${fix(x(at))} ${fix(y(value))}h0`).join("");
+    const dots = seen.map(({ stop, value }) => `M${fix(x(stop))} ${fix(y(value))}h0`).join("");
     group.append(svg("path", { class: "runs", d: dots }));
     group.append(svg("path", { class: "line", d: stepPath(line, plot) }));
     return group;
@@ -89,13 +89,13 @@ export function drawLine(line, plot, small) {
   group.append(...linePaths(line, plot));
   const crowded = isCrowded(line, small, inner);
   const whiskers = drawnIntervals(line, small, inner).map(
-    ({ at, ends: [low, high] }) => `M${fix(x(at))} ${fix(y(low))}V${fix(y(high))}`,
+    ({ stop, ends: [low, high] }) => `M${fix(x(stop))} ${fix(y(low))}V${fix(y(high))}`,
   );
   if (whiskers.length) group.append(svg("path", { class: "whisker", d: whiskers.join("") }));
   const stride = crowded ? Math.ceil((points.length * 90) / inner) : 1;
   const first = Math.floor((stride - 1) / 2);
   const marked = points.filter((_, i) => i >= first && (i - first) % stride === 0);
-  const d = marked.map(({ at, value }) => markPath(line.shape, x(at), y(value))).join("");
+  const d = marked.map(({ stop, value }) => markPath(line.shape, x(stop), y(value))).join("");
   if (d && !small) group.append(svg("path", { class: "dot", d }));
   return group;
 }
@@ -108,7 +108,7 @@ const MOST_ROWS = 3;
 /**
  * Labels of measured changes, in rows above the lines, where they cover nothing.
  * @param {Line[]} lines
- * @param {(at: number) => number} x
+ * @param {(stop: number) => number} x
  * @param {{ left: number, right: number }} frame
  * @returns {{ labels: { change: Change, line: Line, middle: number, row: number }[], rows: number }}
  */
@@ -137,15 +137,15 @@ export function placeLabels(lines, x, { left, right }) {
 export function drawChanges(labels, top, { x, y, frame }) {
   return labels.flatMap(({ change, line, middle, row }) => {
     const step =
-      line.steps?.findLast(({ at }) => at <= change.c) ??
-      line.points.find(({ at }) => at >= change.c);
+      line.steps?.findLast(({ stop }) => stop <= change.c) ??
+      line.points.find(({ stop }) => stop >= change.c);
     if (!step) return [];
     const base = top + Math.max(0, row) * LABEL_ROW + 10;
-    const at = fix(x(line.steps ? step.at : change.c));
+    const pixel = fix(x(line.steps ? step.stop : change.c));
     return [
       svg("path", {
         class: `moved ${change.verdict}`,
-        d: `M${at} ${fix(frame.top)}V${fix(y(step.value))}`,
+        d: `M${pixel} ${fix(frame.top)}V${fix(y(step.value))}`,
       }),
       row < 0
         ? ""

@@ -9,8 +9,8 @@ import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from ".
  * @typedef {object} LineOptions
  * @property {number} width in pixels
  * @property {number} height in pixels
- * @property {(at: number) => number} place from a commit or release to the x domain
- * @property {[number, number]} domain first and last place
+ * @property {(stop: number) => number} position from a commit or release to the x domain
+ * @property {[number, number]} domain first and last position
  * @property {YAxis} y
  * @property {Metric} metric
  * @property {Labelled[]} ticks
@@ -34,22 +34,22 @@ export function drawLines(root, lines, options) {
     : { left: 66, right: width - 14, top: 30, bottom: height - 46 };
   const inner = frame.right - frame.left;
   const span = domain[1] - domain[0];
-  /** @param {number} place */
-  const pixel = (place) =>
-    span > 0 ? frame.left + ((place - domain[0]) / span) * inner : frame.left + inner / 2;
-  /** @param {number} at */
-  const x = (at) => pixel(options.place(at));
-  /** @param {{ at: number }} point */
-  const within = ({ at }) => {
-    const place = options.place(at);
-    return place >= domain[0] - 1e-9 && place <= domain[1] + 1e-9;
+  /** @param {number} position */
+  const pixel = (position) =>
+    span > 0 ? frame.left + ((position - domain[0]) / span) * inner : frame.left + inner / 2;
+  /** @param {number} stop */
+  const x = (stop) => pixel(options.position(stop));
+  /** @param {{ stop: number }} point */
+  const within = ({ stop }) => {
+    const position = options.position(stop);
+    return position >= domain[0] - 1e-9 && position <= domain[1] + 1e-9;
   };
 
   const seen = lines.map((line) => ({
     ...line,
     points: line.points.filter(within),
     others: line.others.filter(within),
-    changes: line.changes.filter(({ c }) => within({ at: c })),
+    changes: line.changes.filter(({ c }) => within({ stop: c })),
   }));
   const { labels, rows } = placeLabels(seen, x, frame);
   const head = frame.top;

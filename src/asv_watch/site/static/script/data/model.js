@@ -5,11 +5,11 @@ import { formatDay, shortHash } from "../text/format.js";
 
 /** @param {Index} index @returns {Case[]} */
 function readCases(index) {
-  return index.cases.map((entry, at) => {
+  return index.cases.map((entry, position) => {
     const benchmark = /** @type {Benchmark} */ (index.benchmarks[entry.b]);
     return {
       ...entry,
-      at,
+      index: position,
       benchmark,
       metric: /** @type {Metric} */ (index.metrics[benchmark.metric]),
       line: /** @type {CaseRow} */ (index.rows[entry.row]),
@@ -21,12 +21,12 @@ function readCases(index) {
 
 /** @param {Index} index @param {Case[]} cases @returns {Series[]} */
 function readSeries(index, cases) {
-  return index.series.map((row, at) => {
+  return index.series.map((row, position) => {
     const what = /** @type {Case} */ (cases[row.c]);
     if (row.last) what.measured = true;
     return {
       ...row,
-      at,
+      index: position,
       newestRun: row.at,
       case: what,
       machine: /** @type {Machine} */ (index.machines[row.m]),
@@ -38,27 +38,27 @@ function readSeries(index, cases) {
   });
 }
 
-/** Number of segments that start after a commit. @param {Series} series @param {number} at */
-const laterSegments = ({ segments }, at) => segments.filter((start) => start > at).length;
+/** Number of segments that start after a commit. @param {Series} series @param {number} commit */
+const laterSegments = ({ segments }, commit) => segments.filter((start) => start > commit).length;
 
 /**
  * Whether two values of a series were measured under the same conditions, as far as is known.
  * @param {Series} series
- * @param {number} at
+ * @param {number} commit
  * @param {number} base
  */
-export const isComparable = (series, at, base) =>
-  laterSegments(series, at) === laterSegments(series, base);
+export const isComparable = (series, commit, base) =>
+  laterSegments(series, commit) === laterSegments(series, base);
 
 /** @param {Index} index */
 export function buildModel(index) {
   /** @type {Commit[]} */
-  const commits = index.commits.map(([hash, date, subject, tags], at) => {
-    return { hash, date, subject, tags, at };
+  const commits = index.commits.map(([hash, date, subject, tags], position) => {
+    return { hash, date, subject, tags, index: position };
   });
   const cases = readCases(index);
   const series = readSeries(index, cases);
-  const byPlace = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
+  const bySetup = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
   const byKey = new Map(cases.map((what) => [what.key, what]));
   /** @type {Map<number, Change[]>} */
   const changesOf = new Map();
@@ -66,7 +66,9 @@ export function buildModel(index) {
   for (const change of changes)
     changesOf.set(change.s, [...(changesOf.get(change.s) ?? []), change]);
   const hashes = commits.map((commit) => commit.hash.toLowerCase());
-  const tagged = new Map(commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.at])));
+  const tagged = new Map(
+    commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.index])),
+  );
   const longest = [...index.newest_runs].sort((a, b) => b.commits - a.commits)[0];
   const measuredMetrics = new Set(
     cases.filter((what) => what.measured).map((what) => what.metric),
@@ -98,9 +100,9 @@ export function buildModel(index) {
      * machine never used gives way to the newest that it used. Who chose nothing starts where the
      * history is longest.
      * @param {State} state
-     * @returns {Place}
+     * @returns {Setup}
      */
-    place(state) {
+    setup(state) {
       const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
       const m = machine ? machineAt(machine) : (longest?.m ?? 0);
       if (m < 0) throw new Error(`No machine is called “${machine}”: choose one of the list.`);
@@ -115,7 +117,7 @@ export function buildModel(index) {
       return { m, e, metric: /** @type {Metric} */ (metric ?? index.metrics[0]) };
     },
 
-    /** @param {{ m: number, e: number }} place */
+    /** @param {{ m: number, e: number }} setup */
     commitsAt: ({ m, e }) => index.newest_runs.find((run) => run.m === m && run.e === e),
 
     machineAt,
@@ -127,11 +129,11 @@ export function buildModel(index) {
     /**
      * The series of a case on one machine in one environment.
      * @param {Case} what
-     * @param {{ m: number, e: number }} place
+     * @param {{ m: number, e: number }} setup
      */
-    find: (what, { m, e }) => byPlace.get(`${what.at} ${m} ${e}`),
+    find: (what, { m, e }) => bySetup.get(`${what.index} ${m} ${e}`),
 
-    /** All series of one machine, environment and metric, in order. @param {Place} place */
+    /** All series of one machine, environment and metric, in order. @param {Setup} setup */
     seriesAt({ m, e, metric }) {
       return series
         .filter((one) => one.m === m && one.e === e && one.metric === metric)
@@ -147,15 +149,15 @@ export function buildModel(index) {
       return hashes.findIndex((hash) => hash.startsWith(wanted.toLowerCase()));
     },
 
-    /** A commit in one line. @param {number} at */
-    commitLine(at) {
-      const commit = commits[at];
+    /** A commit in one line. @param {number} commitIndex */
+    commitLine(commitIndex) {
+      const commit = commits[commitIndex];
       if (!commit) return "";
       return `${shortHash(commit.hash)} · ${formatDay(commit.date)} · ${commit.subject}`;
     },
 
-    /** The short hash of a commit. @param {number} at */
-    shortOf: (at) => shortHash(commits[at]?.hash ?? ""),
+    /** The short hash of a commit. @param {number} commitIndex */
+    shortOf: (commitIndex) => shortHash(commits[commitIndex]?.hash ?? ""),
   };
 }
 

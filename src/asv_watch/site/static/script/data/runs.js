@@ -76,12 +76,12 @@ function parse(entry) {
   entry.v.forEach((value, i) => {
     if (value === null) return;
     const interval = spanOf(value, entry.lo?.[i], entry.hi?.[i]);
-    points.push({ at: entry.from + i, value, interval });
+    points.push({ stop: entry.from + i, value, interval });
   });
   return {
     points,
-    others: (entry.other ?? []).map(([at, outcome, reason]) => ({
-      at,
+    others: (entry.other ?? []).map(([stop, outcome, reason]) => ({
+      stop,
       outcome,
       reason: entry.reasons?.[reason] ?? "",
     })),
@@ -95,10 +95,10 @@ function partOf(series) {
   const model = getModel();
   // Series are sorted by benchmark, and `share` of a benchmark's series are in one file.
   firstOfBenchmark ??= new Map(
-    [...model.series].reverse().map((other) => [other.benchmark, other.at]),
+    [...model.series].reverse().map((other) => [other.benchmark, other.index]),
   );
   const first = firstOfBenchmark.get(series.benchmark) ?? 0;
-  return Math.floor((series.at - first) / model.index.share);
+  return Math.floor((series.index - first) / model.index.share);
 }
 
 /**
@@ -108,7 +108,7 @@ function partOf(series) {
  */
 export async function runsOf(series) {
   const file = await loadBenchmark(series.benchmark.slug, partOf(series));
-  const entry = file.series.find((other) => other.s === series.at);
+  const entry = file.series.find((other) => other.s === series.index);
   if (!entry) return { points: [], others: [], pairs: [], stretches: [] };
   let runs = parsed.get(entry);
   if (!runs) parsed.set(entry, (runs = parse(entry)));

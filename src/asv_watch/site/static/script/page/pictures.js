@@ -81,8 +81,8 @@ export function drawPicture() {
     const box = boxes[i];
     if (!box) return;
     const copy = styled(chart);
-    const place = { x: box.left - left, y: box.top - top, width: box.width, height: box.height };
-    for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
+    const frame = { x: box.left - left, y: box.top - top, width: box.width, height: box.height };
+    for (const [name, value] of Object.entries(frame)) copy.setAttribute(name, String(value));
     root.append(copy);
   });
   return { text: new XMLSerializer().serializeToString(root), width, height };

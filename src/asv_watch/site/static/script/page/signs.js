@@ -55,12 +55,15 @@ export function outcomeTag(outcome, text = outcome === "stale" ? "behind" : outc
   );
 }
 
-/** A commit as a link to its changes. @param {number} at */
-export const commitLink = (at) =>
+/** A commit as a link to its changes. @param {number} commitIndex */
+export const commitLink = (commitIndex) =>
   el(
     "a",
-    { href: linkTo("changes", { rev: getModel().shortOf(at) }), title: getModel().commitLine(at) },
-    el("code", {}, getModel().shortOf(at)),
+    {
+      href: linkTo("changes", { rev: getModel().shortOf(commitIndex) }),
+      title: getModel().commitLine(commitIndex),
+    },
+    el("code", {}, getModel().shortOf(commitIndex)),
   );
 
 /** A commit as a link to the project's repository, if that has an address. @param {string} hash */
@@ -118,8 +121,8 @@ function reachOf(row) {
   return Math.max(LEAST_REACH, ...far) * 1.1;
 }
 
-/** Where versions begin along the small lines of a place. @param {{ m: number, e: number }} place */
-export const versionMarks = (place) => getModel().commitsAt(place)?.versions ?? [];
+/** Where versions begin along the small lines of a setup. @param {{ m: number, e: number }} setup */
+export const versionMarks = (setup) => getModel().commitsAt(setup)?.versions ?? [];
 
 /**
  * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey,
@@ -133,11 +136,11 @@ export function smallHistory({ m, e, steps, runs }, row) {
   const stride = WIDTH / Math.max(1, runs.length - 1);
   /** @param {number} level */
   const y = (level) => (HALF - (Math.log(level / NEWEST) / reach) * (HALF - 2)).toFixed(1);
-  /** @param {number} place */
-  const x = (place) => (place * stride).toFixed(1);
-  const line = steps.map(([place, level], i) => `${i ? `H${x(place)}V` : "M0 "}${y(level)}`);
-  const dots = runs.flatMap((run, place) =>
-    run && Math.abs(Math.log(run / NEWEST)) < reach ? [`M${x(place)} ${y(run)}h0`] : [],
+  /** @param {number} position */
+  const x = (position) => (position * stride).toFixed(1);
+  const line = steps.map(([position, level], i) => `${i ? `H${x(position)}V` : "M0 "}${y(level)}`);
+  const dots = runs.flatMap((run, position) =>
+    run && Math.abs(Math.log(run / NEWEST)) < reach ? [`M${x(position)} ${y(run)}h0`] : [],
   );
   return svg(
     "svg",
@@ -150,7 +153,7 @@ export function smallHistory({ m, e, steps, runs }, row) {
     svg("path", { class: "now", d: `M0 ${HALF}H${WIDTH}` }),
     svg("path", {
       class: "version",
-      d: marks.map(([at]) => `M${x(at)} ${2 * HALF - 7}v7`).join(""),
+      d: marks.map(([position]) => `M${x(position)} ${2 * HALF - 7}v7`).join(""),
     }),
     svg("path", { class: "runs", d: dots.join("") }),
     svg("path", { class: "line", d: `${line.join("")}H${WIDTH}` }),

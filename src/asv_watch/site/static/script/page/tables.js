@@ -157,10 +157,10 @@ export function moreButton(body, others, draw, count) {
   const text = `Show the other ${formatCount(others.length)}`;
   const button = el("button", { type: "button", class: "button" }, text);
   button.addEventListener("click", () => {
-    const place = body.rows.length;
+    const firstAdded = body.rows.length;
     body.append(...others.flatMap(draw));
     announce(`${formatCount(count)} rows.`);
-    body.rows[place]?.querySelector("a")?.focus();
+    body.rows[firstAdded]?.querySelector("a")?.focus();
     button.remove();
   });
   return el("p", {}, button);

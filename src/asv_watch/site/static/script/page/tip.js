@@ -5,9 +5,9 @@ import { el } from "./elements.js";
 const box = el("div", { class: "tip", role: "tooltip", hidden: true });
 
 /**
- * Shows lines of text beside a place of the window.
+ * Shows lines of text beside a point of the window.
  * @param {string[]} lines
- * @param {{ clientX: number, clientY: number }} at
+ * @param {{ clientX: number, clientY: number }} point
  */
 export function showTip(lines, { clientX, clientY }) {
   if (!box.isConnected) document.body.append(box);

@@ -53,9 +53,13 @@ const COLUMNS = [
   }),
   columnOf("Newest run", ({ status }) => status, { draw: ({ status }) => outcomeTag(status) }),
   columnOf("Why", ({ reason }) => reason, { wrap: true, draw: why }),
-  columnOf("At", ({ newestRun: at }) => (at === null ? "" : getModel().commits[at]?.hash), {
-    draw: ({ newestRun: at }) => (at === null ? "–" : commitLink(at)),
-  }),
+  columnOf(
+    "At",
+    ({ newestRun: commit }) => (commit === null ? "" : getModel().commits[commit]?.hash),
+    {
+      draw: ({ newestRun: commit }) => (commit === null ? "–" : commitLink(commit)),
+    },
+  ),
   columnOf("Machine", ({ machine, environment }) => `${machine.name} ${environment.label}`, {
     draw: ({ machine, environment }) => `${machine.name} · ${environment.short}`,
   }),
@@ -211,7 +215,7 @@ function drawAbout({ machines, setups, noise, left_out: leftOut, problems }) {
 /** @type {View} */
 export const aboutView = {
   title: "About the data",
-  place: ["m", "e"],
+  setup: ["m", "e"],
   allMachines: true,
   mount(app) {
     const tally = el("p", { class: "tally" });

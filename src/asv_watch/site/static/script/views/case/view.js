@@ -20,7 +20,7 @@ import { operatorBars } from "./operators.js";
 function summary(series, source) {
   const { last, status, reason, behind, change, metric } = series;
   const date = formatDay(getModel().commits[last?.c ?? 0]?.date ?? 0);
-  const noise = source.noise[String(series.at)];
+  const noise = source.noise[String(series.index)];
   const floor = related(series, source).find((one) => one.metric.label === "times floor");
   /** @type {[string, Child][]} */
   const facts = [
@@ -60,7 +60,7 @@ function summary(series, source) {
 
 /** Series of other metrics of the same work, machine and environment. @param {Series} series @param {BenchmarkSource} source */
 const related = (series, source) =>
-  (source.related[String(series.at)] ?? []).flatMap((at) => getModel().series[at] ?? []);
+  (source.related[String(series.index)] ?? []).flatMap((index) => getModel().series[index] ?? []);
 
 /** @type {Column<CaseComparison>[]} */
 const COMPARISON_COLUMNS = [
@@ -117,8 +117,8 @@ const relatedTable = (others) =>
 /** @param {Series} series @param {BenchmarkSource} source */
 function changesPart(series, source) {
   const { changesOf, index } = getModel();
-  const changes = changesOf.get(series.at) ?? [];
-  const unclear = source.unclear[String(series.at)];
+  const changes = changesOf.get(series.index) ?? [];
+  const unclear = source.unclear[String(series.index)];
   if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
   if (!changes.length) return el("p", {}, "No change was found in this case here.");
   const columns = changeColumns(changes).filter(({ id }) => id !== "case");
@@ -162,7 +162,7 @@ const sourcePart = ({ description, code }) => [
  */
 function seriesFor(what, state) {
   const model = getModel();
-  const here = model.find(what, model.place(state));
+  const here = model.find(what, model.setup(state));
   if (here?.last || state.params.m) return here ?? null;
   return model.series.find((one) => one.case === what && one.last) ?? here ?? null;
 }
@@ -170,7 +170,7 @@ function seriesFor(what, state) {
 /** @type {View} */
 export const caseView = {
   title: "Case",
-  place: ["m", "e"],
+  setup: ["m", "e"],
   mount(app, heading) {
     const chart = new Chart();
     const note = el("p", { class: "note" });
@@ -200,8 +200,8 @@ export const caseView = {
       ]);
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
       top.replaceChildren(summary(series, source));
-      const place = { m: series.m, e: series.e, metric: series.metric };
-      const asked = { ...readTimeline(state), place };
+      const setup = { m: series.m, e: series.e, metric: series.metric };
+      const asked = { ...readTimeline(state), setup };
       asked.y = firstParam(state, "y") === "ratio" ? "ratio" : "log";
       const scene = sceneOf(asked, lines);
       const once = scene.stops.length < 2;

@@ -23,9 +23,9 @@ function chosen(state) {
   const model = getModel();
   const [rev, since] = ["rev", "since"].map((key) => {
     const text = firstParam(state, key);
-    const at = text ? model.findCommit(text) : -1;
-    if (text && at < 0) throw new Error(unknownCommit(text));
-    return at;
+    const position = text ? model.findCommit(text) : -1;
+    if (text && position < 0) throw new Error(unknownCommit(text));
+    return position;
   });
   const wanted = (/** @type {string} */ key) => firstParam(state, key);
   const matches = matcher(wanted("q"));
@@ -50,23 +50,23 @@ function chosen(state) {
 function commitBar(state) {
   const model = getModel();
   const text = firstParam(state, "rev");
-  const at = text ? model.findCommit(text) : -1;
-  const commit = model.commits[at];
+  const position = text ? model.findCommit(text) : -1;
+  const commit = model.commits[position];
   if (!commit) return [];
-  const places = [...new Set(model.changes.map(({ c }) => c))].sort((a, b) => a - b);
-  /** A link without an address is none. @param {number | undefined} place @param {string} words */
-  function link(place, words) {
-    const rev = place === undefined ? null : model.shortOf(place);
+  const changedCommits = [...new Set(model.changes.map(({ c }) => c))].sort((a, b) => a - b);
+  /** A link without an address is none. @param {number | undefined} other @param {string} words */
+  function link(other, words) {
+    const rev = other === undefined ? null : model.shortOf(other);
     return el("a", { href: rev && addressOf("changes", { ...state.params, rev }) }, words);
   }
-  const ranges = model.index.ranges.filter((range) => range.p < at && at <= range.c);
-  const before = Math.min(at - 1, ...ranges.map(({ p }) => p));
+  const ranges = model.index.ranges.filter((range) => range.p < position && position <= range.c);
+  const before = Math.min(position - 1, ...ranges.map(({ p }) => p));
   return [
     el(
       "div",
       { class: "commit-bar" },
       link(
-        places.findLast((place) => place < at),
+        changedCommits.findLast((other) => other < position),
         "← older",
       ),
       el(
@@ -77,7 +77,7 @@ function commitBar(state) {
         commit.tags.map((tag) => el("span", { class: "tag" }, tag)),
       ),
       link(
-        places.find((place) => place > at),
+        changedCommits.find((other) => other > position),
         "newer →",
       ),
       el(
@@ -86,7 +86,7 @@ function commitBar(state) {
           href: linkTo("compare", {
             by: "commit",
             a: model.shortOf(before),
-            b: model.shortOf(at),
+            b: model.shortOf(position),
           }),
         },
         "all its values",
@@ -135,7 +135,7 @@ function groupsOf(passing) {
   const { index, changes } = getModel();
   const wanted = new Set(passing);
   return index.commit_groups.flatMap((group) => {
-    const own = group.changes.flatMap((at) => changes[at] ?? []);
+    const own = group.changes.flatMap((position) => changes[position] ?? []);
     const shown = own.filter((change) => wanted.has(change));
     return shown.length ? [drawGroup(group, shown)] : [];
   });
@@ -144,7 +144,7 @@ function groupsOf(passing) {
 /** @type {View} */
 export const changesView = {
   title: "Changes",
-  place: ["m", "e"],
+  setup: ["m", "e"],
   allMachines: true,
   mount(app) {
     const filters = foldedFields("Filters", {

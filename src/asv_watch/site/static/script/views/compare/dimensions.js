@@ -10,7 +10,7 @@ import { getModel } from "../../data/model.js";
  * @property {string} id
  * @property {string} name
  * @property {Choice[]} choices empty for commits, which are typed
- * @property {(place: Place) => [string, string]} initial the two sides of a reader who chose none
+ * @property {(setup: Setup) => [string, string]} initial the two sides of a reader who chose none
  */
 
 /** @param {string[]} values @returns {Choice[]} */
@@ -22,16 +22,16 @@ const firstTwo = ([a, b]) => [a?.[0] ?? "", b?.[0] ?? ""];
 /**
  * The newest commits that a comparison found to differ here; without any the newest commit and
  * the one before it.
- * @param {Place} place
+ * @param {Setup} setup
  * @returns {[string, string]}
  */
-function initialCommits(place) {
+function initialCommits(setup) {
   const { shortOf, commitsAt, index, series } = getModel();
   const compared = index.changes.find(({ s, state }) => {
     const { m, e } = series[s] ?? {};
-    return state === "measured" && m === place.m && e === place.e;
+    return state === "measured" && m === setup.m && e === setup.e;
   });
-  const { c = 0, base = null } = commitsAt(place) ?? {};
+  const { c = 0, base = null } = commitsAt(setup) ?? {};
   return compared
     ? [shortOf(compared.p), shortOf(compared.c)]
     : [base === null ? "" : shortOf(base), shortOf(c)];
@@ -62,13 +62,13 @@ function labelDimensions(metric) {
   });
 }
 
-/** All that can be compared here. @param {Place} place @returns {Dimension[]} */
+/** All that can be compared here. @param {Setup} setup @returns {Dimension[]} */
 export function dimensions({ m, metric }) {
   const { index } = getModel();
   const used = new Set(index.newest_runs.flatMap((run) => (run.m === m ? [run.e] : [])));
   /** @type {Choice[]} */
   const environments = index.environments
-    .filter((_, at) => used.has(at))
+    .filter((_, position) => used.has(position))
     .map(({ id, short }) => [id, short]);
   const machines = plain(index.machines.map(({ name }) => name));
   /** @type {Dimension[]} */
@@ -119,16 +119,16 @@ export function dimensions({ m, metric }) {
  */
 export function readSides(state) {
   const model = getModel();
-  const place = model.place(state);
-  const all = dimensions(place);
-  const alone = model.commitsAt(place)?.base === null && model.index.machines.length > 1;
+  const setup = model.setup(state);
+  const all = dimensions(setup);
+  const alone = model.commitsAt(setup)?.base === null && model.index.machines.length > 1;
   const releases = model.index.releases.length > 1 && !state.params.base;
   const initial = releases ? "release" : alone ? "machine" : "commit";
   const wanted = firstParam(state, "by", initial);
   const by = all.find(({ id }) => id === wanted) ?? all[0];
-  const [first, b] = by?.initial(place) ?? ["", ""];
+  const [first, b] = by?.initial(setup) ?? ["", ""];
   const a = by?.id === "commit" ? firstParam(state, "base", first) : first;
-  return { place, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
+  return { setup, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
 }
 
 /**

@@ -66,17 +66,17 @@ function pairOf(series, a, b, { compared = null, note = "", dimension = "" } = {
 
 /**
  * Values at two commits of one machine and environment.
- * @param {Place} place
+ * @param {Setup} setup
  * @param {string} a
  * @param {string} b
  * @returns {Promise<Pairs>}
  */
-async function commitPairs(place, a, b) {
+async function commitPairs(setup, a, b) {
   const model = getModel();
-  const all = model.seriesAt(place).filter(({ last }) => last);
+  const all = model.seriesAt(setup).filter(({ last }) => last);
   const runs = await Promise.all(all.map(runsOf));
   const values = new Map(
-    all.map((series, i) => [series, new Map(runs[i]?.points.map((point) => [point.at, point]))]),
+    all.map((series, i) => [series, new Map(runs[i]?.points.map((point) => [point.stop, point]))]),
   );
   const pairsOf = new Map(all.map((series, i) => [series, runs[i]?.pairs ?? []]));
   const compared = [...pairsOf.values()].flat().flatMap(({ p, c }) => [p, c]);
@@ -89,7 +89,7 @@ async function commitPairs(place, a, b) {
   const find = (text) => {
     const asked = model.findCommit(text);
     if (asked < 0) throw new Error(unknownCommit(text));
-    const near = measured.findLast((at) => at <= asked) ?? measured[0] ?? asked;
+    const near = measured.findLast((commit) => commit <= asked) ?? measured[0] ?? asked;
     if (near !== asked)
       notes.push(
         `${model.shortOf(asked)} was not measured here; ${model.shortOf(near)} was and is shown.`,
@@ -97,8 +97,8 @@ async function commitPairs(place, a, b) {
     return near;
   };
   const [from, to] = [find(a), find(b)];
-  /** @param {Series} series @param {CommitIndex} at */
-  const read = (series, at) => values.get(series)?.get(at) ?? null;
+  /** @param {Series} series @param {CommitIndex} commit */
+  const read = (series, commit) => values.get(series)?.get(commit) ?? null;
   let others = 0;
   const pairs = all.flatMap((series) => {
     const pair = findPair(pairsOf.get(series) ?? [], from, to);
@@ -115,17 +115,17 @@ async function commitPairs(place, a, b) {
 }
 
 /**
- * The series of a case to link to: of this place if it was measured there, else the newest that was.
+ * The series of a case to link to: of this setup if it was measured there, else the newest that was.
  * @param {Case} what
- * @param {Place} place
+ * @param {Setup} setup
  */
-function measuredSeries(what, place) {
+function measuredSeries(what, setup) {
   const model = getModel();
-  const here = model.find(what, place);
+  const here = model.find(what, setup);
   if (here?.last) return here;
   const measured = model.series.filter((one) => one.case === what && one.last);
   return (
-    measured.findLast(({ m }) => m === place.m) ??
+    measured.findLast(({ m }) => m === setup.m) ??
     measured.at(-1) ??
     model.series.find((one) => one.case === what)
   );
@@ -133,15 +133,15 @@ function measuredSeries(what, place) {
 
 /**
  * Two releases, by all comparisons that lead from one to the other.
- * @param {Place} place
+ * @param {Setup} setup
  * @param {string} a
  * @param {string} b
  * @returns {Promise<Pairs>}
  */
-async function releasePairs(place, a, b) {
+async function releasePairs(setup, a, b) {
   const model = getModel();
   const [histories, pairsOf] = await Promise.all([loadReleases(), loadReleasePairs()]);
-  const here = model.index.machines[place.m]?.name;
+  const here = model.index.machines[setup.m]?.name;
   const known = histories.filter(({ versions }) =>
     [a, b].every((name) => versions.includes(name)),
   );
@@ -151,8 +151,8 @@ async function releasePairs(place, a, b) {
   const rows = Object.entries(pairsOf[histories.indexOf(history)] ?? {});
   const pairs = rows.flatMap(([key, all]) => {
     const what = model.caseOf(key);
-    if (what?.metric !== place.metric) return [];
-    const series = measuredSeries(what, place);
+    if (what?.metric !== setup.metric) return [];
+    const series = measuredSeries(what, setup);
     const pair = findPair(all.map(readPair), from, to);
     if (!series || !pair) return [];
     return pairOf(series, ...valuesOf(pair), { compared: pair });
@@ -160,12 +160,12 @@ async function releasePairs(place, a, b) {
   return { pairs, notes: [`Measured on ${history.machine}.`], order: history.versions };
 }
 
-/** @param {Place} place @returns {Pairs} */
-function publishedPairs(place) {
+/** @param {Setup} setup @returns {Pairs} */
+function publishedPairs(setup) {
   const model = getModel();
   const pairs = model.index.published.flatMap((theirs) => {
     const what = model.caseOf(theirs.case);
-    const series = what ? model.find(what, place) : null;
+    const series = what ? model.find(what, setup) : null;
     if (!series) return [];
     const note = [theirs.source, theirs.note].filter(Boolean).join(". ");
     return pairOf(series, { value: theirs.value, interval: null }, newestOf(series), { note });
@@ -177,15 +177,15 @@ function publishedPairs(place) {
 }
 
 /**
- * @param {{ place: Place, by: Dimension, a: string, b: string }} asked
+ * @param {{ setup: Setup, by: Dimension, a: string, b: string }} asked
  * @returns {Promise<Pairs>}
  */
-export async function collectPairs({ place, by, a, b }) {
-  if (by.id === "commit") return commitPairs(place, a, b);
-  if (by.id === "release") return releasePairs(place, a, b);
-  if (by.id === "published") return publishedPairs(place);
+export async function collectPairs({ setup, by, a, b }) {
+  if (by.id === "commit") return commitPairs(setup, a, b);
+  if (by.id === "release") return releasePairs(setup, a, b);
+  if (by.id === "published") return publishedPairs(setup);
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
-  const { sides, notes } = sidesOf({ place, by, a, b });
+  const { sides, notes } = sidesOf({ setup, by, a, b });
   const [first, second] = sides.map((side) => new Map(side));
   const both = [...(second ?? [])].flatMap(([key, series]) => {
     const other = first?.get(key);
@@ -195,9 +195,9 @@ export async function collectPairs({ place, by, a, b }) {
   const found = await Promise.all(
     both.map(async ({ other, series }) => {
       const [old, now] = await Promise.all([runsOf(other), runsOf(series)]);
-      const there = new Map(old.points.map((point) => [point.at, point]));
-      const here = now.points.findLast(({ at }) => there.has(at));
-      if (here) return pairOf(series, there.get(here.at), here, { dimension });
+      const there = new Map(old.points.map((point) => [point.stop, point]));
+      const here = now.points.findLast(({ stop }) => there.has(stop));
+      if (here) return pairOf(series, there.get(here.stop), here, { dimension });
       apart++;
       return pairOf(series, newestOf(other), newestOf(series), { dimension });
     }),

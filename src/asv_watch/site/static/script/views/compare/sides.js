@@ -44,55 +44,55 @@ function differingLabels(sides) {
 }
 
 /**
- * Where a side of a comparison was measured: at the reader's place if it was, else in the longest
+ * Where a side of a comparison was measured: in the reader's setup if it was, else in the longest
  * history, else where most of it was.
  * @param {Series[]} series of the side, everywhere
- * @param {Place} place
+ * @param {Setup} setup
  * @returns {Series[]}
  */
-function atOnePlace(series, place) {
+function inOneSetup(series, setup) {
   /** @param {{ m: number, e: number }} where */
-  const at = ({ m, e }) => series.filter((one) => one.m === m && one.e === e);
+  const seriesIn = ({ m, e }) => series.filter((one) => one.m === m && one.e === e);
   const { longest, index } = getModel();
-  const known = [place, ...(longest ? [longest] : [])].map(at).find((one) => one.length);
+  const known = [setup, ...(longest ? [longest] : [])].map(seriesIn).find((one) => one.length);
   if (known) return known;
-  const elsewhere = index.newest_runs.map(at);
+  const elsewhere = index.newest_runs.map(seriesIn);
   return elsewhere.reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
 /**
  * The series of one side.
- * @param {{ place: Place, by: Dimension, measured: Series[] }} asked
+ * @param {{ setup: Setup, by: Dimension, measured: Series[] }} asked
  * @param {string} side
  * @returns {Series[]}
  */
-function seriesOf({ place, by, measured }, side) {
+function seriesOf({ setup, by, measured }, side) {
   const model = getModel();
   if (by.id === "environment") {
     const e = model.environmentAt(side);
-    return measured.filter((series) => series.m === place.m && series.e === e);
+    return measured.filter((series) => series.m === setup.m && series.e === e);
   }
   if (by.id !== "machine") {
     const of = measured.filter((series) => series.case.labels[by.id] === side);
-    return atOnePlace(of, place);
+    return inOneSetup(of, setup);
   }
   const m = model.machineAt(side);
   const there = measured.filter((series) => series.m === m);
-  const { short } = model.index.environments[place.e] ?? {};
+  const { short } = model.index.environments[setup.e] ?? {};
   const alike = there.find((series) => series.environment.short === short);
-  return atOnePlace(there, { ...place, m, e: alike?.e ?? -1 });
+  return inOneSetup(there, { ...setup, m, e: alike?.e ?? -1 });
 }
 
 /**
  * The series of both sides with what a pair has in common, and where they were measured.
- * @param {{ place: Place, by: Dimension, a: string, b: string }} asked
+ * @param {{ setup: Setup, by: Dimension, a: string, b: string }} asked
  * @returns {{ sides: [string, Series][][], notes: string[] }}
  */
-export function sidesOf({ place, by, a, b }) {
+export function sidesOf({ setup, by, a, b }) {
   const measured = getModel().series.filter(
-    (series) => series.metric === place.metric && series.last,
+    (series) => series.metric === setup.metric && series.last,
   );
-  const found = [a, b].map((side) => seriesOf({ place, by, measured }, side));
+  const found = [a, b].map((side) => seriesOf({ setup, by, measured }, side));
   const ofLabel = !["machine", "environment"].includes(by.id);
   const differs = ofLabel ? () => false : differingLabels(found);
   const sides = found.map((side) =>

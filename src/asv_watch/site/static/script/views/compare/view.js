@@ -40,14 +40,14 @@ function chosen(pairs, state) {
 
 /**
  * What to choose where no pair is shown.
- * @param {{ by: Dimension, place: Place, a: string, b: string }} asked
+ * @param {{ by: Dimension, setup: Setup, a: string, b: string }} asked
  * @param {Names} names
  * @param {number} found pairs that the filters leave out
  */
-function nothingShown({ by, place, a, b }, names, found) {
+function nothingShown({ by, setup, a, b }, names, found) {
   if (found) return `${plural(found, "case")} left out: choose another suite, or clear the words.`;
   if (!a || !b || a === b) return `Choose two different sides: both are ${names.b || "empty"}.`;
-  const machine = getModel().index.machines[place.m]?.name;
+  const machine = getModel().index.machines[setup.m]?.name;
   const where = ["machine", "release"].includes(by.id) ? "" : ` on ${machine}`;
   const other = by.id === "published" ? "another machine" : "other sides, another machine";
   return (
@@ -106,14 +106,14 @@ function pairLinks(app) {
 /** @type {View} */
 export const compareView = {
   title: "Compare",
-  place: ["m", "e", "metric"],
+  setup: ["m", "e", "metric"],
   mount(app) {
     const { findCommit } = getModel();
     /** @param {State} state @param {"a" | "b"} key */
     const side = (state, key) => readSides(state)[key];
     const by = selectField("by", "Compare", {
       options: (state) =>
-        dimensions(readSides(state).place).map(({ id, name }) => [id, capital(name)]),
+        dimensions(readSides(state).setup).map(({ id, name }) => [id, capital(name)]),
       initial: (state) => readSides(state).by?.id ?? "",
       change: (patch) => changeParams({ ...patch, a: null, b: null }),
     });
@@ -169,7 +169,7 @@ export const compareView = {
       const names = {
         a: published ? "published" : nameOf(a),
         b: published ? "ours" : nameOf(b),
-        metric: asked.place.metric,
+        metric: asked.setup.metric,
         published,
       };
       const order = found.order ?? asked.by.choices.map(([value]) => value);

@@ -26,12 +26,12 @@ const ROWS_AT_ONCE = 60;
 /**
  * A machine and environment that measured one commit so far, the newest: it stands beside the
  * longest history.
- * @param {Place} place
+ * @param {Setup} setup
  */
-export function firstRun(place) {
+export function firstRun(setup) {
   const { newest_runs: runs } = getModel().index;
   const newest = Math.max(...runs.map(({ c }) => c));
-  const here = runs.find(({ m, e }) => m === place.m && e === place.e);
+  const here = runs.find(({ m, e }) => m === setup.m && e === setup.e);
   const first = runs.find(({ commits, c }) => commits === 1 && c === newest);
   return first && here && here.commits > 1 ? first : null;
 }
@@ -99,25 +99,25 @@ const nameAndSuite = ({ case: { title, line } }) => [title, line.group].filter(B
 const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
 
 /**
- * @param {Place} place
+ * @param {Setup} setup
  * @param {string} group heading of a suite, empty for the main ones, * for all
  */
-export function drawMatrix(place, group) {
+export function drawMatrix(setup, group) {
   const { seriesAt, subject } = getModel();
-  const own = ofGroup(seriesAt(place).filter(hasRun), group, (series) => series.case);
-  const elsewhere = columnsElsewhere(place, own);
+  const own = ofGroup(seriesAt(setup).filter(hasRun), group, (series) => series.case);
+  const elsewhere = columnsElsewhere(setup, own);
   const machineOf = new Map(elsewhere.map(({ case: { field }, machine }) => [field, machine]));
   const live = own.filter(({ case: { field } }) => !machineOf.has(field));
   const chosen = rowsOfCases([...live, ...elsewhere]);
   const { rows, columns } = chosen;
-  const beside = firstRun(place);
+  const beside = firstRun(setup);
   const { machines, environments } = getModel().index;
   const besideName = beside
-    ? beside.m === place.m
+    ? beside.m === setup.m
       ? environments[beside.e]?.short
       : machines[beside.m]?.name
     : "";
-  const label = place.metric.label;
+  const label = setup.metric.label;
   if (!rows.length)
     return {
       node: notice(`No ${label} is measured here: choose another machine.`),
@@ -182,7 +182,7 @@ export function drawMatrix(place, group) {
       {},
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
-      el("p", { class: "note" }, noteText(place).trim()),
+      el("p", { class: "note" }, noteText(setup).trim()),
       signsHelp("change", "cell"),
     ),
     table: chosen,
@@ -208,10 +208,10 @@ function behindOf(rows, group) {
   return el("span", { class: "muted" }, ` · ${all} last measured ${when}`);
 }
 
-/** What the small lines show. @param {Place} place */
-function noteText(place) {
-  if ((getModel().commitsAt(place)?.commits ?? 0) < 2) return "";
-  const names = versionMarks(place).map(([, name]) => name);
+/** What the small lines show. @param {Setup} setup */
+function noteText(setup) {
+  if ((getModel().commitsAt(setup)?.commits ?? 0) < 2) return "";
+  const names = versionMarks(setup).map(([, name]) => name);
   const versions =
     names.length > 1
       ? `Short upright lines: versions ${names[0]} to ${names.at(-1)}.`

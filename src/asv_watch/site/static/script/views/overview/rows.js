@@ -23,27 +23,27 @@ export function rowsOfCases(chosen) {
 }
 
 /**
- * Series of columns that nothing was measured of here, from the place that measured most of them: a
+ * Series of columns that nothing was measured of here, from the setup that measured most of them: a
  * GPU stands beside the CPU of another machine. Only rows that are here have them.
- * @param {Place} place
+ * @param {Setup} setup
  * @param {Series[]} here
  * @returns {Series[]}
  */
-export function columnsElsewhere(place, here) {
+export function columnsElsewhere(setup, here) {
   const { series, index } = getModel();
   const used = new Set(here.filter(({ last }) => last).map((one) => one.case.field));
   const rows = new Set(here.map((one) => one.case.row));
   const missing = series.filter(
     (one) =>
       one.last &&
-      one.metric === place.metric &&
+      one.metric === setup.metric &&
       rows.has(one.case.row) &&
       !used.has(one.case.field),
   );
-  const places = index.newest_runs.map(({ m, e }) =>
+  const setups = index.newest_runs.map(({ m, e }) =>
     missing.filter((one) => one.m === m && one.e === e),
   );
-  return places.reduce((most, one) => (one.length > most.length ? one : most), []);
+  return setups.reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
 /** @param {Table} table @param {Metric} metric @returns {Sheet} */

@@ -20,14 +20,14 @@ function outcomeOf({ m, e, ran, failed }) {
   return [`${plural(ran, "case")} ran, `, failures, "."];
 }
 
-/** What was measured last here. @param {Place} place */
-function lead(place) {
+/** What was measured last here. @param {Setup} setup */
+function lead(setup) {
   const { commits, commitsAt, index } = getModel();
-  const run = commitsAt(place);
+  const run = commitsAt(setup);
   const commit = commits[run?.c ?? -1];
   if (!run || !commit) return [];
   return [
-    `${index.machines[place.m]?.name} measured `,
+    `${index.machines[setup.m]?.name} measured `,
     run.commits > 1 ? `${plural(run.commits, "commit")}, the newest ` : "one commit, ",
     commitLink(run.c),
     ` of ${formatDay(commit.date)}: ${commit.subject}. `,
@@ -35,11 +35,11 @@ function lead(place) {
   ];
 }
 
-/** Says that another machine measured something newer, or for the first time. @param {Place} place */
-function elsewhere(place) {
+/** Says that another machine measured something newer, or for the first time. @param {Setup} setup */
+function elsewhere(setup) {
   const { commitsAt, index } = getModel();
   const [newest] = [...index.newest_runs].sort((a, b) => b.c - a.c);
-  const run = firstRun(place) ?? (newest && newest.c > (commitsAt(place)?.c ?? 0) ? newest : null);
+  const run = firstRun(setup) ?? (newest && newest.c > (commitsAt(setup)?.c ?? 0) ? newest : null);
   if (!run) return null;
   const machine = index.machines[run.m]?.name;
   const environment = index.environments[run.e];
@@ -56,7 +56,7 @@ function elsewhere(place) {
     ": ",
     outcomeOf(run),
     " ",
-    el("a", { href }, `Show ${run.m === place.m ? environment?.short : machine}`),
+    el("a", { href }, `Show ${run.m === setup.m ? environment?.short : machine}`),
   );
 }
 
@@ -73,7 +73,7 @@ const drawDeclared = ({ title, note, head, rows }) => [
 /** @type {View} */
 export const overviewView = {
   title: "Overview",
-  place: ["m", "e", "metric"],
+  setup: ["m", "e", "metric"],
   mount(app) {
     const { index } = getModel();
     const group = groupField();
@@ -103,17 +103,17 @@ export const overviewView = {
         values.replaceChildren(...drawDeclared(table));
         return { name: "table", title: table.title, sheet: () => table };
       }
-      const place = getModel().place(state);
-      note.replaceChildren(...nodesOf(lead(place)));
-      banner.replaceChildren(...nodesOf([elsewhere(place)]));
-      const drawn = drawMatrix(place, firstParam(state, "group"));
-      const { metric } = place;
+      const setup = getModel().setup(state);
+      note.replaceChildren(...nodesOf(lead(setup)));
+      banner.replaceChildren(...nodesOf([elsewhere(setup)]));
+      const drawn = drawMatrix(setup, firstParam(state, "group"));
+      const { metric } = setup;
       title.replaceChildren(
         `Newest values: ${metric.label}`,
         el("span", { class: "muted" }, ` · ${metric.better} is better`),
       );
       values.replaceChildren(drawn.node);
-      const machine = index.machines[place.m]?.name ?? "";
+      const machine = index.machines[setup.m]?.name ?? "";
       return {
         name: "overview",
         title: `Newest values: ${metric.label}, ${machine}`,

@@ -22,8 +22,8 @@ function lineOf({ key, times, title }, nth) {
     look: shown ? lookOf(shown) : "",
     shape: nth,
     label: shown?.field.name || title,
-    points: times.map(([at, value, low, high]) => ({
-      at: at - nth * BESIDE,
+    points: times.map(([release, value, low, high]) => ({
+      stop: release - nth * BESIDE,
       value,
       interval: low === high ? null : [low, high],
       compared: true,
@@ -34,17 +34,17 @@ function lineOf({ key, times, title }, nth) {
   };
 }
 
-/** What the cases say at a release. @param {ReleaseHistory} history @param {ReleaseCase[]} cases @param {number} at */
-function readAt({ versions }, cases, at) {
+/** What the cases say at a release. @param {ReleaseHistory} history @param {ReleaseCase[]} cases @param {number} release */
+function readAt({ versions }, cases, release) {
   const texts = cases.flatMap(({ key, title, times }) => {
-    const time = times.find(([place]) => place === at);
+    const time = times.find(([other]) => other === release);
     if (!time) return [];
     const name = getModel().caseOf(key)?.field.name || title;
     const [, ratio, low, high] = time;
     const reach = low === high ? "" : ` (${formatChange(low)} to ${formatChange(high)})`;
     return [`${name}: ${formatChange(ratio)}${reach}`];
   });
-  return [`${versions[at]}, against ${versions.at(-1)}`, ...texts];
+  return [`${versions[release]}, against ${versions.at(-1)}`, ...texts];
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
@@ -53,21 +53,21 @@ function drawItem(history, cases) {
   const { versions } = history;
   const stride = Math.ceil(versions.length / 6);
   const ticks = versions
-    .map((version, at) => ({ at, text: version.split(".").slice(0, 2).join(".") }))
-    .filter(({ at }) => (versions.length - 1 - at) % stride === 0);
+    .map((version, stop) => ({ stop, text: version.split(".").slice(0, 2).join(".") }))
+    .filter(({ stop }) => (versions.length - 1 - stop) % stride === 0);
   const lines = cases.map(lineOf);
   const plot = drawLines(picture, lines, {
     width: WIDTH,
     height: HEIGHT,
     small: true,
-    place: (at) => at,
+    position: (stop) => stop,
     domain: [-0.4, versions.length - 0.6],
     y: "ratio",
     metric: /** @type {Metric} */ ({ unit: "" }),
     ticks,
   });
-  const stops = versions.map((_, at) => at);
-  attachReading(picture, plot, stops, (at) => readAt(history, cases, at));
+  const stops = versions.map((_, stop) => stop);
+  attachReading(picture, plot, stops, (stop) => readAt(history, cases, stop));
   const first = cases[0];
   const what = first ? getModel().caseOf(first.key) : null;
   const words = cases.map(({ title, times }) => `${title}: ${formatChange(times[0]?.[1] ?? NaN)}`);

@@ -11,16 +11,16 @@ import { releaseCharts } from "./charts.js";
 
 /** @import { Column } from "../../page/tables.js" */
 
-/** @param {ReleaseHistory} history @param {number} at */
-function caseLink({ cases }, at) {
-  const { key = "", title = "" } = cases[at] ?? {};
+/** @param {ReleaseHistory} history @param {number} index */
+function caseLink({ cases }, index) {
+  const { key = "", title = "" } = cases[index] ?? {};
   const href = casePageOf(key);
   return href ? el("a", { href }, title) : title;
 }
 
 /** All differences, as they are saved. @param {ReleaseHistory} history @returns {Column<ReleaseFinding>[]} */
 const findingColumns = ({ cases }) => [
-  columnOf("Case", ({ case: at }) => cases[at]?.title),
+  columnOf("Case", ({ case: index }) => cases[index]?.title),
   columnOf("Release", ({ after }) => after),
   columnOf("Before", ({ before }) => before),
   columnOf("Change", ({ ratio }) => ratio),
@@ -36,8 +36,8 @@ const OPEN = 8;
 
 /** @param {ReleaseHistory} history @returns {Column<Difference>[]} */
 const differenceColumns = (history) => [
-  columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
-    draw: ({ case: at }) => caseLink(history, at),
+  columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
+    draw: ({ case: index }) => caseLink(history, index),
   }),
   columnOf("Change", ({ ratio }) => ratio, {
     draw: (found) =>
@@ -58,17 +58,17 @@ const differenceColumns = (history) => [
   }),
 ];
 
-/** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} at */
-const ratioOf = ({ ratios }, at) =>
-  /** @type {Compared} */ (ratios.find((ratio) => ratio.case === at));
+/** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} index */
+const ratioOf = ({ ratios }, index) =>
+  /** @type {Compared} */ (ratios.find((ratio) => ratio.case === index));
 
 /** @typedef {{ case: number } & Partial<Compared> & { outcome?: "skipped" | "failed", reason?: string }} StepRow */
 
 /** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
 function stepColumns(history) {
   return [
-    columnOf("Case", ({ case: at }) => history.cases[at]?.title, {
-      draw: ({ case: at }) => caseLink(history, at),
+    columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
+      draw: ({ case: index }) => caseLink(history, index),
     }),
     columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, {
       number: true,
@@ -85,11 +85,11 @@ function stepColumns(history) {
 function stepSection(history, step) {
   const { after, before, time } = step;
   const times = step.differences.map((found) => ({ ...ratioOf(step, found.case), ...found }));
-  const memory = step.memory_differences.map((at) => ({
-    case: at,
+  const memory = step.memory_differences.map((index) => ({
+    case: index,
     operator: "peak memory",
     state: "",
-    ...ratioOf(step, at),
+    ...ratioOf(step, index),
   }));
   const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
   all.addEventListener("toggle", () => {
@@ -128,10 +128,10 @@ function stepSection(history, step) {
 }
 
 /** @param {ReleaseHistory} history @param {ReleaseStep} step */
-const idOf = (history, { after }) => `release-${placeOf(history)}-${after}`;
+const idOf = (history, { after }) => `release-${idPartOf(history)}-${after}`;
 
 /** What tells the ids of several histories apart. @param {ReleaseHistory} history */
-const placeOf = (history) => `${history.machine}-${nameOf(history)}`.replace(/[^\w.-]/g, "-");
+const idPartOf = (history) => `${history.machine}-${nameOf(history)}`.replace(/[^\w.-]/g, "-");
 
 /** @param {ReleaseHistory} history */
 const nameOf = (history) => history.package || getModel().index.project.name;
@@ -150,25 +150,25 @@ const lead = (history) => {
 /** @param {ReleaseHistory} history */
 function drawHistory(history) {
   const { steps, method, failed } = history;
-  const place = placeOf(history);
+  const part = idPartOf(history);
   return [
     el(
       "nav",
       { class: "contents", "aria-label": "Releases" },
-      el("a", { href: `#findings-${place}` }, "Differences"),
+      el("a", { href: `#findings-${part}` }, "Differences"),
       steps.map((step) => el("a", { href: `#${idOf(history, step)}` }, step.after)),
-      el("a", { href: `#method-${place}` }, "Method"),
+      el("a", { href: `#method-${part}` }, "Method"),
     ),
     releaseCharts(history),
     el(
       "section",
-      { id: `findings-${place}` },
+      { id: `findings-${part}` },
       el("h2", {}, "What each release changed"),
       steps.map((step) => stepSection(history, step)),
     ),
     el(
       "section",
-      { id: `method-${place}` },
+      { id: `method-${part}` },
       fold(
         "How this was measured, and how sure it is",
         listOf([...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)]),
@@ -180,7 +180,7 @@ function drawHistory(history) {
 /** @type {View} */
 export const releasesView = {
   title: "Releases",
-  place: [],
+  setup: [],
   mount(app) {
     /** @type {ReleaseHistory[]} */
     let histories = [];
@@ -190,9 +190,9 @@ export const releasesView = {
         app.replaceChildren(
           ...nodesOf(
             histories.length
-              ? histories.map((history, at) =>
+              ? histories.map((history, index) =>
                   // Others are one click away, or the first would be hard to leave.
-                  at
+                  index
                     ? fold(lead(history), drawHistory(history))
                     : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
                 )

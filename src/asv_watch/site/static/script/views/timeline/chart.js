@@ -78,7 +78,7 @@ export class Chart {
     if (!scene || !this.width) return;
     const inner = Math.max(280, this.width - 12);
     const few = scene.stops.length < 6;
-    const { metric } = scene.asked.place;
+    const { metric } = scene.asked.setup;
     const tagged = getModel().commits.filter((commit) => commit.tags.length);
     /** @param {Change} change */
     const named = (change) => ({
@@ -89,12 +89,12 @@ export class Chart {
     this.plot = drawLines(this.svg, lines, {
       width: few ? Math.min(inner, 640) : inner,
       height: few ? 240 : inner < 560 ? 280 : 400,
-      place: scene.axis.place,
+      position: scene.axis.position,
       domain: scene.axis.domain,
       y: scene.asked.y,
       metric,
       ticks: scene.axis.ticks,
-      tags: tagged.map(({ at, tags }) => ({ at, text: tags.at(-1) ?? "" })),
+      tags: tagged.map(({ index, tags }) => ({ stop: index, text: tags.at(-1) ?? "" })),
       events: scene.events,
     });
     this.svg.classList.toggle("few", few);
@@ -113,15 +113,15 @@ export class Chart {
     /** @param {PointerEvent} event */
     const stopAt = (event) =>
       nearest(
-        this.scene?.stops.map((at) => this.plot?.x(at) ?? 0) ?? [],
+        this.scene?.stops.map((stop) => this.plot?.x(stop) ?? 0) ?? [],
         pixelOf(this.svg, event),
       );
     frame.addEventListener("pointermove", (event) => {
-      const at = this.scene?.stops[stopAt(event)];
-      if (!this.scene || at === undefined) return;
-      this.cursor = at;
+      const stop = this.scene?.stops[stopAt(event)];
+      if (!this.scene || stop === undefined) return;
+      this.cursor = stop;
       this.#mark();
-      showTip(readAt(this.scene, at), event);
+      showTip(readAt(this.scene, stop), event);
       if (drag && Math.abs(event.clientX - drag.x) > CLICK) this.#select(drag.from, stopAt(event));
     });
     frame.addEventListener("pointerleave", () => {
@@ -165,12 +165,12 @@ export class Chart {
     const { stops } = scene;
     const here = this.cursor === null ? stops.length - 1 : stops.indexOf(this.cursor);
     const wanted = this.cursor === null && step === 1 ? 0 : here + step;
-    const at = stops[Math.max(0, Math.min(stops.length - 1, wanted))] ?? 0;
-    this.cursor = at;
+    const stop = stops[Math.max(0, Math.min(stops.length - 1, wanted))] ?? 0;
+    this.cursor = stop;
     this.#mark();
-    const texts = readAt(scene, at);
+    const texts = readAt(scene, stop);
     const box = this.frame.getBoundingClientRect();
-    showTip(texts, { clientX: box.left + (this.plot?.x(at) ?? 0), clientY: box.top + 20 });
+    showTip(texts, { clientX: box.left + (this.plot?.x(stop) ?? 0), clientY: box.top + 20 });
     announce(texts.join("; "));
   }
 
@@ -187,10 +187,10 @@ export class Chart {
 
   /** Opens the changes of the commit at the cursor. */
   enter() {
-    const at = this.cursor ?? this.scene?.stops.at(-1);
-    const machine = getModel().index.machines[this.scene?.asked.place.m ?? 0]?.name;
-    if (at !== undefined)
-      visitAddress(linkTo("changes", { rev: getModel().shortOf(at), m: machine }));
+    const stop = this.cursor ?? this.scene?.stops.at(-1);
+    const machine = getModel().index.machines[this.scene?.asked.setup.m ?? 0]?.name;
+    if (stop !== undefined)
+      visitAddress(linkTo("changes", { rev: getModel().shortOf(stop), m: machine }));
   }
 
   reset() {

@@ -29,14 +29,14 @@ async function drawSmall(picture, series, asked, base) {
     width: WIDTH,
     height: HEIGHT,
     small: true,
-    place: axis.place,
+    position: axis.position,
     domain: axis.domain,
     y: asked.y,
-    metric: asked.place.metric,
+    metric: asked.setup.metric,
     ticks: axis.ends,
     events,
   });
-  attachReading(picture, plot, scene.stops, (at) => readAt(scene, at));
+  attachReading(picture, plot, scene.stops, (stop) => readAt(scene, stop));
 }
 
 /** @param {Series[]} series @param {SVGSVGElement} picture */
@@ -61,7 +61,7 @@ const lengthOf = (row) =>
  */
 export function buildGrid(asked, base) {
   const measured = getModel()
-    .seriesAt(asked.place)
+    .seriesAt(asked.setup)
     .filter(({ last }) => last);
   const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
   const rows = table.rows.map(({ cells }) => [...cells.values()]);

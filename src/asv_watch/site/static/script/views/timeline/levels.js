@@ -1,8 +1,8 @@
 // Lines relative to the newest level, or to that of a chosen commit: the data say how.
 
-/** The stretch that a commit belongs to. @param {SeriesLine["stretches"]} stretches @param {CommitIndex} at */
-const stretchOf = (stretches, at) =>
-  stretches.findLast(([first]) => first <= at) ?? stretches[0] ?? [0, 1, 0];
+/** The stretch that a commit belongs to. @param {SeriesLine["stretches"]} stretches @param {CommitIndex} stop */
+const stretchOf = (stretches, stop) =>
+  stretches.findLast(([first]) => first <= stop) ?? stretches[0] ?? [0, 1, 0];
 
 /**
  * The same lines as ratios. Where commits were compared, the line moves at measured changes only,
@@ -15,9 +15,9 @@ export const asLevels = (lines, base) =>
   lines.map((line) => {
     const { stretches, points } = line;
     const by = base < 0 ? 1 : stretchOf(stretches, base)[1];
-    const steps = stretches.map(([at, level]) => ({ at, value: level / by }));
+    const steps = stretches.map(([stop, level]) => ({ stop, value: level / by }));
     const relative = points.flatMap((point) => {
-      const value = (point.value * stretchOf(stretches, point.at)[2]) / by;
+      const value = (point.value * stretchOf(stretches, point.stop)[2]) / by;
       return value > 0 ? [{ ...point, value, interval: null }] : [];
     });
     return { ...line, points: relative, ...(line.compared.length ? { steps } : {}) };

@@ -27,7 +27,7 @@ export async function seriesLines(series) {
     series.map(async (one) => {
       const { points, others, pairs, stretches } = await runsOf(one);
       return {
-        id: one.at,
+        id: one.index,
         series: one,
         look: lookOf(one.case),
         shape: rows.indexOf(one.case.row),
@@ -36,8 +36,8 @@ export async function seriesLines(series) {
         others,
         compared: [...new Set(pairs.flatMap(({ p, c }) => [p, c]))],
         stretches,
-        values: new Map(points.map((point) => [point.at, point])),
-        changes: (getModel().changesOf.get(one.at) ?? []).filter(
+        values: new Map(points.map((point) => [point.stop, point])),
+        changes: (getModel().changesOf.get(one.index) ?? []).filter(
           (change) => change.state === "measured",
         ),
         segments: one.segments,
@@ -50,19 +50,19 @@ export async function seriesLines(series) {
  * What a line says at a commit: its value, and the ratio that is drawn.
  * @param {SeriesLine} line
  * @param {SeriesLine | undefined} drawn
- * @param {CommitIndex} at
+ * @param {CommitIndex} stop
  * @param {Asked} asked
  */
-export function readingOf(line, drawn, at, asked) {
-  const point = line.values.get(at);
-  const places = drawn?.steps ?? drawn?.points.filter((other) => other.at === at) ?? [];
-  const shown = asked.y === "ratio" ? places.findLast((other) => other.at <= at) : null;
+export function readingOf(line, drawn, stop, asked) {
+  const point = line.values.get(stop);
+  const drawnPoints = drawn?.steps ?? drawn?.points.filter((other) => other.stop === stop) ?? [];
+  const shown = asked.y === "ratio" ? drawnPoints.findLast((other) => other.stop <= stop) : null;
   const how = shown ? `${formatChange(shown.value)}${drawn?.steps ? " by comparisons" : ""}` : "";
   const value = point ? formatValue(point.value, line.series.metric) : "";
-  const outcome = point ? "" : (line.others.find((run) => run.at === at)?.outcome ?? "");
+  const outcome = point ? "" : (line.others.find((run) => run.stop === stop)?.outcome ?? "");
   const text = [value, how].filter(Boolean).join(", ") || outcome;
   const changes = line.changes
-    .filter(({ c }) => c === at)
+    .filter(({ c }) => c === stop)
     .map(
       ({ verdict, text: size, interval_text: interval, p }) =>
         ` ${SIGNS[verdict]}${size} (${interval}) since ${getModel().shortOf(p)}`,
@@ -89,17 +89,17 @@ export function courseNote({ drawn, stops }) {
  */
 export function valueColumns(lines) {
   const { commitLine, commits } = getModel();
-  /** @param {string} text @param {(at: CommitIndex) => number | string | undefined} value */
+  /** @param {string} text @param {(commit: CommitIndex) => number | string | undefined} value */
   const saved = (text, value) => columnOf(text, value, { hidden: true });
   return [
-    columnOf("Commit", (at) => commits[at]?.hash, { draw: commitLine }),
+    columnOf("Commit", (commit) => commits[commit]?.hash, { draw: commitLine }),
     ...lines.flatMap(({ label, values, series: { metric } }) => [
-      columnOf(label, (/** @type {CommitIndex} */ at) => values.get(at)?.value, {
+      columnOf(label, (/** @type {CommitIndex} */ commit) => values.get(commit)?.value, {
         number: true,
-        draw: (at) => formatValue(values.get(at)?.value, metric),
+        draw: (commit) => formatValue(values.get(commit)?.value, metric),
       }),
-      saved(`${label}, low`, (at) => values.get(at)?.interval?.[0]),
-      saved(`${label}, high`, (at) => values.get(at)?.interval?.[1]),
+      saved(`${label}, low`, (commit) => values.get(commit)?.interval?.[0]),
+      saved(`${label}, high`, (commit) => values.get(commit)?.interval?.[1]),
       saved(`${label}, unit`, () => metric.unit),
     ]),
   ];

@@ -9,7 +9,7 @@ import { readingOf } from "./lines.js";
 const MOST = 14;
 
 /**
- * The place of the stop nearest to a pixel.
+ * The index of the stop nearest to a pixel.
  * @param {number[]} pixels
  * @param {number} x
  */
@@ -21,13 +21,13 @@ export function nearest(pixels, x) {
 /**
  * What stands at a commit, line by line.
  * @param {Scene} scene
- * @param {CommitIndex} at
+ * @param {CommitIndex} stop
  */
-export function readAt({ asked, lines, drawn, events }, at) {
-  const texts = lines.map((line, i) => readingOf(line, drawn[i], at, asked)).filter(Boolean);
+export function readAt({ asked, lines, drawn, events }, stop) {
+  const texts = lines.map((line, i) => readingOf(line, drawn[i], stop, asked)).filter(Boolean);
   const more = texts.length > MOST ? [`and ${texts.length - MOST} more`] : [];
-  const around = events.filter((event) => event.at === at).map(({ text }) => `◆ ${text}`);
-  return [getModel().commitLine(at), ...texts.slice(0, MOST), ...more, ...around.slice(0, 3)];
+  const around = events.filter((event) => event.stop === stop).map(({ text }) => `◆ ${text}`);
+  return [getModel().commitLine(stop), ...texts.slice(0, MOST), ...more, ...around.slice(0, 3)];
 }
 
 /** @param {SVGSVGElement} root @param {PointerEvent} event */
@@ -40,12 +40,12 @@ export function pixelOf(root, event) {
  * Draws the cursor into a chart.
  * @param {SVGGElement} overlay
  * @param {Plot} plot
- * @param {CommitIndex | null} at
+ * @param {CommitIndex | null} stop
  */
-export function drawCursor(overlay, plot, at) {
+export function drawCursor(overlay, plot, stop) {
   overlay.replaceChildren();
-  if (at === null) return;
-  const x = Math.round(plot.x(at)) + 0.5;
+  if (stop === null) return;
+  const x = Math.round(plot.x(stop)) + 0.5;
   const { top, bottom } = plot.frame;
   overlay.append(svg("line", { class: "cursor", x1: x, x2: x, y1: top, y2: bottom }));
 }
@@ -55,7 +55,7 @@ export function drawCursor(overlay, plot, at) {
  * @param {SVGSVGElement} root
  * @param {Plot} plot
  * @param {number[]} stops
- * @param {(at: number) => string[]} read
+ * @param {(stop: number) => string[]} read
  */
 export function attachReading(root, plot, stops, read) {
   const overlay = svg("g", { class: "overlay" });
@@ -63,10 +63,10 @@ export function attachReading(root, plot, stops, read) {
   root.append(overlay);
   root.setAttribute("data-reads", "");
   root.addEventListener("pointermove", (event) => {
-    const at = stops[nearest(pixels, pixelOf(root, event))];
-    if (at === undefined) return;
-    drawCursor(overlay, plot, at);
-    showTip(read(at), event);
+    const stop = stops[nearest(pixels, pixelOf(root, event))];
+    if (stop === undefined) return;
+    drawCursor(overlay, plot, stop);
+    showTip(read(stop), event);
   });
   root.addEventListener("pointerleave", () => overlay.replaceChildren());
 }

@@ -16,12 +16,12 @@ export function readTimeline(state) {
   const model = getModel();
   const wanted = allParams(state, "s");
   const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
-  const place = model.place(state);
+  const setup = model.setup(state);
   const x = firstParam(state, "x");
   return {
     cases,
     unknown: wanted.filter((key) => !model.caseOf(key)),
-    place: { ...place, metric: cases[0]?.metric ?? place.metric },
+    setup: { ...setup, metric: cases[0]?.metric ?? setup.metric },
     x: x === "date" ? x : "commit",
     y: firstParam(state, "y") === "value" ? "log" : "ratio",
     last: LAST_CHOICES.find((name) => name === firstParam(state, "n")) ?? "200",
@@ -30,11 +30,11 @@ export function readTimeline(state) {
   };
 }
 
-/** What changed around the code: recipe, machine, environment. @param {Place} place */
+/** What changed around the code: recipe, machine, environment. @param {Setup} setup */
 const eventsOf = ({ m, e }) =>
   getModel()
     .index.events.filter((event) => event.m === m && (event.e === null || event.e === e))
-    .map((event) => ({ at: event.c, text: event.text }));
+    .map((event) => ({ stop: event.c, text: event.text }));
 
 /**
  * The commits in the range that the address asks for.
@@ -61,30 +61,32 @@ function buildAxis(asked, lines) {
   const runs = lines.flatMap(({ points, others, compared }) => [
     ...points,
     ...others.filter(interrupts),
-    ...(asked.y === "ratio" ? compared.map((at) => ({ at })) : []),
+    ...(asked.y === "ratio" ? compared.map((stop) => ({ stop })) : []),
   ]);
-  const whole = [...new Set(runs.map((run) => run.at))].sort((a, b) => a - b);
-  const rank = new Map(whole.map((at, i) => [at, i]));
-  /** @param {CommitIndex} at */
-  const date = (at) => model.commits[at]?.date ?? 0;
+  const whole = [...new Set(runs.map((run) => run.stop))].sort((a, b) => a - b);
+  const rank = new Map(whole.map((stop, i) => [stop, i]));
+  /** @param {CommitIndex} stop */
+  const date = (stop) => model.commits[stop]?.date ?? 0;
   // A tag or an event may stand on a commit that was not measured: it goes between neighbours.
-  /** @param {CommitIndex} at */
-  const order = (at) => rank.get(at) ?? whole.findLastIndex((stop) => stop < at) + 0.5;
-  const place = asked.x === "date" ? date : order;
+  /** @param {CommitIndex} stop */
+  const order = (stop) => rank.get(stop) ?? whole.findLastIndex((other) => other < stop) + 0.5;
+  const position = asked.x === "date" ? date : order;
   const [first, last] = rangeOf(asked, whole);
-  const stops = whole.filter((at) => at >= first && at <= last);
+  const stops = whole.filter((stop) => stop >= first && stop <= last);
   // A date is told once: the other commits of a day have their hash.
-  /** @param {CommitIndex[]} places */
-  const labelled = (places) =>
-    places.map((at, i) => {
-      const [before, day] = [places[i - 1] ?? at, at].map((stop) => formatDay(date(stop)));
-      return { at, text: i && day === before ? model.shortOf(at) : (day ?? "") };
+  /** @param {CommitIndex[]} stopsToLabel */
+  const labelled = (stopsToLabel) =>
+    stopsToLabel.map((stop, i) => {
+      const [before, day] = [stopsToLabel[i - 1] ?? stop, stop].map((other) =>
+        formatDay(date(other)),
+      );
+      return { stop, text: i && day === before ? model.shortOf(stop) : (day ?? "") };
     });
   const stride = Math.max(1, Math.ceil(stops.length / 7));
   return {
     stops,
-    place,
-    domain: [place(first), place(last)],
+    position,
+    domain: [position(first), position(last)],
     ticks: labelled(stops.filter((_, i) => i % stride === 0)),
     ends: labelled(stops.filter((_, i) => i === 0 || i === stops.length - 1)),
   };
@@ -101,5 +103,5 @@ export function sceneOf(asked, lines, base = -1) {
   const axis = buildAxis(asked, lines);
   const { stops } = axis;
   const drawn = asked.y === "ratio" ? asLevels(lines, base) : asValues(lines);
-  return { asked, axis, stops, lines, drawn, events: eventsOf(asked.place) };
+  return { asked, axis, stops, lines, drawn, events: eventsOf(asked.setup) };
 }

@@ -69,10 +69,10 @@ const legendOf = (lines) =>
   );
 
 /** What is missing, in sentences. @param {Asked} asked @param {SeriesLine[]} lines */
-function missingText({ cases, unknown, place }, lines) {
+function missingText({ cases, unknown, setup }, lines) {
   const drawn = new Set(lines.map(({ series }) => series.case));
   const absent = cases.filter((what) => !drawn.has(what)).map(({ title }) => title);
-  const machine = getModel().index.machines[place.m]?.name;
+  const machine = getModel().index.machines[setup.m]?.name;
   return [
     unknown.length ? `No case is called ${unknown.join(", ")}.` : "",
     absent.length ? `Not measured on ${machine}: ${absent.join(", ")}.` : "",
@@ -82,7 +82,7 @@ function missingText({ cases, unknown, place }, lines) {
 /** @type {View} */
 export const timelineView = {
   title: "Timeline",
-  place: ["m", "e", "metric"],
+  setup: ["m", "e", "metric"],
   mount(app) {
     const { index, shortOf } = getModel();
     const x = selectField("x", "Horizontal", {
@@ -135,7 +135,7 @@ export const timelineView = {
             ? ` Change since ${shortOf(base)}.`
             : " 0 % is the newest level. Lines move where a change was measured; dots are runs."
           : "";
-      const text = `${directionOf(asked.place.metric)}${since}`;
+      const text = `${directionOf(asked.setup.metric)}${since}`;
       single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
       if (!asked.cases.length && !asked.unknown.length) {
@@ -145,19 +145,19 @@ export const timelineView = {
         const alone = !grid.node.querySelector("svg.small") && longest;
         if (alone) {
           const name = index.machines[longest.m]?.name;
-          const here = index.machines[asked.place.m]?.name;
+          const here = index.machines[asked.setup.m]?.name;
           note.textContent = `${here} measured no case twice yet: ${name} is shown. ${text}`;
-          grid = buildGrid({ ...asked, place: { ...asked.place, ...longest } }, base);
+          grid = buildGrid({ ...asked, setup: { ...asked.setup, ...longest } }, base);
         } else note.textContent = text;
         out.replaceChildren(grid.node);
         await grid.drawFirst();
         return {
           name: "timeline",
           title: text,
-          sheet: () => matrixSheet(grid.table, asked.place.metric),
+          sheet: () => matrixSheet(grid.table, asked.setup.metric),
         };
       }
-      const series = asked.cases.flatMap((what) => getModel().find(what, asked.place) ?? []);
+      const series = asked.cases.flatMap((what) => getModel().find(what, asked.setup) ?? []);
       const lines = await seriesLines(series.filter(({ last }) => last));
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
       note.textContent = missingText(asked, lines);

@@ -8,32 +8,32 @@ import { selectField } from "./fields.js";
 /** @import { Choice, Field } from "./fields.js" */
 
 /** @returns {{ node: HTMLElement, show: (state: State, view: View) => void }} */
-export function placeBar() {
+export function setupBar() {
   const { index } = getModel();
   /** @type {View | null} */
   let view = null;
   /** @param {State} state */
-  const place = (state) => getModel().place(state);
+  const setup = (state) => getModel().setup(state);
   /** @returns {Choice[]} */
   const all = () => (view?.allMachines && index.machines.length > 1 ? [["", "all machines"]] : []);
-  /** @type {Record<PlaceKey, Field>} */
+  /** @type {Record<SetupKey, Field>} */
   const fields = {
     m: selectField("m", "Machine", {
       options: () => [
         ...all(),
         ...index.machines.map(({ name }) => /** @type {Choice} */ ([name, name])),
       ],
-      initial: (state) => (view?.allMachines ? "" : (index.machines[place(state).m]?.name ?? "")),
+      initial: (state) => (view?.allMachines ? "" : (index.machines[setup(state).m]?.name ?? "")),
       // Another machine may never have used this environment.
       change: (patch) => changeParams({ ...patch, e: null }),
     }),
     e: selectField("e", "Environment", {
       options: (state) =>
         index.newest_runs
-          .filter(({ m }) => m === place(state).m)
+          .filter(({ m }) => m === setup(state).m)
           .flatMap(({ e }) => index.environments[e] ?? [])
           .map(({ id, label }) => [id, label]),
-      initial: (state) => index.environments[place(state).e]?.id ?? "",
+      initial: (state) => index.environments[setup(state).e]?.id ?? "",
     }),
     metric: selectField("metric", "Measured", {
       options: () => getModel().metrics.map(({ id, label }) => [id, label]),
@@ -43,7 +43,7 @@ export function placeBar() {
   const summary = el("summary", {});
   const node = el(
     "details",
-    { class: "place" },
+    { class: "setup" },
     summary,
     el(
       "div",
@@ -59,17 +59,17 @@ export function placeBar() {
     node,
     show(state, shown) {
       view = shown;
-      node.hidden = !shown.place.length;
+      node.hidden = !shown.setup.length;
       if (node.hidden) return;
-      for (const key of /** @type {PlaceKey[]} */ (Object.keys(fields))) {
+      for (const key of /** @type {SetupKey[]} */ (Object.keys(fields))) {
         fields[key].show(state);
-        if (!shown.place.includes(key)) fields[key].node.hidden = true;
+        if (!shown.setup.includes(key)) fields[key].node.hidden = true;
         // An environment of all machines is no filter.
         if (key === "e" && shown.allMachines && !state.params.m) fields.e.node.hidden = true;
       }
       node.hidden = Object.values(fields).every((field) => field.node.hidden);
-      const short = index.environments[place(state).e]?.short;
-      const texts = shown.place.map((key) =>
+      const short = index.environments[setup(state).e]?.short;
+      const texts = shown.setup.map((key) =>
         key === "e" ? short : fields[key].node.querySelector("select")?.selectedOptions[0]?.text,
       );
       summary.textContent = texts.filter(Boolean).join(" · ");
