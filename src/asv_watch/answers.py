@@ -43,7 +43,9 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     unit: str = ""
     """Unit of the values: ``seconds``, ``bytes``, or that of a ``track_*``."""
     before: float | None = None
+    """Value of the side before, in `unit`; ``None`` if it has none."""
     after: float | None = None
+    """Value of the side after, in `unit`; ``None`` if it has none."""
     ratio: float | None = None
     """After over before."""
     interval: tuple[float, float] | None = None

@@ -45,8 +45,9 @@ class CaseRun:
 
     outcome: Outcome
     value: float | None = None
+    """In the unit of its benchmark; ``None`` if it was skipped or failed."""
     rounds: tuple[float, ...] = ()
-    """One number for each round."""
+    """One number for each round, in the unit of its benchmark."""
     calls: int = 1
     """Calls in a sample."""
     reason: str = ""

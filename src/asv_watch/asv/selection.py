@@ -91,7 +91,11 @@ SHORT = Selection(short=True)
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
-    """Tell whether a case belongs to the short set: all cases of a suite that declares none do."""
+    """Tell whether a case belongs to the short set: all cases of a suite that declares none do.
+
+    Raises:
+        WatchError: The declaration names a parameter that the benchmark does not have.
+    """
     short = benchmark.get("short", True)
     if not isinstance(short, dict):
         return bool(short)

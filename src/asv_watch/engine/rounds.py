@@ -327,14 +327,14 @@ def measure_cases(
     few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
     sampling_of_others = dataclasses.replace(sampling, fewest_rounds=few)
     results = []
-    for alike, how in ((timed, sampling), (others, sampling_of_others)):
-        if alike:
-            rounds = RoundsOfCases(alike, len(sides), how, keep, kept)
-            results += _measure_alike(sides, rounds, keep_round, budget)
+    for group, limits in ((timed, sampling), (others, sampling_of_others)):
+        if group:
+            rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
+            results += _measure_group(sides, rounds, keep_round, budget)
     return results
 
 
-def _measure_alike(
+def _measure_group(
     sides: Sequence[Side],
     measured: RoundsOfCases,
     keep_round: KeepRound,

@@ -46,9 +46,11 @@ class TableRow:
     outcome: str
     reason: str
     value: float | None
-    """The reported value, in the unit."""
+    """The reported value, in `unit`."""
     interval_low: float | None
+    """Lower end of the interval of the value, in `unit`."""
     interval_high: float | None
+    """Upper end of the interval of the value, in `unit`."""
     samples: int
     """Number of samples that are stored."""
     measured_at: int | None

@@ -88,7 +88,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """Its own threshold, if asv.conf.json declares one (0.05 is 5 %)."""
 
     def limit(self, threshold: float) -> float:
-        """Return its own threshold, or the general one."""
+        """Return its own threshold, or else the general one (0.03 is 3 %)."""
         return threshold if self.threshold is None else self.threshold
 
     @property

@@ -35,12 +35,12 @@ class Detectable:
 
     @property
     def middle(self) -> float:
-        """Median of the cases."""
+        """Median of the cases (0.015 is 1.5 %)."""
         return median(self.by_case.values())
 
     @property
     def ninth_decile(self) -> float:
-        """90th percentile of the cases."""
+        """90th percentile of the cases (0.015 is 1.5 %)."""
         return sorted(self.by_case.values())[math.ceil(0.9 * len(self.by_case)) - 1]
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ def detectable_change(ratios: Sequence[CaseRatio], graphs: MachineGraphs) -> Det
 
 
 def smallest_change(ratios: Sequence[PairRatio]) -> float:
-    """Return the smallest change that comparisons of a case show."""
+    """Return the smallest change that comparisons of a case show (0.015 is 1.5 %)."""
     return median(
         max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
         for low, high in (ratio.interval for ratio in ratios)

@@ -32,6 +32,9 @@ def check_machine(reason: str, *folders: Path) -> None:
     Args:
         reason: why the case failed: the last line of its error.
         folders: where it and its run write.
+
+    Raises:
+        MachineError: it is at fault; the message has the remedy.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in REMEDIES:

@@ -43,7 +43,7 @@ def _release(package: str) -> str | None:
 
 
 if __name__ == "__main__":
-    # asv_runner is told for people alone: it is part of a benchmark's version too, which keeps
+    # asv_runner is recorded for people alone: it is part of a benchmark's version too, which keeps
     # values apart.
     runner = {"asv_runner": _release("asv_runner") or "not installed"}
     print(json.dumps({"facts": facts(sys.argv[1:]), "details": runner}))

@@ -15,16 +15,16 @@ import time
 
 def module_of(distribution: str) -> str:
     """Return the module that a distribution installs: ``sklearn`` for ``scikit-learn``."""
-    alike = distribution.replace("-", "_")
-    if importlib.util.find_spec(alike) is not None:
-        return alike
+    same_name = distribution.replace("-", "_")
+    if importlib.util.find_spec(same_name) is not None:
+        return same_name
     from importlib import metadata  # noqa: PLC0415 - the import that is measured may share it
 
     installed = metadata.packages_distributions().items()
     modules = [
         module for module, names in installed if _normal(distribution) in map(_normal, names)
     ]
-    return next((module for module in sorted(modules) if module[0] != "_"), alike)
+    return next((module for module in sorted(modules) if module[0] != "_"), same_name)
 
 
 def _normal(name: str) -> str:

@@ -327,7 +327,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
 
 
 def _spin(clock: Callable[[], float], seconds: float) -> float:
-    """Do nothing for so many seconds of a clock; return how many it were."""
+    """Do nothing for so many seconds of a clock; return how many passed."""
     start = end = clock()
     while end - start < seconds:
         end = clock()

@@ -32,6 +32,7 @@ class Level:
     """Index of its level: 0 is the first that is declared."""
     summary: SeriesSummary
     value: float
+    """Newest value of its series, in the unit of the metric."""
 
 
 Lines = dict[str, list[Level]]

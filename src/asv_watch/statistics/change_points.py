@@ -88,7 +88,7 @@ class Step:
     before: float
     """Level just before it, in the unit of the values."""
     after: float
-    """Level just after it."""
+    """Level just after it, in the unit of the values."""
     z: float
     """Difference of the two levels in standard errors, which include drift."""
     values_before: int

@@ -78,7 +78,7 @@ class OwnNoise:
 
     @property
     def cautious(self) -> float | None:
-        """The estimate, inflated if it rests on few differences."""
+        """The estimate (0.01 is 1 %), inflated if it rests on few differences."""
         return None if self.estimate is None else self.estimate * caution(self.count)
 
 
@@ -138,7 +138,7 @@ def caution(differences: int) -> float:
 
 
 def noise_together(noises: Sequence[float]) -> float:
-    """Noise of several cases together: the root of the mean square."""
+    """Return the noise of several cases together: the root of the mean square (0.01 is 1 %)."""
     return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
 
 

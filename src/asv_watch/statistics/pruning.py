@@ -24,11 +24,17 @@ class TestedBoundary:
     """A boundary between two segments, and how the levels on its sides differ."""
 
     start: int
+    """Index of the first value of the segment before it."""
     position: int
+    """Index of the first value after it."""
     end: int
+    """Index after the last value of the segment after it."""
     before: float
+    """Level just before it, on the scale of the series that was partitioned."""
     after: float
+    """Level just after it, on the same scale."""
     z: float
+    """Difference of the two levels in standard errors."""
 
 
 class LevelEstimator:

@@ -104,7 +104,11 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
 
 
 def read_values(name: str, text: str) -> list[Any]:
-    """Return the values that an option of a run has in a text, with commas between."""
+    """Return the values that an option of a run has in a text, with commas between.
+
+    Raises:
+        TorchspeedError: one is of another kind, too small, or named twice.
+    """
     options = itertools.chain(_options(RunConfig), _options(DataOptions))
     declared, kind = next(option for option in options if option[0].name == name)
     least = declared.metadata["option"].get("min")

@@ -44,6 +44,9 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
     Args:
         run: does it, given a configuration, an observer and a group.
         options: the command's parameters and their values.
+
+    Raises:
+        TorchspeedError: an option decides nothing, or fewer devices are here than are asked for.
     """
     asked = configure(options)
     if unused := unused_option(asked):
@@ -67,7 +70,11 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
 
 
 def count_devices(text: str, device: str) -> int:
-    """Count the devices that ``--devices`` asks for: a number, or all GPUs, or one CPU."""
+    """Count the devices that ``--devices`` asks for: a number, or all GPUs, or one CPU.
+
+    Raises:
+        TorchspeedError: it is no number, there are fewer GPUs, or ``device`` is a single one.
+    """
     present = torch.cuda.device_count() if device.startswith("cuda") else 0
     if text == "auto":
         return max(1, present)

@@ -27,7 +27,7 @@ IMAGE_SETS: dict[str, tuple[Any, tuple[int, int, int]]] = {
 """torchvision's loader, and the shape of an image as published: channels, height, width."""
 
 CLASSES = 10
-"""Of each set; labels count from 0."""
+"""Number of classes of each set; labels count from 0."""
 
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)

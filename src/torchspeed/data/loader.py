@@ -130,6 +130,9 @@ def naming_worker_errors() -> Iterator[None]:
 
     torch raises the first from a signal handler, so it can come out of any line while workers
     live. Of the second it hands on the whole traceback as the message.
+
+    Raises:
+        TorchspeedError: a worker died, or could not read a file.
     """
     try:
         yield

@@ -35,7 +35,11 @@ class Table:
         return ", ".join(shown)
 
     def index_of(self, wanted: str, table: str) -> int | None:
-        """Return the index of the column of this name, or of the ``first``; None for ``all``."""
+        """Return the index of the column of this name, or of the ``first``; None for ``all``.
+
+        Raises:
+            TorchspeedError: no column of numbers has this name.
+        """
         if wanted in self.columns:
             return self.columns.index(wanted)
         if wanted in {"all", "first"}:

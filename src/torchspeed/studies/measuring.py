@@ -126,7 +126,7 @@ class Summary:
 
     @property
     def iqr(self) -> float:
-        """The distance of the quartiles."""
+        """The distance of the quartiles, in the unit of the quantity."""
         return self.high - self.low
 
 

@@ -33,14 +33,14 @@ SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the seaso
 RIDGE = "ridge regression"
 
 PENALTIES = 10.0 ** np.arange(-1, 5)
-"""Of the ridge regression, on normalised values."""
+"""Penalties of the ridge regression, on normalised values."""
 LARGEST_REGRESSION = 20_000_000
 """Numbers in the windows that a regression is made of."""
 
 SIGNIFICANT = 0.05
 """A season's autocorrelation differs from 0 at this level."""
 ROUNDING = 1e-6
-"""Of float32, as a share of the largest value."""
+"""Rounding error of float32, as a share of the largest value."""
 
 
 def baseline_forecasts(data: Data, items: NDArray[np.int64]) -> dict[str, Tensor]:

@@ -19,7 +19,11 @@ FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "threads", "warmu
 
 
 def check_new(path: Path) -> None:
-    """Refuse to begin a run whose checkpoint would replace a file that exists."""
+    """Refuse to begin a run whose checkpoint would replace a file that exists.
+
+    Raises:
+        TorchspeedError: it would.
+    """
     if path.exists():
         raise TorchspeedError(
             f"{path} exists already; give --resume to continue that run, another --checkpoint, or "

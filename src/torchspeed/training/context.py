@@ -118,7 +118,11 @@ class RunContext:
         )
 
     def steps(self, available: int, epochs: int = 1) -> int:
-        """Steps of a loop over so many batches; some must be left after the warm-up."""
+        """Steps of a loop over so many batches.
+
+        Raises:
+            TorchspeedError: none would be left after the warm-up.
+        """
         steps = min(available, self.config.limit_batches or available)
         if epochs * steps <= min(self.config.warmup, steps):
             count = "the only step" if epochs * steps == 1 else f"all {epochs * steps} steps"

@@ -30,12 +30,12 @@ _RAISED = "torchspeed.errors.TorchspeedError: "
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """This process's place among those that train together."""
+    """The rank of this process among those that train together."""
 
     rank: int = 0
     world: int = 1
     local_rank: int = 0
-    """Its place on this node: the GPU it uses."""
+    """Rank among the processes of this node, which is the index of its GPU."""
 
     @property
     def leads(self) -> bool:
@@ -56,7 +56,7 @@ class Group:
 
 
 def launched_group() -> Group | None:
-    """Return the place that torchrun, or a launcher like it, gave this process, if one did."""
+    """Return the rank that torchrun, or a launcher like it, gave this process, if one did."""
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         return None
     return Group(

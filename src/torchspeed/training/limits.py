@@ -32,12 +32,15 @@ def check_batch(
 
     A ``model`` that lies in the main memory too counts with its parameters, and in training with
     their gradients and what autograd keeps of each item; None is for a model on a GPU.
+
+    Raises:
+        TorchspeedError: they would not; the message has the largest batch that does.
     """
-    fixed, of_item = 0, 2 * 4 * math.prod(shape)  # the batch, and its copy in the model
+    fixed_bytes, item_bytes = 0, 2 * 4 * math.prod(shape)  # the batch, and its copy in the model
     if model is not None:
-        fixed = parameter_bytes(model) * (2 if trains else 1)
-        of_item += activation_bytes_of_item(model, shape) if trains else 0
-    largest = max(0, int((usable_bytes() / ranks - fixed) // of_item))
+        fixed_bytes = parameter_bytes(model) * (2 if trains else 1)
+        item_bytes += activation_bytes_of_item(model, shape) if trains else 0
+    largest = max(0, int((usable_bytes() / ranks - fixed_bytes) // item_bytes))
     if batch_size > largest:
         remedy = f"--batch-size {largest} or less" if largest else "a smaller model"
         raise TorchspeedError(
@@ -47,7 +50,11 @@ def check_batch(
 
 
 def check_workers(workers: int, ranks: int) -> None:
-    """Refuse loading processes far beyond the cores, with a number that works."""
+    """Refuse loading processes far beyond the cores.
+
+    Raises:
+        TorchspeedError: there are too many; the message has a number that works.
+    """
     most = max(1, WORKERS_PER_CORE * cores() // ranks)
     if workers > most:
         raise TorchspeedError(

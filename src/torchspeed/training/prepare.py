@@ -80,7 +80,11 @@ def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
 
 
 def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) -> None:
-    """Give a model the parameters of a file, and refuse those of another model."""
+    """Give a model the parameters of a file.
+
+    Raises:
+        TorchspeedError: they are those of another model.
+    """
     try:
         model.load_state_dict(parameters)
     except RuntimeError as error:
@@ -92,7 +96,11 @@ def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) 
 
 
 def parse_kwargs(text: str) -> dict[str, int | float | str]:
-    """Arguments by name, of ``name=value`` with commas between; numbers are numbers."""
+    """Return the arguments in ``name=value,name=value``, with numbers as numbers.
+
+    Raises:
+        TorchspeedError: a part of the text has another form.
+    """
     arguments: dict[str, int | float | str] = {}
     for part in filter(None, text.split(",")):
         name, mark, value = part.partition("=")

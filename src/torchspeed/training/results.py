@@ -67,7 +67,7 @@ class RankTimes:
 
     @property
     def items_per_s(self) -> float:
-        """Throughput of this rank."""
+        """Throughput of this rank, in items a second."""
         return self.items / self.wall_s if self.wall_s else math.nan
 
     @property
@@ -137,7 +137,7 @@ class RunResult:
 
     @property
     def items_per_s(self) -> float:
-        """Throughput of all ranks together: the slowest sets the pace."""
+        """Throughput of all ranks together, in items a second: the slowest sets the pace."""
         return sum(r.items for r in self.ranks) / max(r.wall_s for r in self.ranks)
 
     def as_dict(self) -> dict[str, Any]:

@@ -99,7 +99,11 @@ class TrainingState:
         }
 
     def restore(self, state: dict[str, Any], rank: int) -> None:
-        """Take up the state that `load_checkpoint` read."""
+        """Take up the state that `load_checkpoint` read.
+
+        Raises:
+            TorchspeedError: its parameters do not fit the model.
+        """
         try:
             for part, values in zip(self._parts, state["parts"], strict=True):
                 part.load_state_dict(values)

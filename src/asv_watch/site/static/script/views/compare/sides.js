@@ -15,7 +15,7 @@ function keyOf(what, dimension, differs) {
   const rest = Object.entries(labels).filter(
     ([name]) => name !== dimension && !differs(what, name),
   );
-  // What is no parameter is told by the suite or by the name of the function.
+  // What is not a parameter is distinguished by the suite or the name of the function.
   const suite = benchmark.parameters.includes(dimension) ? benchmark.name : "";
   return JSON.stringify([suite, metric.id, rest.sort()]);
 }

@@ -191,8 +191,8 @@ export function drawMatrix(setup, group) {
 
 /** The heading of a suite, without its modules where it has one row. @param {Row[]} rows @param {string} group */
 function headingOf(rows, group) {
-  const alike = rows.filter(({ line }) => line.group === group);
-  return alike.length > 1 ? group : (group.split(" · ").at(-1) ?? group);
+  const groupRows = rows.filter(({ line }) => line.group === group);
+  return groupRows.length > 1 ? group : (group.split(" · ").at(-1) ?? group);
 }
 
 /** How many newer commits did not measure a group's cases. @param {Row[]} rows @param {string} group */

@@ -24,8 +24,8 @@ export const asLevels = (lines, base) =>
   });
 
 /**
- * Lines of values, without the measured changes that separate runs do not show: those are told
- * by the ratios.
+ * Lines of values, without the measured changes that separate runs do not show: the ratios
+ * show those.
  * @param {SeriesLine[]} lines
  * @returns {SeriesLine[]}
  */

@@ -73,7 +73,7 @@ function buildAxis(asked, lines) {
   const position = asked.x === "date" ? date : order;
   const [first, last] = rangeOf(asked, whole);
   const stops = whole.filter((stop) => stop >= first && stop <= last);
-  // A date is told once: the other commits of a day have their hash.
+  // A date is shown once: the other commits of that day show their hash.
   /** @param {CommitIndex[]} stopsToLabel */
   const labelled = (stopsToLabel) =>
     stopsToLabel.map((stop, i) => {
