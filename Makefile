@@ -55,7 +55,8 @@ test-unit: missing setup-test node_modules/.installed ## the tests without a bro
 		--ignore=tests/end_to_end --ignore=tests/browser --ignore=tests/test_lint.py
 
 fuzz: setup-test ## damage files and options at random for two minutes, the same in each run
-	@FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-400} $(VENV)/bin/python -m pytest --numprocesses 2 --hypothesis-seed=0 tests/asv_watch/fuzz
+	@export FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-400}; $(VENV)/bin/python -m pytest --numprocesses 2 \
+		--timeout $$((FUZZ_EXAMPLES * 3)) --hypothesis-seed=0 tests/asv_watch/fuzz
 
 test-release: ## models and eager passes with TORCH, a release of asv.conf.json, on Python 3.11
 	@sh .ci/test-release "$$TORCH"

@@ -1,6 +1,6 @@
 """Everything that is read from outside, damaged at random: no traceback, no hang, no silent loss.
 
-``FUZZ_EXAMPLES=5000 python -m pytest tests/asv_watch/fuzz`` tries more than the suite does.
+``FUZZ_EXAMPLES=5000 make fuzz`` tries more than the suite does.
 """
 
 from __future__ import annotations
