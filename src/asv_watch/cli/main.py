@@ -174,6 +174,8 @@ def main(arguments: list[str] | None = None) -> int:
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     try:
+        if sys.platform == "win32":  # which has no SIGHUP and no fcntl
+            raise WatchError("Windows is not supported; install it in WSL 2, which is a Linux")
         with handling_the_end(end):
             return int(_run(arguments) or ExitStatus.DONE)
     except (KeyboardInterrupt, typer.Abort):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.cli.main import main
 from tests.conftest import ROOT, git, run
 
 CONFIGURATION = (ROOT / "asv.conf.json").read_text()
@@ -24,6 +25,16 @@ TREE = {
 SUITE = "def track_it():\n    return 1\n"
 
 Bench = Callable[..., str]
+
+
+def test_windows_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(["report"]) == 1
+    assert capsys.readouterr().err == (
+        "asv-watch: Windows is not supported; install it in WSL 2, which is a Linux\n"
+    )
 
 
 @pytest.fixture
