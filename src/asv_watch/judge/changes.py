@@ -74,6 +74,12 @@ class Change:
         return self.state == "measured"
 
     @property
+    def is_dismissed(self) -> bool:
+        """Whether it is only suspected, and a person noted that it is a false alarm."""
+        is_false_alarm = self.note is not None and self.note.kind == "false alarm"
+        return is_false_alarm and not self.is_measured
+
+    @property
     def may_be_code(self) -> bool:
         """Whether a comparison of its two commits may show it; not if runs blame the machine."""
         return self.cause in {"code", "environment"}

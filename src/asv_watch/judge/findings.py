@@ -38,6 +38,8 @@ class Findings:
     known."""
     changes: tuple[Change, ...] = ()
     """Measured and suspected changes of times and memory, the newest commit first."""
+    dismissed: tuple[Change, ...] = ()
+    """Suspected changes that a note calls false alarms; `changes` is without them."""
     near: tuple[Change, ...] = ()
     """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
     exact_changes: tuple[Change, ...] = ()
@@ -92,10 +94,12 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         newest_first = sorted(changes, key=lambda change: (-change.commit, change.series))
         return tuple(_explained(history, change, events, causes) for change in newest_first)
 
+    judged = complete(changes)
     return Findings(
         segments=segments,
         noise=noise,
-        changes=complete(changes),
+        changes=tuple(change for change in judged if not change.is_dismissed),
+        dismissed=tuple(change for change in judged if change.is_dismissed),
         near=tuple(sorted(near, key=lambda change: (-change.commit, change.series))),
         exact_changes=complete(exact),
         graphs=graphs,

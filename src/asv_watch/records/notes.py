@@ -1,11 +1,11 @@
 """What people wrote about results: ``results/notes.toml``.
 
 A ``[[change]]`` marks a reported change as expected or explained, with a text that is shown with
-it::
+it. The kind ``false alarm`` hides suspected changes; a measured one stays::
 
     [[change]]
     commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
-    kind = "expected"          # or "explained"
+    kind = "expected"          # or "explained", "false alarm"
     text = "The batch was doubled"
     cases = ["*resnet18*"]     # patterns of case names; all if left out
     machine = "ci-2core"       # all if left out
@@ -48,7 +48,7 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A remark about the changes that a commit caused."""
 
     commit: CommitStart
-    kind: Literal["expected", "explained"]
+    kind: Literal["expected", "explained", "false alarm"]
     text: Text
     cases: tuple[str, ...] = ("*",)
     machine: str = ""
@@ -118,7 +118,7 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         return Notes(), [Problem(str(path), f"it cannot be read: {error.strerror}")]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return Notes(), [
-            Problem(str(path), f"{error}; none of its notes is used: correct it (docs/history.md)")
+            Problem(str(path), f"{error}; none of its notes is used: correct it (docs/recipes.md)")
         ]
     named = {note.commit for note in stored.change} | set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}

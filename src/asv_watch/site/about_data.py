@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from asv_watch import quantities
 from asv_watch.judge.precision import newest_repeats, noise_in_words
-from asv_watch.records.records import Outcome
+from asv_watch.records.records import LeftOut, Outcome
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, Setup, setup_key
@@ -19,9 +22,20 @@ def about_data(contents: Contents, table: CaseTable) -> Json:
         "machines": [_machine(contents, table, name) for name in _machine_names(contents)],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "noise": _noise(contents),
-        "left_out": contents.history.left_out,
+        "left_out": [*contents.history.left_out, *_dismissed(contents)],
         "problems": contents.history.problems,
     }
+
+
+def _dismissed(contents: Contents) -> Iterator[LeftOut]:
+    """Yield the suspected changes of a case that notes call false alarms."""
+    counts = Counter(
+        (contents.history.series[change.series].case.name, change.note.in_words)
+        for change in contents.findings.dismissed
+        if change.note
+    )
+    for (case, note), count in counts.items():
+        yield LeftOut(case, f"suspected change hidden by results/notes.toml ({note})", count)
 
 
 def _machine_names(contents: Contents) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -339,6 +339,20 @@ def test_a_note_is_shown_with_the_changes_that_its_commit_caused() -> None:
         "expected: The batch was doubled",
         "expected, by Ann: The batch was doubled",
     ]
+
+
+def test_a_note_hides_a_false_alarm_but_no_measured_change() -> None:
+    def judged(kind: Literal["expected", "false alarm"], *compared: Any) -> tuple[int, int]:
+        note = ChangeNote(commit_hash(20), kind, "The machine was moved")
+        history = history_of(
+            noisy({20: 1.2}), notes=Notes(((20, note),)), comparisons=together(*compared)
+        )
+        findings = analyse(history)
+        return len(findings.changes), len(findings.dismissed)
+
+    assert judged("expected") == (1, 0)
+    assert judged("false alarm") == (0, 1)
+    assert judged("false alarm", comparison(19, 20, 1.2, 0.02)) == (1, 0)
 
 
 def test_the_smallest_detectable_change_is_what_the_newest_comparisons_show() -> None:

@@ -102,6 +102,22 @@ def test_a_doubled_time_of_separate_runs_is_suspected_and_nothing_more(
     assert [commit[0] for commit in span["commits"]] == [index["commits"][change["c"]][0]]
 
 
+def test_a_false_alarm_that_a_person_noted_is_hidden_and_listed_as_left_out(
+    quiet: Project,
+) -> None:
+    for path in newest_files(quiet, 2):
+        change_row(path, 2.0)
+    commit = quiet.generated.measured[-2]
+    (quiet.results / "notes.toml").write_text(
+        f'[[change]]\ncommit = "{commit}"\nkind = "false alarm"\ntext = "A backup ran"\nby = "Ann"\n'
+    )
+    index, *_ = published(quiet)
+    assert index["changes"] == []
+    assert index["overview"]["commits"]["suspected"] == 0
+    [left_out] = registered(quiet.html / "data" / "about.js")[1]["left_out"]
+    assert "false alarm, by Ann: A backup ran" in left_out["reason"]
+
+
 def test_when_most_benchmarks_move_together_the_headline_says_so(quiet: Project) -> None:
     for path in newest_files(quiet, 3):
         content = json.loads(path.read_text())
