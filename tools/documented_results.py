@@ -10,6 +10,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
+``pace: ci-2core`` says how long comparisons of two commits took on a machine, ``calibration:
+ci-2core`` what comparisons of a commit with itself found.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``printed: COMMAND`` gives
 what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
@@ -22,12 +24,13 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.cli.main import main
 from asv_watch.records.notes import read_release_notes
+from tools.comparison_figures import calibration, pace
 
 ROOT = Path(__file__).resolve().parent.parent
 _MARKED = re.compile(
@@ -133,19 +136,23 @@ def _parts(pattern: str, rest: str) -> tuple[str, ...]:
     return found.groups()
 
 
+_WRITERS: dict[str, Callable[[str], str]] = {
+    "change": _change,
+    "changes": _changes,
+    "releases": _releases,
+    "causes": _causes,
+    "pace": functools.partial(pace, ROOT / "results"),
+    "calibration": functools.partial(calibration, ROOT / "results"),
+}
+"""Maps the first word of a marker to what writes its content from the rest."""
+
+
 def _content(marked: re.Match[str]) -> str:
-    match marked["what"]:
-        case "change":
-            return _change(marked["rest"])
-        case "changes":
-            return _changes(marked["rest"])
-        case "releases":
-            return _releases(marked["rest"])
-        case "causes":
-            return _causes(marked["rest"])
-        case "printed":
-            return _output(marked["rest"], int(marked["count"] or 1000))
-    raise ValueError(f"{marked['begin']} is no marker that is known")
+    if marked["what"] == "printed":
+        return _output(marked["rest"], int(marked["count"] or 1000))
+    if marked["what"] not in _WRITERS:
+        raise ValueError(f"{marked['begin']} is no marker that is known")
+    return _WRITERS[marked["what"]](marked["rest"])
 
 
 def written(page: str) -> str:

@@ -1,4 +1,4 @@
-"""A floor is the sum that docs/metrics.md writes down, measured together with its pass."""
+"""A floor is the sum that docs/notes/floor.md writes down, measured together with its pass."""
 
 from __future__ import annotations
 

@@ -25,5 +25,11 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
     with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
         written("<!-- releases: torch on nothing --><!-- end -->")
+    assert "9999 s" not in written("<!-- pace: ci-2core -->9999 s a case<!-- end -->")
+    assert "all were found" not in written(
+        "<!-- calibration: ci-2core -->all were found<!-- end -->"
+    )
+    with pytest.raises(ValueError, match="no comparison of kind 'compare' is stored of nothing"):
+        written("<!-- pace: nothing --><!-- end -->")
     with pytest.raises(ValueError, match="no change of nothing"):
         written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")

@@ -4,7 +4,7 @@ The roofline model (S. Williams, A. Waterman, D. Patterson, "Roofline: an insigh
 performance model for multicore architectures", CACM 52 (2009), doi:10.1145/1498765.1498785)
 bounds a kernel by the larger of two times, arithmetic over peak rate and bytes over bandwidth.
 Here both are measured on this machine at the kernel's own sizes, and torch's dispatcher is added.
-docs/metrics.md has the formulas and what they leave out.
+docs/notes/floor.md has the formulas and what they leave out.
 
 Costs and passes are interleaved in one process: what slows the machine for a while slows both, so
 it cancels in their ratio.
