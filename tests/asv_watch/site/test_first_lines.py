@@ -109,7 +109,8 @@ def test_a_false_alarm_that_a_person_noted_is_hidden_and_listed_as_left_out(
         change_row(path, 2.0)
     commit = quiet.generated.measured[-2]
     (quiet.results / "notes.toml").write_text(
-        f'[[change]]\ncommit = "{commit}"\nkind = "false alarm"\ntext = "A backup ran"\nby = "Ann"\n'
+        f'[[change]]\ncommit = "{commit}"\nkind = "false alarm"\n'
+        'text = "A backup ran"\nby = "Ann"\n'
     )
     index, *_ = published(quiet)
     assert index["changes"] == []
