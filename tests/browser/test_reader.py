@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
 
@@ -23,7 +24,8 @@ from tests.conftest import git
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 DARNN_MEMORY = DARNN.replace(".time_", ".peakmem_")
-LEAD = "main > section:not([hidden]) .lead"
+SECTION = "main > section:not([hidden])"
+LEAD = f"{SECTION} .lead"
 RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
 
 
@@ -214,6 +216,27 @@ def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
     assert visitor.address.startswith("#/changes?")
 
 
+def test_the_history_of_a_case_is_that_of_the_timeline(site: Site, visitor: Visitor) -> None:
+    change = next(c for c in site.index["changes"] if c["state"] == "measured")
+    series = site.index["series"][change["s"]]
+    where = {
+        "s": site.index["cases"][series["c"]]["key"],
+        "m": site.index["machines"][series["m"]]["name"],
+        "e": site.index["environments"][series["e"]]["id"],
+    }
+    drawn = []
+    for view in ("case", "timeline"):
+        page = visitor.go(f"#/{view}?{urlencode(where)}")
+        paths = page.locator("section:not([hidden]) .chart-frame .series path")
+        drawn.append(
+            [(path.get_attribute("class"), path.get_attribute("d") or "") for path in paths.all()]
+        )
+        assert "Lines move where a change was measured; dots are runs." in visitor.text(SECTION)
+    assert drawn[0] == drawn[1]
+    lines = [d for name, d in drawn[0] if name == "line"]
+    assert all(re.fullmatch(r"M[\d.]+ [\d.]+([HV][\d.]+)+", d) for d in lines), lines
+
+
 def test_a_range_can_be_chosen_and_left(site: Site, visitor: Visitor) -> None:
     page = visitor.go(timeline(DARNN))
     box = page.locator("[role=application]").bounding_box()
@@ -347,6 +370,46 @@ def test_how_much_faster_the_compiled_model_is(
     assert visitor.page.locator(".matrix").count() == 0
     visitor.choose("table", "")
     assert visitor.page.locator(".matrix").count() == 1
+
+
+def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    plain, tuned = "plain.Plain.time_forward('{}', 'cpu')", "tuned.Tuned.time_forward('{}', 'cpu')"
+    params = {"model": ("darnn", "lenet5", "lstnet"), "device": ("cpu",)}
+    functions = (("time_forward", "time", "seconds"),)
+    suites = (Suite("plain.Plain", functions, params), Suite("tuned.Tuned", functions, params))
+
+    def pair(model: str, tuned_seconds: float) -> dict[str, Any]:
+        rounds = [[0.01 * noise, tuned_seconds * noise] for noise in (1, 1.1, 1.03, 1.2)]
+        after = {"case": tuned.format(model), "at": 1_760_000_000, "rounds": rounds}
+        return {"before": plain.format(model), "after": after}
+
+    def with_comparisons(project: Project) -> None:
+        compared = {"machine": "elsewhere", "conditions": "torch 2.15.0"}
+        pairs = [pair("darnn", 0.005), pair("lenet5", 0.01005)]
+        file = project.root / "gains.json"
+        file.write_text(json.dumps(compared | {"pairs": pairs}))
+        settings = json.loads((project.root / "asv.conf.json").read_text())
+        settings["case_comparisons"] = [str(file)]
+        settings["layout"]["labels"] = {"version": {"plain": "plain", "": "tuned"}}
+        (project.root / "asv.conf.json").write_text(json.dumps(settings))
+        project.publish()
+
+    plan = Plan(commits=2, suites=suites, machines=("ci-2core",), steps=0, never_run=0)
+    visitor = visit(publish("gains", plan, with_comparisons).url)
+    visitor.go("#/compare?by=version&a=plain&b=tuned&group=*")
+    section = "main > section:not([hidden])"
+    rows = {row[0].split(" · ")[0]: row for row in visitor.rows(f"{section} table.list")}
+    assert rows["darnn"][1:3] == ["10.7 ms", "5.33 ms"], "the values of its rounds"
+    assert visitor.page.locator(f"{section} .mark.better").count() == 1
+    assert visitor.page.locator(f"{section} .mark.worse").count() == 0, "0.5 % is below the rule"
+    assert "of 2 cases" in visitor.text(f"{section} .lead")
+    assert "1 other case in grey: not compared interleaved" in visitor.text(f"{section} .lead")
+    notes = " ".join(visitor.page.locator(f"{section} .note").all_inner_texts())
+    assert "Coloured: interleaved on elsewhere with torch 2.15.0. Grey: separate runs" in notes
+    visitor.go("#/compare?by=version&a=tuned&b=plain&group=*")
+    assert visitor.page.locator(f"{section} .mark.worse").count() == 1, "the other way round"
 
 
 def test_any_two_releases_are_compared(released: Site, visit: Callable[..., Visitor]) -> None:

@@ -20,11 +20,16 @@ from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
-from asv_watch.site.declared_files import read_published, read_tables
+from asv_watch.site.declared_files import (
+    ComparedCases,
+    read_case_comparisons,
+    read_published,
+    read_tables,
+)
 from asv_watch.site.index import index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
-from asv_watch.site.pair_data import release_pairs
+from asv_watch.site.pair_data import case_pairs, release_pairs
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
@@ -57,6 +62,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             project=request.project,
             published=read_published(declared.published_values),
             tables=read_tables(declared.tables),
+            compared_cases=read_case_comparisons(declared.case_comparisons),
             about=(*declared.about, *declared.gate_exceptions()),
         )
     log.info(f"The site is in {request.site}: open its index.html")
@@ -91,6 +97,7 @@ def build_site(
     project: dict[str, str],
     published: Sequence[Json] = (),
     tables: Sequence[Json] = (),
+    compared_cases: Sequence[ComparedCases] = (),
     about: Sequence[str] = (),
 ) -> None:
     """Write a whole site into a folder.
@@ -105,6 +112,7 @@ def build_site(
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
         tables: Tables of the project.
+        compared_cases: Interleaved measurements of cases that do the same in two ways.
         about: The project's sentences on how it measures.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,6 +124,7 @@ def build_site(
     overview = overview_data(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published, "tables": tables}
+    index["case_pairs"] = case_pairs(contents, table, compared_cases)
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_script(folder, "about", about_data(contents, table))

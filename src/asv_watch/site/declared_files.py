@@ -1,4 +1,4 @@
-"""JSON files of a project that the site shows: values that others published, and tables."""
+"""JSON files of a project that the site shows: values of others, tables and compared cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.measurements import MeasuredCase
 
 _T = TypeVar("_T")
 
@@ -37,6 +39,38 @@ class DeclaredTable(msgspec.Struct, frozen=True):
     rows: tuple[tuple[str, ...], ...]
 
 
+class CasePair(msgspec.Struct, frozen=True):
+    """Two cases whose samples were interleaved."""
+
+    before: str
+    """Full name of the first case, parameters included."""
+    after: MeasuredCase
+    """The second case; its rounds have the numbers of both, in this order."""
+
+    @property
+    def ratio(self) -> CaseRatio:
+        """The ratio of both as the rounds give it.
+
+        Raises:
+            ValueError: there is none.
+        """
+        result = None
+        if all(len(of_round) == 2 for of_round in self.after.rounds):
+            result = self.after.between(0, 1)
+        if not isinstance(result, CaseRatio):
+            raise ValueError(f"{self.after.case} needs two rounds of two numbers above zero")
+        return result
+
+
+class ComparedCases(msgspec.Struct, frozen=True):
+    """What a machine measured of cases that do the same in two ways."""
+
+    machine: str
+    conditions: str
+    """What it was measured with: ``torch 2.15.0``."""
+    pairs: tuple[CasePair, ...]
+
+
 def read_published(file: Path | None) -> Any:
     """Read a list of published values (key ``published_values`` of asv.conf.json).
 
@@ -63,6 +97,23 @@ def read_tables(files: tuple[Path, ...]) -> Any:
         if any(len(row) != len(table.head) for row in table.rows):
             raise WatchError(f"{file}: every row must have as many cells as head")
     return msgspec.to_builtins(tables)
+
+
+def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
+    """Read comparisons of cases with each other (key ``case_comparisons`` of asv.conf.json).
+
+    Raises:
+        WatchError: a file cannot be read, or holds something else.
+    """
+    what = "a comparison of cases"
+    found = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
+    for file, compared in zip(files, found, strict=True):
+        for pair in compared.pairs:
+            try:
+                pair.ratio  # noqa: B018 - damage is named here
+            except ValueError as error:
+                raise WatchError(f"{file}: {error}") from error
+    return found
 
 
 def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:

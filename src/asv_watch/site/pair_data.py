@@ -1,4 +1,4 @@
-"""The measured ratios of any two commits, or any two releases, that comparisons join.
+"""The measured ratios of any two commits, releases or cases that comparisons join.
 
 The view Compare looks its pairs up here: nothing is judged in the browser.
 """
@@ -6,11 +6,14 @@ The view Compare looks its pairs up here: nothing is judged in the browser.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
-from asv_watch.judge.graph import PairRatio
+from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
+from asv_watch.site.declared_files import ComparedCases
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import Verdict, verdict
 
@@ -40,6 +43,31 @@ def release_pairs(contents: Contents) -> list[Json]:
             for case in history.times
         }
         for history in contents.findings.release_histories
+    ]
+
+
+def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCases]) -> list[Json]:
+    """Return the compared cases of each file: the indices of both, then as for two commits.
+
+    The ratio has the interval that its machine's other comparisons have. Cases that no suite has
+    any more are left out.
+    """
+    graphs = contents.findings.graphs
+    return [
+        {
+            "machine": file.machine,
+            "conditions": file.conditions,
+            "pairs": [
+                [
+                    table.index_of[pair.before],
+                    table.index_of[pair.after.case],
+                    *_numbers(graphs.get(file.machine, MachineGraphs(())).single(pair.ratio)),
+                ]
+                for pair in file.pairs
+                if {pair.before, pair.after.case} <= table.index_of.keys()
+            ],
+        }
+        for file in files
     ]
 
 

@@ -25,6 +25,7 @@ from torchspeed.workloads import get_workload, list_workloads
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
 ROUNDS = 5
+"""Rounds of plain, tuned, tuned, plain."""
 AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
 NOISE = 0.99
@@ -34,20 +35,30 @@ Ratios = dict[int, float]
 """The ratio of plain over tuned time by batch."""
 
 
-def measure(workload: str, device: str, pass_name: str, batch: int) -> np.ndarray:
-    """Return the ratio of plain over tuned in each round."""
+def measure(
+    workload: str, device: str, pass_name: str, batch: int | None, rounds: int = ROUNDS
+) -> np.ndarray:
+    """Return the seconds of a call, plain and tuned, interleaved: shape (rounds, 2).
+
+    Args:
+        workload: Its name.
+        device: ``cpu`` or ``cuda``.
+        pass_name: ``forward`` or ``backward``.
+        batch: Samples in a batch; that of the workload's source if ``None``.
+        rounds: Rounds of plain, tuned, tuned, plain.
+    """
     plain, tuned = (
         getattr(Passes(workload, device, batch, implementation=implementation), pass_name)
         for implementation in ("plain", "tuned")
     )
     clock = clock_for(device)
-    ratios = []
-    for _ in range(ROUNDS):
+    seconds = []
+    for _ in range(rounds):
         first, second, third, fourth = (
             seconds_per_call(run, clock, AT_LEAST_S) for run in (plain, tuned, tuned, plain)
         )
-        ratios.append((first + fourth) / (second + third))
-    return np.array(ratios)
+        seconds.append(((first + fourth) / 2, (second + third) / 2))
+    return np.array(seconds)
 
 
 def threshold(ratios: Ratios) -> int | None:
@@ -81,7 +92,8 @@ def main(device: str = "cpu") -> None:
         for pass_name in ("forward", "backward"):
             medians: Ratios = {}
             for batch in sorted({*BATCHES, workload.batch}):
-                ratios = measure(name, device, pass_name, batch)
+                plain, tuned = measure(name, device, pass_name, batch).T
+                ratios = plain / tuned
                 low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
                 print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
                       f"({low:.2f} to {high:.2f})", flush=True)  # fmt: skip

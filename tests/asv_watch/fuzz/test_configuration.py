@@ -76,6 +76,7 @@ CONFIGURATION: dict[str, Any] = {
     "profiler": "profiler.py",
     "published_values": "published.json",
     "tables": ["table.json"],
+    "case_comparisons": ["compared.json"],
     "about": ["A sentence."],
     "site_url": "https://example.org",
 }

@@ -25,7 +25,11 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.kept_partitions import kept_partitions
 from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.records.measurements import MeasuredCase
-from asv_watch.site.declared_files import read_published, read_tables
+from asv_watch.site.declared_files import (
+    read_case_comparisons,
+    read_published,
+    read_tables,
+)
 from asv_watch.statistics.change_points import find_all_steps
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.labelled_series import make_set
@@ -145,19 +149,30 @@ def test_the_lock(content: bytes, held: bool) -> None:
 
 PUBLISHED = [{"case": "s.time_it", "value": 1.0, "unit": "s", "source": "a", "note": "b"}]
 TABLE = {"title": "t", "note": "n", "head": ["a", "b"], "rows": [["1", "2"]], "other": 1}
+COMPARED_CASES = {
+    "machine": "desk",
+    "conditions": "numpy 2.4.0",
+    "pairs": [{"before": "s.a", "after": {"case": "s.b", "at": 1, "rounds": [[2, 1], [3, 1.5]]}}],
+}
 
 
 @fuzz
 @given(
-    published=damaged(json.dumps(PUBLISHED).encode()), table=damaged(json.dumps(TABLE).encode())
+    published=damaged(json.dumps(PUBLISHED).encode()),
+    table=damaged(json.dumps(TABLE).encode()),
+    compared=damaged(json.dumps(COMPARED_CASES).encode()),
 )
 @pytest.mark.fault(
     "random damage",
-    tried="published values and tables",
+    tried="published values, tables and compared cases",
     holds="read, or refused in one line",
 )
-def test_files_that_a_project_names(published: bytes, table: bytes) -> None:
-    readers = ((published, read_published), (table, lambda file: read_tables((file,))))
+def test_files_that_a_project_names(published: bytes, table: bytes, compared: bytes) -> None:
+    readers = (
+        (published, read_published),
+        (table, lambda file: read_tables((file,))),
+        (compared, lambda file: read_case_comparisons((file,))),
+    )
     with new_folder() as folder, no_hang():
         for content, read in readers:
             file = folder / "file.json"

@@ -23,6 +23,7 @@ from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
+from asv_watch.site.declared_files import ComparedCases
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from tests.conftest import run
 from torchspeed.published.values import site_rows
@@ -80,6 +81,7 @@ class Project:
             },
             published=tuple(site_rows()),
             tables=[{"title": "Sizes", "note": "In rows.", "head": ["of"], "rows": [["one"]]}],
+            compared_cases=[ComparedCases("ci-2core", "torch 2.15.0", ())],
         )
 
 

@@ -217,6 +217,15 @@ interface PublishedValue {
   note: string;
 }
 
+/** Cases that do the same in two ways, measured interleaved. */
+interface ComparedCases {
+  machine: string;
+  /** What it was measured with: `torch 2.15.0`. */
+  conditions: string;
+  /** Their versions are indices of cases. */
+  pairs: PairRow[];
+}
+
 /** A table that the project brings along, with what a reader has to know of it. */
 interface DeclaredTable {
   title: string;
@@ -286,6 +295,7 @@ interface Index {
   events: HistoryEvent[];
   published: PublishedValue[];
   tables: DeclaredTable[];
+  case_pairs: ComparedCases[];
   /** Releases that were compared interleaved, oldest first. */
   releases: string[];
 }

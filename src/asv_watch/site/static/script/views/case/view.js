@@ -7,10 +7,10 @@ import { commandBlock } from "../../page/save.js";
 import { el, fold, nodesOf, notice, part } from "../../page/elements.js";
 import { casePage, changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
 import { columnOf, drawTable, factsTable, sheetOf } from "../../page/tables.js";
-import { capital, formatDay, plural } from "../../text/format.js";
+import { formatDay, plural } from "../../text/format.js";
 import { changeColumns, drawRange } from "../changes/table.js";
 import { Chart } from "../timeline/chart.js";
-import { courseNote, seriesLines, valueColumns } from "../timeline/lines.js";
+import { courseNote, directionText, seriesLines, valueColumns } from "../timeline/lines.js";
 import { readTimeline, sceneOf } from "../timeline/scene.js";
 import { operatorBars } from "./operators.js";
 
@@ -202,7 +202,6 @@ export const caseView = {
       top.replaceChildren(summary(series, source));
       const setup = { m: series.m, e: series.e, metric: series.metric };
       const asked = { ...readTimeline(state), setup };
-      asked.y = firstParam(state, "y") === "ratio" ? "ratio" : "log";
       const scene = sceneOf(asked, lines);
       const once = scene.stops.length < 2;
       chart.node.hidden = once;
@@ -210,7 +209,7 @@ export const caseView = {
       note.replaceChildren(
         once
           ? "Measured once so far, so there is no history yet. "
-          : `${capital(series.metric.better)} is better. ${courseNote(scene)} `,
+          : `${directionText(asked, lines)} ${courseNote(scene)} `,
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];

@@ -177,6 +177,19 @@ function publishedPairs(setup) {
 }
 
 /**
+ * The interleaved comparison of two cases, of this machine if it has one.
+ * @param {{ other: Series, series: Series }} sides
+ */
+function casePair({ other, series }) {
+  const { index } = getModel();
+  const found = index.case_pairs.flatMap(({ pairs, ...from }) => {
+    const pair = findPair(pairs.map(readPair), other.c, series.c);
+    return pair ? [{ ...from, pair }] : [];
+  });
+  return found.find(({ machine }) => machine === series.machine.name) ?? found[0];
+}
+
+/**
  * @param {{ setup: Setup, by: Dimension, a: string, b: string }} asked
  * @returns {Promise<Pairs>}
  */
@@ -192,8 +205,16 @@ export async function collectPairs({ setup, by, a, b }) {
     return other ? [{ other, series }] : [];
   });
   let apart = 0;
+  /** @type {Set<string>} */
+  const measured = new Set();
   const found = await Promise.all(
     both.map(async ({ other, series }) => {
+      const compared = casePair({ other, series });
+      if (compared) {
+        const { pair, machine, conditions } = compared;
+        measured.add(`Coloured: interleaved on ${machine} with ${conditions}.`);
+        return pairOf(series, ...valuesOf(pair), { compared: pair, dimension });
+      }
       const [old, now] = await Promise.all([runsOf(other), runsOf(series)]);
       const there = new Map(old.points.map((point) => [point.stop, point]));
       const here = now.points.findLast(({ stop }) => there.has(stop));
@@ -204,5 +225,7 @@ export async function collectPairs({ setup, by, a, b }) {
   );
   const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
   if (apart) notes.push(`${apart} cases have no such commit, so their newest values are shown.`);
-  return { pairs, notes: ["Values of the newest commit that both sides measured.", ...notes] };
+  const separate = measured.size ? "Grey: separate runs of" : "Values of";
+  const newest = `${separate} the newest commit that both sides measured.`;
+  return { pairs, notes: [...measured, newest, ...notes] };
 }

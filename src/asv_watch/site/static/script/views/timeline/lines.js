@@ -4,7 +4,7 @@ import { lookOf, SIGNS } from "../../charts/marks.js";
 import { getModel, isComparable } from "../../data/model.js";
 import { runsOf } from "../../data/runs.js";
 import { columnOf } from "../../page/tables.js";
-import { formatChange, formatValue } from "../../text/format.js";
+import { capital, formatChange, formatValue } from "../../text/format.js";
 
 /** @import { Column } from "../../page/tables.js" */
 
@@ -68,6 +68,26 @@ export function readingOf(line, drawn, stop, asked) {
         ` ${SIGNS[verdict]}${size} (${interval}) since ${getModel().shortOf(p)}`,
     );
   return text && `${line.label}: ${text}${changes.join("")}`;
+}
+
+/**
+ * Which direction is better, and what a line and a dot stand for.
+ * @param {Asked} asked
+ * @param {SeriesLine[]} lines those that are drawn; by default, any
+ * @param {number} [base] commit that ratios refer to
+ */
+export function directionText({ setup: { metric }, y }, lines, base = -1) {
+  const direction = `${capital(metric.label)}: ${metric.better} is better.`;
+  if (y !== "ratio") return direction;
+  const zero = base < 0 ? "0 % is the newest level." : `Change since ${getModel().shortOf(base)}.`;
+  const separate = lines.filter(({ compared }) => !compared.length);
+  const texts = [
+    !lines.length || separate.length < lines.length
+      ? "Lines move where a change was measured; dots are runs."
+      : "",
+    !lines.length || separate.length ? "What was never compared is a line through its runs." : "",
+  ];
+  return [direction, zero, ...texts].filter(Boolean).join(" ");
 }
 
 /**

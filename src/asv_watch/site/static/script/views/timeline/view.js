@@ -13,11 +13,11 @@ import { el, fold, freshId } from "../../page/elements.js";
 import { commitField, foldedFields, selectField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
-import { capital, plural } from "../../text/format.js";
+import { plural } from "../../text/format.js";
 import { matrixSheet } from "../overview/rows.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
-import { courseNote, seriesLines, valueColumns } from "./lines.js";
+import { courseNote, directionText, seriesLines, valueColumns } from "./lines.js";
 import { LAST_CHOICES, readTimeline, sceneOf } from "./scene.js";
 
 /** A field that adds a case to the chart. */
@@ -46,9 +46,6 @@ function addField() {
     list,
   );
 }
-
-/** @param {Metric} metric */
-const directionOf = ({ label, better }) => `${capital(label)}: ${better} is better.`;
 
 /**
  * The lines of the chart with their newest values, and what removes them.
@@ -84,7 +81,7 @@ export const timelineView = {
   title: "Timeline",
   setup: ["m", "e", "metric"],
   mount(app) {
-    const { index, shortOf } = getModel();
+    const { index } = getModel();
     const x = selectField("x", "Horizontal", {
       options: () => [
         ["commit", "commits"],
@@ -129,18 +126,12 @@ export const timelineView = {
       all.hidden = !asked.cases.length;
       all.href = linkTo("timeline", { x: state.params.x, y: state.params.y });
       const base = getModel().findCommit(firstParam(state, "base"));
-      const since =
-        asked.y === "ratio"
-          ? base >= 0
-            ? ` Change since ${shortOf(base)}.`
-            : " 0 % is the newest level. Lines move where a change was measured; dots are runs."
-          : "";
-      const text = `${directionOf(asked.setup.metric)}${since}`;
       single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
       if (!asked.cases.length && !asked.unknown.length) {
         // A machine without a history would show nothing: the one with the longest stands in.
         const { longest } = getModel();
+        const text = directionText(asked, [], base);
         let grid = buildGrid(asked, base);
         const alone = !grid.node.querySelector("svg.small") && longest;
         if (alone) {
@@ -167,7 +158,7 @@ export const timelineView = {
       if (units.size > 1) asked.y = "ratio";
       const scene = sceneOf(asked, lines, base);
       const { stops } = scene;
-      note.append(`${text} ${courseNote(scene)}`);
+      note.append(`${directionText(asked, lines, base)} ${courseNote(scene)}`);
       const columns = valueColumns(lines);
       const newest = [...stops].reverse();
       const table = fold("Values as a table");
