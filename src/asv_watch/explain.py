@@ -81,11 +81,11 @@ def explain_case(
     explanation = compare_profiles(*profiles)
     old, new = (side.version for side in sides)
     if old is not None and new is not None:
-        kept = msgspec.structs.replace(
+        shortened = msgspec.structs.replace(
             explanation, operators=explanation.operators[:_MOST_OPERATORS]
         )
         stored = StoredExplanation(
-            case=case.name, at=int(time.time()), before=old, after=new, explanation=kept
+            case=case.name, at=int(time.time()), before=old, after=new, explanation=shortened
         )
         append_lines(workplace.results / FILE_NAME, [stored])
     return explanation

@@ -124,9 +124,9 @@ def plan(changes: Sequence[Difference], known: Sequence[Issue]) -> list[Call]:
     for key, slowdown in standing.items():
         title, body = _title(slowdown), _body(slowdown)
         texts = f"--title={title}", f"--body={body}"
-        ours = [(issue, mark) for issue, mark in marks if mark and mark.slowdown == key]
-        is_known = any(set(slowdown.commits) & set(mark.commits) for _, mark in ours)
-        opened = [issue for issue, _ in ours if issue.is_open]
+        own = [(issue, mark) for issue, mark in marks if mark and mark.slowdown == key]
+        is_known = any(set(slowdown.commits) & set(mark.commits) for _, mark in own)
+        opened = [issue for issue, _ in own if issue.is_open]
         if not opened and not is_known:
             calls.append(Call(f"open: {title}", ("create", f"--label={LABEL}", *texts)))
         calls += [

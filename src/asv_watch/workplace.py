@@ -77,8 +77,8 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
     need = int(len(new) * configuration.declared.environment_gib * _GIB) + _RESULTS_SIZE
-    there = next(folder for folder in results.absolute().parents if folder.is_dir())
-    free = shutil.disk_usage(there).free
+    existing_folder = next(folder for folder in results.absolute().parents if folder.is_dir())
+    free = shutil.disk_usage(existing_folder).free
     if free < need:
         raise MachineError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "

@@ -58,11 +58,11 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
 
 def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
     """Return the message after Ctrl-C or another signal, with the command's remaining state."""
-    how = "interrupted"
+    ending = "interrupted"
     if number != signal.SIGINT:
-        how = f"ended by {signal.Signals(number).name}"
+        ending = f"ended by {signal.Signals(number).name}"
     command = COMMANDS.get(arguments[0]) if arguments else None
-    return f"{how}; {command.interrupted}" if command and command.interrupted else how
+    return f"{ending}; {command.interrupted}" if command and command.interrupted else ending
 
 
 def _explain_bad_value(error: TyperException) -> str:

@@ -189,10 +189,10 @@ def _slowest_import(file: Path, ended: float) -> str:
     if not file.exists():
         return "before the first module"
     noted = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
-    begun = [float(at) for at, _ in noted]
+    starts = [float(started_at) for started_at, _ in noted]
     seconds, name = max(
         (end - start, name)
-        for start, end, (_, name) in zip(begun, [*begun[1:], ended], noted, strict=True)
+        for start, end, (_, name) in zip(starts, [*starts[1:], ended], noted, strict=True)
     )
     return f"{name.partition('.')[2] or name} ({seconds:.0f} s)"
 

@@ -149,8 +149,8 @@ def _merge(file: Path, old: bytes, new: bytes) -> bytes:
         raise WatchError(f"{file} cannot be merged ({error}); correct it first") from error
     if file.suffix == ".jsonl":
         return _union(old.splitlines(), new.splitlines(), old)
-    what = "merge its entries by hand" if file.name == notes.FILE_NAME else "remove one of them"
-    raise WatchError(f"{file} differs from the file of that name to be merged; {what}")
+    remedy = "merge its entries by hand" if file.name == notes.FILE_NAME else "remove one of them"
+    raise WatchError(f"{file} differs from the file of that name to be merged; {remedy}")
 
 
 def _lines_of_json(content: bytes) -> list[bytes]:

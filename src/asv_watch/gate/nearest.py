@@ -63,10 +63,10 @@ class Nearest:
         started = time.monotonic()
         with step("looking at what cases run", self._budget):
             profiler.look(seconds, measured)
-        near = sum(bool(share) for share in profiler.shares.values())
+        near_count = sum(bool(share) for share in profiler.shares.values())
         print(
             f"looked at {len(profiler.shares)} of {quantities.counted(profiler.count, 'case')} in "
-            f"{human_time(time.monotonic() - started)}: {near} run what changed",
+            f"{human_time(time.monotonic() - started)}: {near_count} run what changed",
             flush=True,
         )
 

@@ -117,10 +117,10 @@ def _read(path: Path) -> _Holder:
 
 def _who_holds(path: Path) -> str:
     holder = _read(path)
-    who = "another run"
+    run = "another run"
     if holder.job:
-        who = f"`{holder.job}` (process {holder.pid} on {holder.host}, started {holder.started})"
-    return f"{who} is measuring in this checkout; wait for its end or stop it, then try again"
+        run = f"`{holder.job}` (process {holder.pid} on {holder.host}, started {holder.started})"
+    return f"{run} is measuring in this checkout; wait for its end or stop it, then try again"
 
 
 def _clean_up_after_the_last(path: Path) -> None:

@@ -33,16 +33,16 @@ def memory_limit(sides: int = 1) -> float:
     Raises:
         WatchError: the environment variable is no number above 0.
     """
-    given = os.environ.get(MEMORY_LIMIT)
-    if given is None:
+    text = os.environ.get(MEMORY_LIMIT)
+    if text is None:
         return _SHARE_OF_MEMORY * available_memory() / sides
     try:
-        limit = float(given)
+        limit = float(text)
     except ValueError:
         limit = math.nan
     if not limit > 0:
         raise WatchError(
-            f"{MEMORY_LIMIT} is {given!r}; give a number of GiB above 0, or leave it out"
+            f"{MEMORY_LIMIT} is {text!r}; give a number of GiB above 0, or leave it out"
         )
     return limit * GIB
 

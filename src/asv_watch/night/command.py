@@ -125,13 +125,13 @@ class _Night:
             except NoCaseError:
                 raise
             except OSError as error:  # a full disk: no commit is to blame, and none will do
-                where = f"{error.filename}: " if error.filename is not None else ""
-                self._failed["measuring"] = f"{where}{error.strerror}"
+                file_name = f"{error.filename}: " if error.filename is not None else ""
+                self._failed["measuring"] = f"{file_name}{error.strerror}"
                 return
             except MachineError as error:
                 self._failed[task.description] = str(error)
-                print(f"  failed, which counts for no commit: {error}", flush=True)
-                if failed_here:  # twice running: it is not a commit that only looks like it
+                print(f"  failed, but no commit is to blame: {error}", flush=True)
+                if failed_here:  # the second in a row: the machine, not a commit
                     print("the night ends: this machine cannot measure now", flush=True)
                     return
                 failed_here = True

@@ -138,9 +138,9 @@ class _Clocks:
 
     def take(self) -> tuple[float, float]:
         """Return the seconds by the wall and of CPU time since this was asked last."""
-        taken = self.wall, self.cpu
+        seconds = self.wall, self.cpu
         self.wall = self.cpu = 0.0
-        return taken
+        return seconds
 
 
 class Timer(Protocol):
@@ -265,12 +265,12 @@ def _own_peak_memory(peak: float) -> float:
 def _value_of(benchmark: Any) -> dict[str, float | str]:
     """Return the value of a case that times nothing, or why it does not run here."""
     try:
-        given = benchmark.run(*benchmark._build_params())
+        result = benchmark.run(*benchmark._build_params())
     except NotImplementedError as error:
         return {"skipped": str(error) or _SKIPPED}
-    if isinstance(given, str | bool):
-        raise TypeError(f"its value is {given!r}, which is no number")
-    value = float(given)
+    if isinstance(result, str | bool):
+        raise TypeError(f"its value is {result!r}, which is no number")
+    value = float(result)
     if benchmark.type == "peakmemory":
         value = _own_peak_memory(value)
     if math.isnan(value):  # as asv has it

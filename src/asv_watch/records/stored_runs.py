@@ -223,8 +223,8 @@ def run_of_cells(
         point = Point(float(value), _pair(lower, upper))
     if report is None:
         return Run(Outcome.OK, point, "", started_at, recipe)
-    at = started_at if report.at is None else report.at
-    return Run(Outcome.OK, point, "", at, recipe)
+    measured_at = started_at if report.at is None else report.at
+    return Run(Outcome.OK, point, "", measured_at, recipe)
 
 
 def _without_value(report: Report) -> Run:

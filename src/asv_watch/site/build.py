@@ -85,8 +85,8 @@ def publish_site(request: PublishRequest, log: Any) -> int:
 
 def _now() -> int:
     """Return seconds since the epoch, or ``SOURCE_DATE_EPOCH`` for reproducible builds."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return int(given) if given.isdigit() else int(time.time())
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return int(epoch) if epoch.isdigit() else int(time.time())
 
 
 def build_site(

@@ -65,7 +65,7 @@ def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[Serie
 
 def _values_of(summary: SeriesSummary) -> Json:
     """Return values and intervals with an entry for each commit from the first to the last."""
-    at, valued = summary.commits, summary.series.columns.valued
+    commits, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
     # A distance from a value of zero has no relative size.
     known = ~np.isnan(interval[:, 0]) & (values != 0)
@@ -74,18 +74,18 @@ def _values_of(summary: SeriesSummary) -> Json:
         value if exact else shortened(value)
         for value, exact in zip(values.tolist(), is_exact, strict=True)
     ]
-    data = {"from": int(at[0]), "v": _spread_out(at, at, shown)}
+    data = {"from": int(commits[0]), "v": _spread_out(commits, commits, shown)}
     if known.any():
         centres, ends = values[known], interval[known]
         for key, differences in (("lo", centres - ends[:, 0]), ("hi", ends[:, 1] - centres)):
-            data[key] = _spread_out(at, at[known], distances(differences, centres))
+            data[key] = _spread_out(commits, commits[known], distances(differences, centres))
     return data
 
 
-def _spread_out(span: Indices, at: Indices, numbers: Sequence[float]) -> list[float | None]:
+def _spread_out(span: Indices, commits: Indices, numbers: Sequence[float]) -> list[float | None]:
     """Return an entry for each commit of a span; commits without a number have none."""
     column: list[float | None] = [None] * int(span[-1] - span[0] + 1)
-    for index, number in zip((at - span[0]).tolist(), numbers, strict=True):
+    for index, number in zip((commits - span[0]).tolist(), numbers, strict=True):
         column[index] = number
     return column
 

@@ -246,11 +246,11 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
         measured: Commits that its setup measured.
     """
     columns, last = row.series.columns, row.series.last
-    at = contents.history.indices(columns)
+    commits = contents.history.indices(columns)
     return {
         "status": "stale" if row.behind and last.outcome is Outcome.OK else last.outcome.value,
         "behind": row.behind,
-        "at": int(at[-1]) if len(at) else None,
+        "at": int(commits[-1]) if len(commits) else None,
         "segments": _segment_starts(contents, row),
     } | small_line(contents, row, measured[-SMALL_HISTORY:])
 

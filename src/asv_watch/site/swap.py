@@ -100,9 +100,9 @@ def _locked(folder: Path) -> Iterator[None]:
 def _refuse_foreign(folder: Path) -> None:
     """Publishing replaces everything in the folder: make sure that it is ours, or asv's."""
     entries = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
-    ours = MANIFEST in entries
-    asvs = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries
-    if entries and not ours and not asvs:
+    is_ours = MANIFEST in entries
+    is_of_asv = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries
+    if entries and not is_ours and not is_of_asv:
         raise WatchError(
             f"{folder} holds files that are no published site ({min(entries)}, …), and publishing "
             "would replace them: choose an empty folder"

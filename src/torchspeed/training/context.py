@@ -202,9 +202,9 @@ class RunContext:
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
         """Items, loss and correct answers of all ranks."""
-        parts = self.group.gather((loop.items, loop.loss_sum, loop.right))
-        items, loss_sum, right = (sum(column) for column in zip(*parts, strict=True))
-        return LoopResult(items=items, loss_sum=loss_sum, right=right)
+        parts = self.group.gather((loop.items, loop.loss_sum, loop.correct))
+        items, loss_sum, correct = (sum(column) for column in zip(*parts, strict=True))
+        return LoopResult(items=items, loss_sum=loss_sum, correct=correct)
 
     def accuracy(self, loop: LoopResult) -> float | None:
         """Share of items classified correctly; None for a forecast."""

@@ -47,7 +47,7 @@ class LoopResult:
     items: int = 0
     measured_items: int = 0
     loss_sum: float = 0.0
-    right: int = 0
+    correct: int = 0
     not_finite_step: int | None = None
     """The first step, from 0, whose loss is infinite or NaN; None where all are finite."""
 
@@ -58,8 +58,8 @@ class LoopResult:
 
     @property
     def accuracy(self) -> float:
-        """Share of items classified rightly, 0 to 1."""
-        return self.right / self.items if self.items else math.nan
+        """Share of items classified correctly, 0 to 1."""
+        return self.correct / self.items if self.items else math.nan
 
 
 def run_loop(
@@ -79,7 +79,7 @@ def run_loop(
     result = LoopResult()
     sizes: list[int] = []
     losses: list[Tensor] = []
-    right: list[Tensor] = []
+    correct: list[Tensor] = []
     done = 0
     process_began = time.process_time()
     began = ended = time.perf_counter()
@@ -94,7 +94,7 @@ def run_loop(
         items = len(outcome.targets)
         sizes.append(items)
         losses.append(outcome.loss)
-        right.append(_count_right(outcome))
+        correct.append(_count_correct(outcome))
         clock.settle()
         if done < warmup:
             result.warmup.append(times)
@@ -118,25 +118,25 @@ def run_loop(
         clock.finish()
         result.wall_s += time.perf_counter() - waited
     result.process_s = time.process_time() - process_began
-    _add_up(result, sizes, losses, right)
+    _add_up(result, sizes, losses, correct)
     return result
 
 
 def _add_up(
-    result: LoopResult, sizes: list[int], losses: list[Tensor], right: list[Tensor]
+    result: LoopResult, sizes: list[int], losses: list[Tensor], correct: list[Tensor]
 ) -> None:
     """Sum up the steps after the loop: reading a result from the device waits for it."""
     if not sizes:
         return
     result.items = sum(sizes)
-    result.right = int(torch.stack(right).sum())
+    result.correct = int(torch.stack(correct).sum())
     for step, (items, loss) in enumerate(zip(sizes, torch.stack(losses).tolist(), strict=True)):
         result.loss_sum += loss * items
         if result.not_finite_step is None and not math.isfinite(loss):
             result.not_finite_step = step
 
 
-def _count_right(outcome: StepResult) -> Tensor:
+def _count_correct(outcome: StepResult) -> Tensor:
     """Count the items classified correctly; 0 where targets are no classes."""
     if outcome.targets.is_floating_point():
         return torch.zeros((), dtype=torch.int64, device=outcome.targets.device)

@@ -33,7 +33,7 @@ class Phase(StrEnum):
     BACKWARD = "backward"
     """Gradient and the optimiser's step."""
     BOOKKEEPING = "bookkeeping"
-    """The rest of its wall time: adding up losses and right answers, showing progress."""
+    """The rest of its wall time: adding up losses and correct answers, showing progress."""
 
 
 StepTimes = dict[str, float]

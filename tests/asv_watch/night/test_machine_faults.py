@@ -44,7 +44,7 @@ def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_pat
         nights.values[commit(nights.root, files, f"Change {value}")] = value
     for _ in range(3):
         assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
-        assert "counts for no commit: No space left on device; make room" in nights.output
+        assert "no commit is to blame: No space left on device; make room" in nights.output
         assert nights.measured[-1] == 2
         assert "the night ends: this machine cannot measure now" in nights.output
     assert "set aside" not in nights.output
