@@ -1,8 +1,10 @@
 """``python -m tools.fault_table``: writes the list of docs/faults.md from marks of tests.
 
-A test of a fault is marked with what goes wrong, what is done meanwhile, and what holds::
+A test of a fault is marked with its kind and with what is tried. What holds is what the kind
+promises; a test that holds something else says so::
 
-    @pytest.mark.fault("disk full", tried="a line is appended", holds="the file is as before")
+    @pytest.mark.fault("disks and power", tried="no room for a case")
+    @pytest.mark.fault("damaged files", tried="a missing object of git", holds="the gate fails")
 """
 
 from __future__ import annotations
@@ -14,7 +16,31 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "faults.md"
 _HEADING = "## What was tried"
 _INTRODUCTION = """\
-Each link is a test: what it tries, and what holds then. What is not listed was not tried."""
+Each link is a test. What is not listed was not tried."""
+_PROMISES = {
+    "bad commits and package index": "One line says what failed, and only what is at fault counts "
+    "as failed.",
+    "clocks": "Results are read and judged as if the clock were right.",
+    "damaged files": "The file is named, sound results are kept and used, and what is damaged is "
+    "neither merged nor taken for empty.",
+    "disks and power": "The command ends with one line, and what was stored stays.",
+    "hostile benchmarks": "The case is stored as failed with the reason, others are measured, and "
+    "no process is left.",
+    "hostile pull requests": "The gate reads its own state and settings, a label accepts its own "
+    "commit alone, and texts are shown as code.",
+    "hostile results": "Refused by name before anything is written; no link is followed.",
+    "hostile text": "It is shown as text on the page and in files, Markdown and terminals.",
+    "kills": "After a signal at any time no finished case is lost, no process is left, and the "
+    "same command goes on.",
+    "limits of a machine": "The case fails with the reason, and others are measured; what the "
+    "whole machine lacks ends the run and counts against no case.",
+    "random damage": "Read, or refused in one line: no traceback, no hang, and no loss without a "
+    "message.",
+    "two runs or users": "The second one names the first in one line, and writes nothing.",
+    "wrong configurations and requests": "One line names the mistake; an endless pattern ends "
+    "after two seconds.",
+}
+"""Maps a kind of fault to what holds in its tests."""
 
 
 def page(written: str, tests: Path) -> str:
@@ -23,28 +49,32 @@ def page(written: str, tests: Path) -> str:
     Args:
         written: The page as it is; what comes before `_HEADING` stays.
         tests: The folder.
+
+    Raises:
+        ValueError: A mark names a kind that promises nothing here.
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, set[str]] = {kind: set() for kind in _PROMISES}
     for path in sorted(tests.rglob("test_*.py")):
         name = path.relative_to(tests.parent).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.fault":
-                    fault, tried, holds = _texts(mark)
-                    links = found.setdefault(fault, {}).setdefault(holds, [])
-                    links.append(f"[{tried}](../{name})")
+                    kind, tried, *holds = _texts(mark)
+                    if kind not in found:
+                        raise ValueError(f"{name}: {kind!r} is none of {', '.join(found)}")
+                    answer = f" ({holds[0]})" if holds else ""
+                    found[kind].add(f"[{tried}](../{name}){answer}")
     parts = [_INTRODUCTION]
-    for fault, listed in sorted(found.items()):
-        lines = sorted(f"- {'; '.join(links)}: {holds}" for holds, links in listed.items())
-        parts.append("\n".join([f"**{fault.capitalize()}**", *lines]))
+    for kind, links in found.items():
+        tried_here = ";\n".join(sorted(links))
+        parts.append(f"**{kind.capitalize()}.** {_PROMISES[kind]} Tried:\n{tried_here}.")
     return f"{written.partition(_HEADING)[0]}{_HEADING}\n\n" + "\n\n".join(parts) + "\n"
 
 
 def _texts(mark: ast.Call) -> list[str]:
-    """Return the kind of fault, what is tried, and what holds."""
-    [fault] = mark.args
-    tried, holds = (keyword.value for keyword in mark.keywords)
-    return [ast.literal_eval(text) for text in (fault, tried, holds)]
+    """Return the kind of fault, what is tried, and what holds if that is not the promise."""
+    values = [*mark.args, *(keyword.value for keyword in mark.keywords)]
+    return [ast.literal_eval(text) for text in values]
 
 
 if __name__ == "__main__":

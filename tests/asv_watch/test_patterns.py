@@ -19,8 +19,7 @@ from tests.asv_watch.fuzz.damage import fuzz, no_hang
 )
 @pytest.mark.fault(
     "wrong configurations and requests",
-    tried="no regular expression, endless repeats, 6,000 brackets",
-    holds="one line",
+    tried="endless repeats, 6,000 brackets, nested quantifiers",
 )
 def test_what_is_no_pattern_is_refused(text: str) -> None:
     with pytest.raises(WatchError, match=r"--cases .* is not a regular expression"):
@@ -29,8 +28,7 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
 
 @pytest.mark.fault(
     "wrong configurations and requests",
-    tried="nested quantifiers, which match for years",
-    holds="one line after two seconds of CPU",
+    tried="endless repeats, 6,000 brackets, nested quantifiers",
 )
 def test_a_pattern_that_matches_for_ever_is_refused() -> None:
     pattern = Pattern("(a+)+$", "--cases")

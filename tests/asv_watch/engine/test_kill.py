@@ -65,8 +65,8 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
 @pytest.mark.timeout(900)
 @pytest.mark.fault(
     "kills",
-    tried="two random signals to a comparison with uncommitted changes, which are then edited",
-    holds="it goes on with its rounds until the edit, and then begins anew",
+    tried="a comparison of uncommitted changes, which are then edited",
+    holds="it begins anew",
 )
 def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
     make_project: Callable[..., Path], tmp_path: Path
@@ -93,11 +93,7 @@ def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault(
-    "kills",
-    tried="six random signals to a comparison",
-    holds="it goes on with its rounds, in one file, and no process is left",
-)
+@pytest.mark.fault("kills", tried="a comparison")
 def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -118,11 +114,7 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("command", ["bisect", "nightly"])
-@pytest.mark.fault(
-    "kills",
-    tried="three random signals to a bisection and a night",
-    holds="finished cases and whole files stay, no process does, and the next start ends",
-)
+@pytest.mark.fault("kills", tried="a bisection, a night")
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:

@@ -42,11 +42,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("identity")
-@pytest.mark.fault(
-    "hostile results",
-    tried="a link to a private file, to submit",
-    holds="it is named, and nothing is pushed",
-)
+@pytest.mark.fault("hostile results", tried="a link to a private file, to submit")
 @pytest.mark.parametrize("name", ["m/leak.jsonl", "benchmarks.json"])
 def test_no_link_is_submitted(
     checkout: Path,
@@ -66,11 +62,7 @@ def test_no_link_is_submitted(
 
 @pytest.mark.usefixtures("identity")
 @pytest.mark.parametrize("link_name", ["results", "results/m", "results/m/machine.json"])
-@pytest.mark.fault(
-    "hostile results",
-    tried="a link in a results repository",
-    holds="it is named, and nothing is written where it leads",
-)
+@pytest.mark.fault("hostile results", tried="a link in a results repository")
 def test_nothing_is_written_through_a_link_of_a_repository(
     checkout: Path,
     outside: Path,
@@ -89,11 +81,7 @@ def test_nothing_is_written_through_a_link_of_a_repository(
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
-@pytest.mark.fault(
-    "hostile results",
-    tried="a link to a private file, to merge",
-    holds="it is named, and nothing is merged",
-)
+@pytest.mark.fault("hostile results", tried="a link to a private file, to merge")
 def test_no_link_is_merged(
     checkout: Path,
     outside: Path,
@@ -119,11 +107,7 @@ def test_no_link_is_merged(
     assert not (checkout / "results/n").exists()
 
 
-@pytest.mark.fault(
-    "hostile results",
-    tried="a link in place of a machine in the checkout",
-    holds="nothing is written where it leads",
-)
+@pytest.mark.fault("hostile results", tried="a link in place of a machine")
 def test_nothing_is_merged_through_a_link(
     checkout: Path, outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,11 +118,7 @@ def test_nothing_is_merged_through_a_link(
     assert [path.name for path in outside.iterdir()] == ["secret"]
 
 
-@pytest.mark.fault(
-    "hostile results",
-    tried="conftest.py and other files that are no results",
-    holds="they are named and left out",
-)
+@pytest.mark.fault("hostile results", tried="files that are no results", holds="left out")
 def test_only_results_are_merged(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,11 +134,7 @@ def test_only_results_are_merged(
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
-@pytest.mark.fault(
-    "hostile results",
-    tried="too many bytes",
-    holds="refused before they are read",
-)
+@pytest.mark.fault("hostile results", tried="too many bytes")
 def test_too_much_is_not_merged(
     checkout: Path,
     tmp_path: Path,
@@ -179,9 +155,7 @@ def test_too_much_is_not_merged(
 
 
 @pytest.mark.fault(
-    "wrong configurations and requests",
-    tried="submitting with a password in the address, or without an identity of git",
-    holds="one line without the password; one with the remedy",
+    "wrong configurations and requests", tried="a password in an address, no identity of git"
 )
 def test_a_failed_submission_shows_no_password_and_names_the_cause(
     checkout: Path,
@@ -208,11 +182,7 @@ def test_a_failed_submission_shows_no_password_and_names_the_cause(
     )
 
 
-@pytest.mark.fault(
-    "damaged files",
-    tried="a result file that is not JSON",
-    holds="`report` and `results export` name it and return 3",
-)
+@pytest.mark.fault("damaged files", tried="a result file, in reports and exports")
 def test_what_is_left_out_of_a_report_or_an_export_is_named(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,11 +193,7 @@ def test_what_is_left_out_of_a_report_or_an_export_is_named(
         assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
 
 
-@pytest.mark.fault(
-    "hostile texts and pages",
-    tried="a parameter or tag that begins with =, +, - or @",
-    holds="an apostrophe precedes it in CSV",
-)
+@pytest.mark.fault("hostile text", tried="a parameter that begins with =, +, - or @")
 def test_no_cell_of_an_export_is_a_formula(checkout: Path) -> None:
     git(checkout, "tag", "=cmd|'-x'!A1")
     assert main(["results", "export", "table.csv"]) == 0

@@ -152,9 +152,7 @@ def working_in(folder: Path) -> Iterator[None]:
 @example(["nightly"])
 @example(["releases", "--machine=/"])
 @pytest.mark.fault(
-    "wrong configurations and requests",
-    tried="odd texts for every option of every command",
-    holds="a documented status, one line for an error, no traceback, no hang",
+    "wrong configurations and requests", tried="odd texts for every option of every command"
 )
 def test_options(
     project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]

@@ -67,11 +67,7 @@ def _within(seconds: float, holder: Holder) -> bool:
     return True
 
 
-@pytest.mark.fault(
-    "two runs or users",
-    tried="a second run in one checkout",
-    holds="it says who measures, and stops",
-)
+@pytest.mark.fault("two runs or users", tried="a second run in one checkout")
 def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
     holder = Holder(tmp_path)
     try:
@@ -97,11 +93,7 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
-@pytest.mark.fault(
-    "kills",
-    tried="a signal to a run that started processes",
-    holds="after five seconds no process and no temporary file is left",
-)
+@pytest.mark.fault("kills", tried="a run with processes of its own")
 def test_nothing_is_left_five_seconds_after_a_signal(tmp_path: Path, name: str) -> None:
     holder = Holder(tmp_path)
     holder.process.send_signal(signal.Signals[name])

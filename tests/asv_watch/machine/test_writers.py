@@ -29,11 +29,7 @@ SUITE = "def time_it():\n    pass\n"
         "results merge results",
     ],
 )
-@pytest.mark.fault(
-    "two runs or users",
-    tried="each command that writes, while another run goes on",
-    holds="it stops, and has written nothing",
-)
+@pytest.mark.fault("two runs or users", tried="each command that writes, during a run")
 def test_a_writer_does_not_start_beside_another(
     make_project: Callable[..., Path],
     command: str,
