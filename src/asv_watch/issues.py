@@ -68,9 +68,9 @@ class Issue(msgspec.Struct, frozen=True):
     @property
     def mark(self) -> _Mark | None:
         """What it is about; ``None`` where that cannot be read."""
-        found = _MARK.fullmatch(self.body.rstrip().rpartition("\n")[2].strip())
+        match = _MARK.fullmatch(self.body.rstrip().rpartition("\n")[2].strip())
         try:
-            return msgspec.json.decode(found[1], type=_Mark) if found else None
+            return msgspec.json.decode(match[1], type=_Mark) if match else None
         except msgspec.MsgspecError:
             return None
 
@@ -79,7 +79,7 @@ class Issue(msgspec.Struct, frozen=True):
 class Call:
     """A call of ``gh issue``."""
 
-    what: str
+    description: str
     """For people: ``open: s.time_a is slower``."""
     arguments: tuple[str, ...]
 
@@ -104,7 +104,7 @@ def issues(
     if not dry_run and any("create" in call.arguments for call in calls):
         _gh("label", "create", LABEL, "--force", "--description=Opened by asv-watch")
     for call in calls:
-        print(call.what, flush=True)
+        print(call.description, flush=True)
         if not dry_run:
             _gh("issue", *call.arguments)
     if not calls:

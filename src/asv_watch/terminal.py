@@ -23,7 +23,7 @@ _INVISIBLE = re.compile(
 
 def printable(text: str) -> str:
     r"""Return a text with its invisible characters written out, such as ``\x1b``."""
-    return _INVISIBLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _INVISIBLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class _PrintableStream:

@@ -370,8 +370,8 @@ def _work_folder(environments: Path) -> Path:
     It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
     that a project whose environments are elsewhere stays as it is.
     """
-    beside = environments.parent
-    return beside if beside.name == ".asv" else environments / "asv-watch"
+    parent = environments.parent
+    return parent if parent.name == ".asv" else environments / "asv-watch"
 
 
 def _releases(

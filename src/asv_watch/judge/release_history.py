@@ -343,4 +343,4 @@ def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
         for case, ratio in step.ratios.items()
         if verdict(ratio) is not Verdict.SAME
     ]
-    return tuple(sorted(findings, key=lambda found: -found.certainty))
+    return tuple(sorted(findings, key=lambda finding: -finding.certainty))

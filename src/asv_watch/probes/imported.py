@@ -27,8 +27,8 @@ def taken_from_elsewhere(suites: str, source: Path) -> dict[str, str]:
         pass
     elsewhere = {}
     for name in sorted({entry.name.partition(".")[0] for entry in source.iterdir()}):
-        found = importlib.util.find_spec(name) if name.isidentifier() else None
-        file = Path(found.origin).resolve() if found and found.origin else source
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        file = Path(spec.origin).resolve() if spec and spec.origin else source
         if not file.is_relative_to(source) and not file.is_relative_to(suites):
             elsewhere[name] = str(file)
     return elsewhere

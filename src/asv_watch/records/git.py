@@ -123,8 +123,8 @@ def run_git(repository: Path, *arguments: str, **variables: str) -> str:
 def find_commit(repository: Path, name: str) -> str:
     """Return the full hash of the commit that a hash, tag or branch names; empty if none does."""
     options = ("--verify", "--quiet", "--end-of-options")
-    found = ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
-    return found if _FULL_HASH.fullmatch(found) else ""  # git negates `^HEAD`
+    full_hash = ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
+    return full_hash if _FULL_HASH.fullmatch(full_hash) else ""  # git negates `^HEAD`
 
 
 def ask_git(repository: Path, *arguments: str) -> str:
@@ -305,8 +305,8 @@ def read_ancestry(
             candidate = waiting.pop()
             if candidate in left:
                 index, parents, date, subject = left.pop(candidate)
-                found = Commit(candidate, int(date), subject, position=position)
-                brought.append((index, found))
+                commit = Commit(candidate, int(date), subject, position=position)
+                brought.append((index, commit))
                 waiting += parents.split()
         brought.sort(key=itemgetter(0), reverse=True)
         commits += [commit for _, commit in brought]

@@ -215,13 +215,13 @@ def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
                 problems.append(Problem(str(path), damaged))
             else:
                 results[result.case] = result
-        found = list(results.values())
+        newest = list(results.values())
         comparison = StoredComparison(
             path,
             header.between(before, before + 1) if isinstance(header, Measurement) else header,
-            tuple(result for result in found if isinstance(result, CaseRatio)),
-            tuple(result for result in found if isinstance(result, Unmeasured)),
-            tuple(result for result in found if isinstance(result, CaseValues)),
+            tuple(result for result in newest if isinstance(result, CaseRatio)),
+            tuple(result for result in newest if isinstance(result, Unmeasured)),
+            tuple(result for result in newest if isinstance(result, CaseValues)),
         )
         comparisons.append(comparison)
     return comparisons, problems

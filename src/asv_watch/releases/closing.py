@@ -54,9 +54,9 @@ def closing_versions(
     for comparison in comparisons:
         sides = comparison.header.before, comparison.header.after
         if all(side.release == release for side in sides):
-            found = cases.setdefault(frozenset(side.commit for side in sides), set())
-            found.update(ratio.case for ratio in comparison.ratios)
-            found.update(case.case for case in comparison.unmeasured)
+            compared_cases = cases.setdefault(frozenset(side.commit for side in sides), set())
+            compared_cases.update(ratio.case for ratio in comparison.ratios)
+            compared_cases.update(case.case for case in comparison.unmeasured)
     compared = frozenset[str]().union(*cases)
     known = [commit for commit in commits if commit.hash in versions and commit.hash in compared]
     if len(known) < 3:

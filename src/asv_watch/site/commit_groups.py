@@ -41,12 +41,12 @@ def _group(contents: Contents, commit: str, members: Sequence[tuple[int, Change]
     largest_first = sorted(members, key=lambda member: _order(member[1]))
     before, after, suspects = made_between(largest_first[0][1], contents)
     within = contents.ancestry.between(before, after)
-    found = next(candidate for candidate in within if candidate.hash == commit)
+    culprit = next(candidate for candidate in within if candidate.hash == commit)
     others = len(suspects) - 1
     return {
         "hash": commit,
-        "date": found.date,
-        "subject": found.subject,
+        "date": culprit.date,
+        "subject": culprit.subject,
         "of": f"or {counted(others, 'commit')} before it" if others else "",
         "changes": [index for index, _ in largest_first],
         "summary": _summary([change for _, change in largest_first]),

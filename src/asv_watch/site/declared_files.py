@@ -106,14 +106,14 @@ def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
         WatchError: a file cannot be read, or holds something else.
     """
     what = "a comparison of cases"
-    found = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
-    for file, compared in zip(files, found, strict=True):
+    tables = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
+    for file, compared in zip(files, tables, strict=True):
         for pair in compared.pairs:
             try:
                 pair.ratio  # noqa: B018 - damage is named here
             except ValueError as error:
                 raise WatchError(f"{file}: {error}") from error
-    return found
+    return tables
 
 
 def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:

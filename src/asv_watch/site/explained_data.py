@@ -27,9 +27,9 @@ def explained_cases(contents: Contents) -> dict[str, list[Json]]:
     return {
         case: [
             _shown(machine, explanation, contents.layout)
-            for machine, explanation in sorted(found, key=lambda entry: -entry[1].at)[:_NEWEST]
+            for machine, explanation in sorted(stored, key=lambda entry: -entry[1].at)[:_NEWEST]
         ]
-        for case, found in explanations_by_case.items()
+        for case, stored in explanations_by_case.items()
     }
 
 

@@ -51,11 +51,11 @@ def level_charts(
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
         for name, text in contents.layout.levels.items()
     }
-    found = _found(contents, table, list(patterns.values()))
+    levels_by_row = _found(contents, table, list(patterns.values()))
     by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     published_marks: dict[tuple[str, str, str], list[Json]] = {}
-    for (subject, column), levels in found.items():
+    for (subject, column), levels in levels_by_row.items():
         if len(levels) > 1:
             line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
             key = " · ".join(chart), subject, "".join(line)
@@ -118,7 +118,7 @@ def _found(
         (row for row in contents.series if row.last and row.metric.unit == "seconds"),
         key=lambda row: -commits.get(setup_key(row.series), 0),
     )
-    found: dict[tuple[str, tuple[str, ...]], dict[int, Level]] = defaultdict(dict)
+    levels_by_row: dict[tuple[str, tuple[str, ...]], dict[int, Level]] = defaultdict(dict)
     machine_of: dict[str, str] = {}
     for row in longest_first:
         number = next(
@@ -130,11 +130,11 @@ def _found(
         if number is None or row.last is None:
             continue
         if machine_of.setdefault(first, row.series.machine) == row.series.machine:
-            levels = found[row.row, column]
+            levels = levels_by_row[row.row, column]
             levels.setdefault(number, Level(number, row, row.last[1].value))
     order = {column: index for index, column in enumerate(table.columns)}
     ordered = sorted(
-        found.items(),
+        levels_by_row.items(),
         key=lambda entry: (
             order[entry[0][1]],
             min(table.index_of[level.summary.series.case.name] for level in entry[1].values()),
@@ -165,13 +165,13 @@ class _Axis:
 
 def _published(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Published:
     """Return the published seconds of this project's cases."""
-    found: Published = defaultdict(list)
+    values: Published = defaultdict(list)
     for entry in published:
         shown = table.find(entry["case"])
         if shown is not None and entry["unit"] == "seconds" and entry["value"] > 0:
             column = contents.layout.column(shown.summary.labels)
-            found[shown.summary.row, column].append(entry)
-    return found
+            values[shown.summary.row, column].append(entry)
+    return values
 
 
 def _row(

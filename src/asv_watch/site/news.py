@@ -49,14 +49,14 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
             explanations = contents.history.explanations.get(history.machine, ())
             causes = ReleaseCauses(history, explanations, contents.layout)
             lasting = [
-                found
+                entry
                 for case in timed_cases(history, table, main)
-                for found in _lasting(history, case, causes)
+                for entry in _lasting(history, case, causes)
             ]
             largest = [
-                max(found, key=lambda entry: abs(log(entry.whole.ratio)))
+                max(entries, key=lambda entry: abs(log(entry.whole.ratio)))
                 for answer in (Verdict.WORSE, Verdict.BETTER)
-                if (found := [entry for entry in lasting if verdict(entry.whole) is answer])
+                if (entries := [entry for entry in lasting if verdict(entry.whole) is answer])
             ]
             if largest:
                 return _sentences(history, largest, table, main, contents)
@@ -135,9 +135,9 @@ def _news_of_commits(contents: Contents, table: CaseTable, main: set[str]) -> Js
             if row.measured:
                 newest[row.index] = max(row.measured, key=lambda change: change.commit)
     largest = [
-        max(found, key=lambda change: abs(log(change.ratio or 1)))
+        max(entries, key=lambda change: abs(log(change.ratio or 1)))
         for direction in ("worse", "better")
-        if (found := [change for change in newest.values() if change.verdict == direction])
+        if (entries := [change for change in newest.values() if change.verdict == direction])
     ]
     if not largest:
         return None

@@ -58,7 +58,7 @@ def release_grid(contents: Contents, table: CaseTable, main: set[str]) -> Json |
 def timed_cases(history: ReleaseHistory, table: CaseTable, main: set[str]) -> list[str]:
     """Return the cases of the first screen that releases were timed with, in order."""
     timed = {case for step in history.steps for case in step.times}
-    shown = [case for case in timed if (found := table.find(case)) and found.summary.group in main]
+    shown = [case for case in timed if (row := table.find(case)) and row.summary.group in main]
     return sorted(shown, key=table.index_of.__getitem__)
 
 
@@ -200,14 +200,14 @@ def _table_of_commits(contents: Contents, table: CaseTable) -> Json | None:
 def _commit_column(
     contents: Contents, table: CaseTable, commit: int, changes: Iterable[Change]
 ) -> Column:
-    found = contents.history.commits[commit]
-    column = Column(found.hash[:7], f"#/changes?rev={found.hash[:12]}", found.subject)
+    made_by = contents.history.commits[commit]
+    column = Column(made_by.hash[:7], f"#/changes?rev={made_by.hash[:12]}", made_by.subject)
     for change in changes:
         case = contents.series[change.series].series.case.name
         if change.commit == commit and change.ratio:
             after = made_between(change, contents)[1]
             answer = Verdict.WORSE if change.verdict == "worse" else Verdict.BETTER
-            tip = f"{table.title(case)}, {after[:8]} {found.subject}: {size(change)}"
+            tip = f"{table.title(case)}, {after[:8]} {made_by.subject}: {size(change)}"
             column.cells[case] = _cell(change.ratio, answer, tip, column.href)
     return column
 

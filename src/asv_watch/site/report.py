@@ -73,9 +73,9 @@ def _culprit(contents: Contents, change: Change) -> str:
     if len(suspects) == 1:
         return suspects[0][:8]
     count = commits_between(contents.history, before, after)
-    which = "" if count == len(suspects) else f" that change what is measured, of {count}"
+    of_count = "" if count == len(suspects) else f" that change what is measured, of {count}"
     log = f"git log --oneline {before[:8]}..{after[:8]}"
-    return f"one of {len(suspects)}{which} (not bisected): {log}"
+    return f"one of {len(suspects)}{of_count} (not bisected): {log}"
 
 
 def _command(contents: Contents, change: Change, release: str) -> str:
