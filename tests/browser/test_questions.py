@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -69,6 +69,19 @@ def test_which_release_made_training_slower_and_which_operator(reader: Visitor) 
     why = reader.text(".news p")
     assert re.search(r": \+[\d.]+ % by torch [\d.]+ \(\w[\w ]+\)", why), why
     assert reader.page.locator(".news").bounding_box()["y"] < 300  # type: ignore[index]
+
+
+def test_headline_and_heat_map_are_on_the_first_screen_of_a_phone(
+    ours: Site, visit: Callable[..., Visitor]
+) -> None:
+    phone = visit(ours.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    phone.go()
+    headline = phone.page.locator("h1:visible").bounding_box()
+    last_row = phone.page.locator(".grid tbody tr").last.bounding_box()
+    assert headline is not None
+    assert last_row is not None
+    assert headline["y"] + headline["height"] < last_row["y"] < 844 - last_row["height"]
+    assert phone.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_how_much_tuning_gains(reader: Visitor) -> None:
