@@ -151,7 +151,7 @@ def _content(marked: re.Match[str]) -> str:
     if marked["what"] == "printed":
         return _output(marked["rest"], int(marked["count"] or 1000))
     if marked["what"] not in _WRITERS:
-        raise ValueError(f"{marked['begin']} is no marker that is known")
+        raise ValueError(f"{marked['begin']} is not a known marker")
     return _WRITERS[marked["what"]](marked["rest"])
 
 

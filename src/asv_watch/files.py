@@ -22,7 +22,7 @@ def read_regular(path: Path | str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         with open(descriptor, "rb", closefd=False) as stream:
             return stream.read()
     finally:

@@ -96,7 +96,7 @@ def issues(
     """Open an issue for each measured slowdown, update it, and close it when it is gone.
 
     Raises:
-        WatchError: the file is no report, or ``gh`` is missing or fails.
+        WatchError: the file is not a report, or ``gh`` is missing or fails.
     """
     fields = "--json=number,title,body,state"
     known = _gh("issue", "list", f"--label={LABEL}", "--state=all", f"--limit={_MOST}", fields)
@@ -189,7 +189,8 @@ def _read_report(path: Path) -> list[Difference]:
         answer = msgspec.json.decode(read_regular(path), type=Answer)
     except (OSError, ValueError) as error:  # msgspec's are ValueErrors
         raise WatchError(
-            f"{path} is no report ({error}); write it with `asv-watch report --count 1000 --json`"
+            f"{path} is not a report ({error}); write it with "
+            "`asv-watch report --count 1000 --json`"
         ) from error
     if answer.command != "report":
         raise WatchError(

@@ -75,7 +75,7 @@ def open_server(site: Path, address: str, port: int) -> ThreadingHTTPServer:
     try:
         return _Server((address, port), partial(_Handler, directory=str(site)))
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no address"
+        reason = getattr(error, "strerror", None) or "it is not an address"
         raise WatchError(
             f"{address}:{port} cannot be listened on ({reason}); "
             "choose another --port or --address"

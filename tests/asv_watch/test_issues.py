@@ -143,7 +143,7 @@ def test_a_dry_run_changes_nothing(gh: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "changes.json is no report"),
+        ("{", "changes.json is not a report"),
         ('{"command": "gate"}', "changes.json is the answer of 'gate'"),
     ],
 )

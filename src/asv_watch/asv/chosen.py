@@ -38,7 +38,9 @@ def choose(config: str, environment: str, python: str) -> None:
     if config:
         path = Path(config).absolute()
         if not path.is_file():
-            raise WatchError(f"--config {config!r} is no file; give the path of an asv.conf.json")
+            raise WatchError(
+                f"--config {config!r} is not a file; give the path of an asv.conf.json"
+            )
         os.environ[_CONFIG] = str(path)
         os.chdir(path.parent)
     if not _NAME.fullmatch(environment) and not environment.startswith("existing:"):
@@ -47,7 +49,7 @@ def choose(config: str, environment: str, python: str) -> None:
     if python == "same":
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
     if python and not _PYTHON_VERSION.fullmatch(python):
-        raise WatchError(f"{python!r} is no version of Python; give one such as 3.13, or same")
+        raise WatchError(f"{python!r} is not a version of Python; give one such as 3.13, or same")
     for name, text in ((_ENVIRONMENT, environment), (_PYTHON, python)):
         if text:
             os.environ[name] = text

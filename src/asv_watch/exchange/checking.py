@@ -125,7 +125,7 @@ def _faults_of_file(
     path: Path, file: ResultFile, benchmarks: dict[str, Benchmark]
 ) -> Iterator[str]:
     if not _HASH.fullmatch(file.commit_hash):
-        yield f"commit_hash {file.commit_hash[:80]!r} is no full hash"
+        yield f"commit_hash {file.commit_hash[:80]!r} is not a full hash"
     elif not file.commit_hash.startswith(path.name.partition("-")[0]):
         yield f"it is of commit {file.commit_hash[:12]}, which its name does not begin with"
     for name in file.results:

@@ -269,7 +269,7 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
     except NotImplementedError as error:
         return {"skipped": str(error) or _SKIPPED}
     if isinstance(result, str | bool):
-        raise TypeError(f"its value is {result!r}, which is no number")
+        raise TypeError(f"its value is {result!r}, which is not a number")
     value = float(result)
     if benchmark.type == "peakmemory":
         value = _own_peak_memory(value)

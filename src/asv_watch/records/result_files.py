@@ -63,7 +63,7 @@ class Row:
         if cell is None:
             return [None] * self.count
         if not isinstance(cell, list) or len(cell) != self.count:
-            raise DamagedError(f"{name} has not one entry for each of the {self.count} cases")
+            raise DamagedError(f"{name} must have one entry for each of the {self.count} cases")
         return cell
 
     @property
@@ -120,7 +120,7 @@ class ResultFile(msgspec.Struct):
         """Decode the row of one benchmark.
 
         Raises:
-            DamagedError: It has not the shape that asv writes.
+            DamagedError: It does not have the shape that asv writes.
         """
         stored = self.results[benchmark]
         if not isinstance(stored, list) or len(stored) > len(self.result_columns):
@@ -130,7 +130,7 @@ class ResultFile(msgspec.Struct):
             params = tuple(map(tuple, cells.get("params") or []))
             hash(params)
         except TypeError as error:
-            raise DamagedError("its params are no lists of texts") from error
+            raise DamagedError("its params are not lists of texts") from error
         count = math.prod(map(len, params))
         if count > MOST_CASES:
             raise DamagedError(f"its params make {count} cases")
@@ -172,7 +172,7 @@ def read_json(path: Path, shape: type[T]) -> T:
     except OSError as error:
         raise DamagedError(f"it cannot be read: {error.strerror}") from error
     except msgspec.ValidationError as error:
-        raise DamagedError(f"it has not the shape that asv writes: {error}") from error
+        raise DamagedError(f"it does not have the shape that asv writes: {error}") from error
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"it is not JSON: {error}") from error
 
@@ -207,7 +207,9 @@ def merge_versions(content: bytes) -> dict[str, Any]:
     try:
         return functools.reduce(_merge, sorted(versions, key=_newest_start))
     except (AttributeError, LookupError, TypeError, OverflowError) as error:
-        raise ValueError(f"a version of it has not the shape that asv writes: {error}") from error
+        raise ValueError(
+            f"a version of it does not have the shape that asv writes: {error}"
+        ) from error
 
 
 def _newest_start(version: dict[str, Any]) -> tuple[float, str]:

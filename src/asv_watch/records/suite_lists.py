@@ -191,7 +191,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
 
     Returns:
         The benchmarks by name, in the file's order, and one problem for each
-        entry that has not the shape of a benchmark.
+        entry that does not have the shape of a benchmark.
 
     Raises:
         WatchError: The file is missing, unreadable, or no list of benchmarks.
@@ -236,7 +236,7 @@ def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
 
     Raises:
         TypeError: The entry is no object.
-        ValueError: It has not the shape of a benchmark.
+        ValueError: It does not have the shape of a benchmark.
     """
     benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)
     if len(benchmark.params) != len(benchmark.param_names):

@@ -37,8 +37,9 @@ def _check_names(declared: Layout, labels: set[str]) -> None:
         for name in names:
             if name not in labels:
                 raise WatchError(
-                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is no parameter '
-                    f"of any suite and no other label; name one of {', '.join(sorted(labels))}"
+                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is neither a '
+                    "parameter of a suite nor another label; name one of "
+                    f"{', '.join(sorted(labels))}"
                 )
 
 

@@ -104,8 +104,8 @@ def _refuse_foreign(folder: Path) -> None:
     is_of_asv = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries
     if entries and not is_ours and not is_of_asv:
         raise WatchError(
-            f"{folder} holds files that are no published site ({min(entries)}, …), and publishing "
-            "would replace them: choose an empty folder"
+            f"{folder} holds files that are not a published site ({min(entries)}, …), and "
+            "publishing would replace them: choose an empty folder"
         )
 
 

@@ -270,9 +270,7 @@ def _check_values(config: RunConfig) -> None:
         value = getattr(config, declared.name)
         if isinstance(value, float) and not math.isfinite(value):
             name = declared.name.replace("_", "-")
-            raise TorchspeedError(
-                f"--{name} {value:g} is no number to work with; give a finite one"
-            )
+            raise TorchspeedError(f"--{name} {value:g} is not finite; give a finite number")
     if config.target_accuracy is not None and config.target_accuracy <= 1:
         raise TorchspeedError(
             f"--target-accuracy {config.target_accuracy:g} means {config.target_accuracy:g} %, "
