@@ -69,7 +69,8 @@ def test_names_that_are_known_are_taken(root: Path) -> None:
     ],
 )
 @pytest.mark.fault(
-    "wrong configurations and requests", tried="a misspelt key, suite, parameter or word"
+    "wrong configurations and requests",
+    tried="a misspelt key or word, an endless pattern, an infinite size",
 )
 def test_a_misspelt_name_is_an_error(
     root: Path, entries: dict[str, Any], name: str, meant: str | None
@@ -90,7 +91,8 @@ def test_a_misspelt_name_is_an_error(
     ],
 )
 @pytest.mark.fault(
-    "wrong configurations and requests", tried="an endless pattern, an infinite size"
+    "wrong configurations and requests",
+    tried="a misspelt key or word, an endless pattern, an infinite size",
 )
 def test_a_value_that_cannot_be_used_is_an_error(root: Path, entries: dict[str, Any]) -> None:
     with pytest.raises(WatchError) as refused:

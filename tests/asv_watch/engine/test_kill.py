@@ -93,7 +93,7 @@ def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault("kills", tried="a comparison")
+@pytest.mark.fault("kills", tried="a comparison, a bisection, a night")
 def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -114,7 +114,7 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("command", ["bisect", "nightly"])
-@pytest.mark.fault("kills", tried="a bisection, a night")
+@pytest.mark.fault("kills", tried="a comparison, a bisection, a night")
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:

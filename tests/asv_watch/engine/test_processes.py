@@ -289,7 +289,7 @@ def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
     assert number.value == 5
 
 
-@pytest.mark.fault("limits of a machine", tried="one side that takes more memory than it may")
+@pytest.mark.fault("limits of a machine", tried="one side that takes too much memory")
 @pytest.mark.parametrize("hungry", ["A", "B"])
 def test_a_case_that_takes_too_much_memory_is_stopped(
     tmp_path: Path, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch

@@ -217,7 +217,7 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     assert _result_file(project).read_bytes() == before
 
 
-@pytest.mark.fault("kills", tried="a run, between a value and its outcome")
+@pytest.mark.fault("kills", tried="a run, eight times and while a case is stored")
 def test_a_first_value_without_its_outcome_is_measured_again(
     project: Path, tmp_path: Path
 ) -> None:
@@ -242,7 +242,7 @@ class Suite:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.fault("kills", tried="a run, eight times")
+@pytest.mark.fault("kills", tried="a run, eight times and while a case is stored")
 def test_strikes_at_random_moments_lose_nothing(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -56,7 +56,7 @@ def _rounds(root: Path, sides: int) -> Unfinished:
 
 @fuzz
 @given(data=st.data(), sides=st.integers(1, 3))
-@pytest.mark.fault("random damage", tried="unfinished rounds")
+@pytest.mark.fault("random damage", tried="files kept for the next run")
 def test_unfinished_rounds(data: Any, sides: int) -> None:
     with new_folder() as folder:
         _try_rounds(folder, data, sides)
@@ -104,7 +104,7 @@ SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="partitions kept for the next publish")
+@pytest.mark.fault("random damage", tried="files kept for the next run")
 def test_kept_partitions(data: Any) -> None:
     with new_folder() as folder:
         with kept_partitions(folder) as known:
@@ -120,7 +120,7 @@ HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "a
 
 @fuzz
 @given(content=damaged(json.dumps(HOLDER).encode()), held=st.booleans())
-@pytest.mark.fault("random damage", tried="the lock of a checkout")
+@pytest.mark.fault("random damage", tried="files kept for the next run")
 def test_the_lock(content: bytes, held: bool) -> None:
     with new_folder() as folder, no_hang():
         path = folder / FILE_NAME

@@ -141,7 +141,7 @@ def test_any_text_becomes_one_piece_of_code(text: str) -> None:
 
 
 @pytest.mark.fault(
-    "hostile pull requests", tried="HTML, mentions and invisible characters in names"
+    "hostile pull requests", tried="HTML, mentions and hidden states in names, a file above 1 MB"
 )
 def test_hostile_names_units_and_reasons_stay_code() -> None:
     hostile = "x`` | <img src=x onerror=alert(1)> @everyone --> [a](http://b) \u202e\n# big"
@@ -155,7 +155,9 @@ def test_hostile_names_units_and_reasons_stay_code() -> None:
         assert not line.startswith("# ")
 
 
-@pytest.mark.fault("hostile pull requests", tried="a case named like the comment's hidden state")
+@pytest.mark.fault(
+    "hostile pull requests", tried="HTML, mentions and hidden states in names, a file above 1 MB"
+)
 def test_no_name_of_a_case_is_taken_for_the_state() -> None:
     forged = comment(result(), 0.03, "accepted by nobody").splitlines()[-1]
     measured = result(GateCase(forged, (change(9), change(9)), failed=forged), machine=forged)
@@ -198,7 +200,9 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> No
         read_result(path)
 
 
-@pytest.mark.fault("hostile pull requests", tried="an artifact above 1 MB")
+@pytest.mark.fault(
+    "hostile pull requests", tried="HTML, mentions and hidden states in names, a file above 1 MB"
+)
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     path.write_bytes(b" " * 1_000_001)
