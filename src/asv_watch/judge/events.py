@@ -62,6 +62,8 @@ def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[
 def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
     """Return the changes of the recipe of a series, by number of the row."""
     recipes = [run.recipe for run in columns.rows]
+    if len(set(recipes)) < 2:
+        return iter(())
     return recorded_changes(
         (row, recipe_facts(recipe))
         for row, recipe in enumerate(recipes)

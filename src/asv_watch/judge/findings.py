@@ -82,7 +82,7 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
             suspicions = [
                 suspicion
                 for suspicion in find_suspicions(segments[index], steps[index], noise[index])
-                if series.runs[history.commits[suspicion.commit].hash].recipe != COMPARED
+                if history.run_at(suspicion.commit, series.columns).recipe != COMPARED
             ]
             changes += changes_of(history, index, kind, compared.get(index), suspicions)
             if index in compared:

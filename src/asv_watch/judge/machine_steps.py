@@ -101,7 +101,7 @@ class _Voters:
         first = (self._commits < commit).sum(axis=1)
         voting = np.flatnonzero((first > 0) & (first < self._counts))
         near = first[voting, None] + np.arange(2 * LEVEL_VALUES)
-        values = np.take_along_axis(self._values[voting], near, axis=1)
+        values = self._values[voting[:, None], near]
         positive = ~(values <= 0).any(axis=1)
         voting, values = voting[positive], values[positive]
         before, after = map(_medians, (values[:, :LEVEL_VALUES], values[:, LEVEL_VALUES:]))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +49,6 @@ class RunColumns:
             runs[self.commits[index]] = run
         return runs
 
-    def where(self, chosen: Sequence[bool] | npt.NDArray[np.bool_]) -> RunColumns:
-        """Return the columns with some of the runs."""
-        kept = np.flatnonzero(chosen).tolist()
-        rows = tuple(self.rows[row] for row in kept)
-        return RunColumns(self.commits, rows, tuple(self.commit_of_row[row] for row in kept))
-
     @cached_property
     def indices(self) -> Indices:
         """Index in ``commits`` of each run."""
@@ -68,13 +63,17 @@ class RunColumns:
     def interval(self) -> Floats:
         """Lower and upper end of the interval of each run, or NaN; (runs, 2)."""
         unknown = (np.nan, np.nan)
-        ends = [(run.point and run.point.interval) or unknown for run in self.rows]
+        ends = [end for run in self.rows for end in (run.point and run.point.interval) or unknown]
         return np.array(ends).reshape(len(self.rows), 2)
 
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
-        return self.where([run.point is not None for run in self.rows])
+        has_value = [run.point is not None for run in self.rows]
+        rows, commit_of_row = (
+            tuple(compress(column, has_value)) for column in (self.rows, self.commit_of_row)
+        )
+        return RunColumns(self.commits, rows, commit_of_row)
 
 
 @dataclass(frozen=True)
@@ -166,3 +165,7 @@ class History:
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""
         return self._indices[columns.commits][columns.indices]
+
+    def run_at(self, index: int, columns: RunColumns) -> Run:
+        """Return the run of a commit, given by its index in `commits`; the columns have one."""
+        return columns.rows[int(np.searchsorted(self.indices(columns), index))]

@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -137,7 +137,7 @@ class Benchmark(msgspec.Struct, frozen=True):
         return code_version(self.version)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """One benchmark with one value for each of its parameters."""
 
@@ -151,7 +151,7 @@ class Case:
     A parameter of the same name takes precedence.
     """
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
         return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark

@@ -23,7 +23,7 @@ _LARGEST = sys.float_info.max
 
 def is_finite_number(value: Any) -> TypeGuard[float]:
     """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
-    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
+    return (type(value) is float or type(value) is int) and abs(value) <= _LARGEST
 
 
 @dataclass(frozen=True, slots=True)

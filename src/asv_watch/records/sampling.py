@@ -35,6 +35,8 @@ def sampling_facts(content: ResultFile) -> dict[str, str]:
             for value, number in cells
             if number and is_finite_number(value) and 0 < value < _SHORT_S
         ]
+        if len(numbers) >= _FEWEST_SHORT and set(numbers) != {1}:
+            break  # whatever follows, some samples were of several calls
     if len(numbers) < _FEWEST_SHORT:
         return {}
     return {_SAMPLING: "one" if set(numbers) == {1} else "several"}

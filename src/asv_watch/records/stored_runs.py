@@ -18,7 +18,7 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from asv_watch.records.reported_value import is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
 from asv_watch.records.side_files import Report
 
+_OK = Outcome.OK  # looking up a member of an enumeration takes as long as making a run
 SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
 
 
@@ -146,6 +147,8 @@ class RunReader:
         started_at = row.started_at
         unusable = 0
         row_runs: dict[int, Run] = {}
+        from_asv: set[int] = set()
+        is_peak = self._benchmarks[name].type == PRIVATE
         for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
                 if is_finite_number(value):
@@ -159,27 +162,24 @@ class RunReader:
                 run = Run(Outcome.FAILED, None, reason, started_at)
             if run is not NEVER_RUN:
                 row_runs[number] = run
-        is_peak = self._benchmarks[name].type == PRIVATE
-        runs.update(self._by_metric(row_runs, reports) if is_peak else row_runs)
+                if is_peak and run.point is not None and not (report and report.rounds):
+                    from_asv.add(number)
+        runs.update(self._by_metric(row_runs, from_asv) if is_peak else row_runs)
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
 
     def _by_metric(
-        self, row_runs: Mapping[int, Run], reports: Mapping[str, Report]
+        self, row_runs: Mapping[int, Run], from_asv: Set[int]
     ) -> Iterator[tuple[int, Run]]:
         """Yield the runs of a row of peak memory, those of asv as runs of resident memory.
 
         A run without a value is of the metric of the others in its row.
+
+        Args:
+            row_runs: Index of a case to its run.
+            from_asv: The cases whose value asv measured.
         """
-        from_asv = {
-            number
-            for number, run in row_runs.items()
-            if run.point is not None
-            and not (
-                reports and (report := reports.get(self.cases[number].name)) and report.rounds
-            )
-        }
         for number, run in row_runs.items():
             is_from_asv = bool(from_asv) if run.point is None else number in from_asv
             yield (self._resident[number] if is_from_asv else number), run
@@ -205,11 +205,11 @@ def run_of_cells(
         report: Its outcome, if there is one.
         recipe: How its benchmark was sampled.
     """
-    if value is None and report is None:
-        return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
-    if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
-        return NEVER_RUN if report is None else _without_value(report)
     if not is_finite_number(value):
+        if value is None and report is None:
+            return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
+        if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
+            return NEVER_RUN if report is None else _without_value(report)
         return None
     lower, upper, stored_samples = spread
     samples = _finite_samples(stored_samples)
@@ -221,10 +221,8 @@ def run_of_cells(
         point = Point(reported.value, reported.interval, samples)
     else:
         point = Point(float(value), _pair(lower, upper))
-    if report is None:
-        return Run(Outcome.OK, point, "", started_at, recipe)
-    measured_at = started_at if report.at is None else report.at
-    return Run(Outcome.OK, point, "", measured_at, recipe)
+    measured_at = started_at if report is None or report.at is None else report.at
+    return Run(_OK, point, "", measured_at, recipe)
 
 
 def _without_value(report: Report) -> Run:

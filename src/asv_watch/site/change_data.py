@@ -175,7 +175,8 @@ def recent_changes(contents: Contents) -> Recent:
         tuple(
             change
             for change in findings.changes
-            if history.positions[made_between(change, contents)[2][0]] > before_them
+            if history.positions[history.commits[change.commit].hash] > before_them
+            and history.positions[made_between(change, contents)[2][0]] > before_them
         ),
     )
 

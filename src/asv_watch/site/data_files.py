@@ -95,10 +95,10 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     if summary.has_value:
         data |= _values_of(summary) | {"stretches": stretch_data(contents, summary)}
     columns = summary.series.columns
-    without_value = np.isnan(columns.values)
-    if without_value.any():
+    without_value = [row for row, run in enumerate(columns.rows) if run.point is None]
+    if without_value:
         commits = contents.history.indices(columns)[without_value].tolist()
-        runs = columns.where(without_value).rows
+        runs = [columns.rows[row] for row in without_value]
         reasons = sorted({run.reason for run in runs})
         data["reasons"] = reasons
         data["other"] = [

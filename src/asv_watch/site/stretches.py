@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asv_watch.site.change_data import made_between
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.scripts import Json, shortened
+from asv_watch.statistics.noise import median_of
 
 _WHOLE = 10_000
 _FARTHEST = 1e9
@@ -36,7 +36,7 @@ class Stretch:
 
 def stretches(contents: Contents, row: SeriesSummary) -> list[Stretch]:
     """Cut a series with a value into stretches, oldest first."""
-    levels = _levels(contents, row)
+    levels = _levels(row)
     segments = contents.findings.segments[row.index]
     starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
     values = row.series.columns.valued.values
@@ -45,21 +45,15 @@ def stretches(contents: Contents, row: SeriesSummary) -> list[Stretch]:
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
         level = next(level for commit, level in reversed(levels) if commit <= first)
         positive = values[begin:end][values[begin:end] > 0]
-        scale = level / float(np.median(positive)) if len(positive) else 0.0
+        scale = level / median_of(positive) if len(positive) else 0.0
         cut.append(Stretch(first, level, scale))
     return cut
 
 
-def _levels(contents: Contents, row: SeriesSummary) -> list[tuple[int, float]]:
+def _levels(row: SeriesSummary) -> list[tuple[int, float]]:
     """Return the first commit of each level and the level, oldest first."""
-    order = contents.history.order
     newest_first = sorted(
-        (
-            (order.get(made_between(change, contents)[1], change.commit), change.ratio)
-            for change in row.measured
-            if change.ratio
-        ),
-        reverse=True,
+        ((change.commit, change.ratio) for change in row.measured if change.ratio), reverse=True
     )
     level, levels = 1.0, []
     for commit, ratio in newest_first:
@@ -93,9 +87,9 @@ def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> 
         return {"steps": [[0, _WHOLE]], "runs": [None] * len(shown)}
     series_stretches = stretches(contents, row)
     firsts = [stretch.first for stretch in series_stretches]
-    values = dict(
-        zip(row.commits.tolist(), row.series.columns.valued.values.tolist(), strict=True)
-    )
+    recent = slice(int(np.searchsorted(row.commits, shown[0])), None)
+    newest = row.commits[recent].tolist(), row.series.columns.valued.values[recent].tolist()
+    values: dict[int, float] = dict(zip(*newest, strict=True))
     steps: list[list[int]] = []
     runs: list[int | None] = []
     for position, commit in enumerate(shown):

@@ -144,23 +144,27 @@ def find_all_steps(
 
     Args:
         series: The values of each.
-        known: Partitions of blocks that were found before, by content; afterwards those of the
-            blocks of these series.
+        known: Partitions of blocks that were found before, by content; afterwards those that
+            these series needed.
     """
     known = {} if known is None else known
+    needed: dict[str, BlockPartition] = {}
     arrays = [np.asarray(values, dtype=np.float64) for values in series]
     blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
-    for key in known.keys() - blocks.keys():
-        del known[key]
     keys = sorted(blocks.keys() - known.keys(), key=lambda key: len(blocks[key][0]))
     for first in range(0, len(keys), _AT_ONCE):
         batch = keys[first : first + _AT_ONCE]
         known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
 
     def find_block(*block: *Block) -> BlockPartition:
-        return known.get(_key(*block)) or partition_block(*block)
+        key = _key(*block)
+        needed[key] = known.get(key) or partition_block(*block)
+        return needed[key]
 
-    return [find_steps(array, find_block) for array in arrays]
+    steps = [find_steps(array, find_block) for array in arrays]
+    known.clear()
+    known.update(needed)
+    return steps
 
 
 def _key(y: Array, least_variance: float, length: int) -> str:

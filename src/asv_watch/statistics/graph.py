@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,6 +84,15 @@ class Estimate(NamedTuple):
         half = quantile(self.freedom) * math.sqrt(self.variance)
         return math.exp(self.log - half), math.exp(self.log + half)
 
+    def of_any_sitting(self, between: float) -> Estimate:
+        """Return the ratio of one sitting with the error that it has for another one.
+
+        Args:
+            between: Standard deviation between sittings (`Noise`).
+        """
+        variance = self.variance + between**2
+        return Estimate(self.log, variance, variance**2 * self.freedom / self.variance**2)
+
 
 @dataclass(frozen=True, slots=True)
 class Measured(Generic[Node]):
@@ -104,9 +113,7 @@ class Measured(Generic[Node]):
 
     def alone(self, noise: Noise) -> Estimate:
         """Return its ratio as if nothing else had been measured of its two versions."""
-        rounds = self.estimate(noise.usual_spread)
-        variance = rounds.variance + noise.between**2
-        return Estimate(rounds.log, variance, variance**2 * rounds.freedom / rounds.variance**2)
+        return self.estimate(noise.usual_spread).of_any_sitting(noise.between)
 
 
 class Check(NamedTuple, Generic[Node]):
@@ -166,7 +173,7 @@ class RatioGraph(Generic[Node]):
             noise: How far measurements are from the truth.
         """
         self.measured = tuple(merged(measured))
-        estimates = [pair.estimate(noise.usual_spread) for pair in self.measured]
+        self._estimates = [pair.estimate(noise.usual_spread) for pair in self.measured]
         levels = dict.fromkeys(
             (node, pair.sitting) for pair in self.measured for node in (pair.before, pair.after)
         )
@@ -181,14 +188,15 @@ class RatioGraph(Generic[Node]):
         self._starts, self._ends = (
             np.array([self._index[edge[side]] for edge in ends], np.intp) for side in (0, 1)
         )
-        self._logs = np.array([e.log for e in estimates] + [0.0] * len(levels))
-        self._variances = np.array([e.variance for e in estimates] + [0.0] * len(levels))
-        self._freedoms = np.array([e.freedom for e in estimates] + [math.inf] * len(levels))
+        self._logs = np.array([e.log for e in self._estimates] + [0.0] * len(levels))
+        self._variances = np.array([e.variance for e in self._estimates] + [0.0] * len(levels))
+        self._freedoms = np.array([e.freedom for e in self._estimates] + [math.inf] * len(levels))
         self._part_of = self._parts()
         self.set_between(noise.between)
 
     def set_between(self, between: float) -> None:
         """Take another standard deviation between sittings; levels are solved for when needed."""
+        self._between = between
         self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
         for solved in ("_factors", "_levels", "_covariance"):
             self.__dict__.pop(solved, None)
@@ -240,6 +248,13 @@ class RatioGraph(Generic[Node]):
         return np.asarray(number[labels], np.intp)
 
     @cached_property
+    def _only_measurement(self) -> dict[int, int]:
+        """Map a part that has one measurement, and so needs no solving, to its index."""
+        parts: list[int] = self._part_of[self._starts[: len(self.measured)]].tolist()
+        counts = Counter(parts)
+        return {part: index for index, part in enumerate(parts) if counts[part] == 1}
+
+    @cached_property
     def _free(self) -> Indices:
         """Return the levels that are solved for: all but the first of each part, which is 0."""
         _, fixed = np.unique(self._part_of, return_index=True)
@@ -264,6 +279,11 @@ class RatioGraph(Generic[Node]):
         first, last = self._index.get(before), self._index.get(after)
         if first is None or last is None or self._part_of[first] != self._part_of[last]:
             return None
+        only = self._only_measurement.get(int(self._part_of[first]))
+        if only is not None and first != last:
+            estimate = self._estimates[only].of_any_sitting(self._between)
+            is_turned = before == self.measured[only].after
+            return estimate._replace(log=-estimate.log) if is_turned else estimate
         difference = np.zeros(len(self._index))
         difference[last] += 1
         difference[first] -= 1

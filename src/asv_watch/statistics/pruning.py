@@ -64,12 +64,12 @@ class LevelEstimator:
         length = len(nearest_first)
         centre = median_of(nearest_first[: self._nearby])
         near = np.abs(nearest_first - centre) < self._spread[:length]
-        counted = int(near.sum())
+        counted = np.count_nonzero(near)
         if 2 * counted < length:
             near[:] = True
             counted = length
         weights = self._weights[:length] * near
-        level = float((weights * nearest_first).sum() / weights.sum())
+        level = float(weights @ nearest_first / weights.sum())
         if counted <= len(self._variance):
             return level, float(self._variance[counted - 1])
         steady_variance = float(self._variance[-1])
