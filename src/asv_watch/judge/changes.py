@@ -125,21 +125,9 @@ def changes_of(
     suspicions: Sequence[Suspicion],
 ) -> Iterator[Change]:
     """Yield the changes of a series: the measured ones, then the suspected ones."""
-    series, hashes, order = history.series[index], history.hashes, history.order
     measured = changed_pairs(commits.pairs) if commits else []
     for pair in measured:
-        yield Change(
-            series=index,
-            previous=order[hashes[pair.before]],
-            commit=order[hashes[pair.after]],
-            state="measured",
-            kind=kind,
-            verdict=_direction(series, went_up=pair.ratio > 1),
-            ratio=pair.ratio,
-            values=(pair.measured.before, pair.measured.after),
-            interval=pair.interval,
-            through="" if pair.measured.is_direct else "other commits",
-        )
+        yield _compared(history, index, kind, pair, "measured")
     for suspicion in suspicions:
         before, after = suspicion.levels
         if commits is None or not _is_answered(history, commits, measured, suspicion):
@@ -149,7 +137,7 @@ def changes_of(
                 commit=suspicion.commit,
                 state="suspected",
                 kind=kind,
-                verdict=_direction(series, went_up=after > before),
+                verdict=_direction(history.series[index], went_up=after > before),
                 ratio=after / before,
                 values=suspicion.levels,
             )
@@ -162,10 +150,8 @@ def near_changes(
 
     They claim nothing: nights measure them again, in another sitting.
     """
-    series, hashes, order = history.series[index], history.hashes, history.order
-    pairs = commits.pairs
-    measured = changed_pairs(pairs)
-    for pair in pairs:
+    measured = changed_pairs(commits.pairs)
+    for pair in commits.pairs:
         is_near = abs(math.log(pair.ratio)) >= math.log1p(MINIMUM_EFFECT)
         if (
             is_near
@@ -173,16 +159,26 @@ def near_changes(
             and not pair.differs
             and not any(map(pair.overlaps, measured))
         ):
-            yield Change(
-                series=index,
-                previous=order[hashes[pair.before]],
-                commit=order[hashes[pair.after]],
-                state="suspected",
-                kind=kind,
-                verdict=_direction(series, went_up=pair.ratio > 1),
-                ratio=pair.ratio,
-                values=(pair.measured.before, pair.measured.after),
-            )
+            yield _compared(history, index, kind, pair, "suspected")
+
+
+def _compared(
+    history: History, index: int, kind: Kind, pair: MeasuredPair, state: State
+) -> Change:
+    """Return the difference of a compared pair as a change of a series."""
+    hashes, order = history.hashes, history.order
+    return Change(
+        series=index,
+        previous=order[hashes[pair.before]],
+        commit=order[hashes[pair.after]],
+        state=state,
+        kind=kind,
+        verdict=_direction(history.series[index], went_up=pair.ratio > 1),
+        ratio=pair.ratio,
+        values=(pair.measured.before, pair.measured.after),
+        interval=pair.interval,
+        through="" if pair.measured.is_direct else "other commits",
+    )
 
 
 def _is_answered(

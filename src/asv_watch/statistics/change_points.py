@@ -129,7 +129,8 @@ def find_steps(
         return []
     fit = _fit(array, find_block)
     steps = _steps(fit, fit.likeliest)
-    confirmed = _confirmed(array, fit, find_block) if steps else []
+    heaviest = steps if fit.heaviest == fit.likeliest else _steps(fit, fit.heaviest)
+    confirmed = _confirmed(array, heaviest, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
         for step in steps
@@ -172,9 +173,8 @@ def _key(y: Array, least_variance: float, length: int) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _confirmed(values: Array, fit: _Fit, find_block: BlockFinder) -> list[Step]:
-    """Return steps that hold against the heaviest drift, and did so one and two values ago."""
-    steps = _steps(fit, fit.heaviest)
+def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> list[Step]:
+    """Return steps under the heaviest drift that were steps one and two values ago, too."""
     if not steps or steps[-1].position < len(values) - _SETTLED:
         return steps
     for left_out in range(1, CONFIRMING_RUNS):

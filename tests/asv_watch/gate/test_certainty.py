@@ -23,6 +23,7 @@ from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.rule import Verdict
+from tests.asv_watch.gate.simulate_gates import CASES, MACHINE, RESULTS, GateSimulator
 
 
 def _measured(ratios: Iterable[float]) -> MeasuredCase:
@@ -97,3 +98,10 @@ def test_intervals_of_the_gate_are_those_of_compare() -> None:
     assert half > 2.5 * BETWEEN_SITTINGS["time"]
     assert half > 5 * math.log(stored.interval[1] / stored.ratio)
     assert not is_certain(ratio), "another hour may show less than 2 %"
+
+
+def test_gates_on_rounds_of_a_machine_call_no_harmless_case_slower_and_find_10_percent() -> None:
+    harmless = GateSimulator(RESULTS, MACHINE, seed=1).gates(15, 0.0)
+    assert (harmless.cases, harmless.slower) == (15 * CASES, 0)
+    slower = GateSimulator(RESULTS, MACHINE, seed=1).gates(5, 0.1)
+    assert slower.slower >= 0.95 * slower.cases
