@@ -70,10 +70,8 @@ class RunColumns:
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
         has_value = [run.point is not None for run in self.rows]
-        rows, commit_of_row = (
-            tuple(compress(column, has_value)) for column in (self.rows, self.commit_of_row)
-        )
-        return RunColumns(self.commits, rows, commit_of_row)
+        rows = tuple(compress(self.rows, has_value))
+        return RunColumns(self.commits, rows, tuple(compress(self.commit_of_row, has_value)))
 
 
 @dataclass(frozen=True)

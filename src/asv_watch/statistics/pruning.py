@@ -64,7 +64,7 @@ class LevelEstimator:
         length = len(nearest_first)
         centre = median_of(nearest_first[: self._nearby])
         near = np.abs(nearest_first - centre) < self._spread[:length]
-        counted = np.count_nonzero(near)
+        counted = int(np.count_nonzero(near))
         if 2 * counted < length:
             near[:] = True
             counted = length
