@@ -128,9 +128,9 @@ def test_one_environment_is_chosen_by_its_name(make_project: Callable[..., Path]
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--config", "nowhere.json"), "'nowhere.json' is no file"),
-        (("--python", "three"), "'three' is no version"),
-        (("-E", "virtualenv:x"), "'x' is no version"),
+        (("--config", "nowhere.json"), "'nowhere.json' is not a file"),
+        (("--python", "three"), "'three' is not a version"),
+        (("-E", "virtualenv:x"), "'x' is not a version"),
         (("-E", "docker"), "no environments of type 'docker'"),
         (("--python", "3.99"), "no `python3.99` on the PATH"),
     ],
