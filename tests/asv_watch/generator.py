@@ -170,17 +170,17 @@ def generate(root: Path, plan: Plan) -> Generated:
     steps = _plant(plan, rng, measured)
     write_json(results / "benchmarks.json", _benchmarks(plan), indent=4)
     for machine, (number, pair) in itertools.product(plan.machines, enumerate(plan.torch_pairs)):
-        place = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
-        for name, content, outcomes in place.files(rng, measured):
+        folder = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
+        for name, content, outcomes in folder.files(rng, measured):
             write_json(results / machine / name, content)
             if outcomes:
                 sidecar = results / machine / f"{name.removesuffix('.json')}.outcomes.jsonl"
                 sidecar.write_text("".join(json.dumps(line) + "\n" for line in outcomes))
-        for comparison in place.comparisons(measured):
+        for comparison in folder.comparisons(measured):
             comparison.store(results)
         record = results / machine / f"{name.removesuffix('.json')}.environment.jsonl"
-        record.write_text(json.dumps(place.record(measured[-1])) + "\n")
-        facts = {"machine": machine, "version": 1, **place.facts(plan.commits)}
+        record.write_text(json.dumps(folder.record(measured[-1])) + "\n")
+        facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
         write_json(results / machine / "machine.json", facts, indent=4)
     return Generated(
         repository,
@@ -380,12 +380,12 @@ class _SeriesFolder:
             for function, kind, _ in suite.functions
         ]
         requirements = dict(zip(("torch", "torchvision"), self.pair, strict=True))
-        for place, commit in enumerate(measured):
+        for index, commit in enumerate(measured):
             started_at = (FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600) * 1000
             rows: dict[str, Any] = {}
             outcomes: list[dict[str, Any]] = []
             for suite, function, kind, series in functions:
-                row, output = self._row((suite, function, kind), series[:, place], rng, started_at)
+                row, output = self._row((suite, function, kind), series[:, index], rng, started_at)
                 rows[f"{suite.name}.{function}"] = row
                 outcomes += output
             full_hash = self.hashes[commit]
