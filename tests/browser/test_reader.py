@@ -565,6 +565,33 @@ def test_a_project_without_models_speaks_of_its_benchmarks(
     assert page.locator("header nav a", has_text="Releases").count() == 0
 
 
+def test_what_has_one_column_needs_no_legend(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    suite = Suite("mesh.Solver", (("time_solve", "time", "seconds"),), {})
+    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
+    visitor = visit(publish("one-column", plan).url)
+    visitor.go("#/timeline")
+    assert visitor.page.locator(f"{SECTION} svg.small .series").count() == 1
+    assert visitor.page.locator(f"{SECTION} .legend li").count() == 0
+
+
+def test_a_machine_without_runs_is_not_offered_for_comparison(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def without_one(project: Project) -> None:
+        for file in project.results.glob("desk/*-*.json*"):
+            file.unlink()
+        project.publish()
+
+    plan = Plan(commits=3, machines=("ci-2core", "lab", "desk"), steps=0)
+    visitor = visit(publish("gone", plan, without_one).url)
+    visitor.go("#/compare?by=machine")
+    for side in ("a", "b"):
+        options = visitor.field(side).locator("option").all_inner_texts()
+        assert sorted(options) == ["ci-2core", "lab"]
+
+
 def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(unmeasured.url)
     visitor.go()

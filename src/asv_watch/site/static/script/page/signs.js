@@ -214,11 +214,13 @@ export const legend = (lines) =>
   el(
     "div",
     { class: "legend" },
-    el(
-      "ul",
-      { "aria-label": "Lines" },
-      lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name)),
-    ),
+    lines.length
+      ? el(
+          "ul",
+          { "aria-label": "Lines" },
+          lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name)),
+        )
+      : null,
     signsHelp("change", "chart"),
   );
 
@@ -227,6 +229,7 @@ export function columnLegend(cases) {
   const columns = new Map(cases.map((what) => [what.column, what]));
   return legend(
     [...columns.values()]
+      .filter(({ field }) => field.name)
       .sort((a, b) => a.column - b.column)
       .map((what) => ({
         look: lookOf({ ...what, line: { ...what.line, hue: 7 } }),

@@ -70,7 +70,10 @@ export function dimensions({ m, metric }) {
   const environments = index.environments
     .filter((_, position) => used.has(position))
     .map(({ id, short }) => [id, short]);
-  const machines = plain(index.machines.map(({ name }) => name));
+  const withRuns = new Set(index.newest_runs.map((run) => run.m));
+  const machines = plain(
+    index.machines.flatMap(({ name }, position) => (withRuns.has(position) ? [name] : [])),
+  );
   /** @type {Dimension[]} */
   const all = [
     { id: "commit", name: "commit", choices: [], initial: initialCommits },
