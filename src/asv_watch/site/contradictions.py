@@ -22,16 +22,17 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
     disagreeing = [(case, check) for case, check in checks if check.disagrees]
     disagreeing.sort(key=lambda entry: -abs(entry[1].difference))
+    by_chance = round(_BY_CHANCE * len(checks))
     text = ""
     if checks:
         text = (
             f"{len(disagreeing)} of {counted(len(checks), 'measured pair')} disagree with other "
-            f"ways between their versions; {round(_BY_CHANCE * len(checks))} would be expected by "
-            "chance."
+            f"ways between their versions; {by_chance} would be expected by chance."
         )
     return {
         "checked": len(checks),
         "count": len(disagreeing),
+        "by_chance": by_chance,
         "text": text,
         "largest": [
             {

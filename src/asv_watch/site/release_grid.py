@@ -89,6 +89,7 @@ def _table_of_releases(
                 if any(c.cause for c in columns)
                 else []
             ),
+            "Grey total: too small, or too uncertain, to call a difference.",
         ],
         "total": f"{history.releases[0]} → {history.releases[-1]}",
         "more": "#/releases",

@@ -171,6 +171,7 @@ interface MachineLine {
 interface Contradictions {
   checked: number;
   count: number;
+  by_chance: number;
   text: string;
   largest: { case: string; before: string; after: string; found: string; expected: string }[];
 }

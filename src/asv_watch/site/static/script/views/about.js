@@ -112,7 +112,8 @@ const MACHINE_COLUMNS = [
     number: true,
     draw: ({ contradictions }) =>
       contradictions?.checked
-        ? `${contradictions.count} of ${formatCount(contradictions.checked)}`
+        ? `${contradictions.count} of ${formatCount(contradictions.checked)}, ` +
+          `${contradictions.by_chance} by chance`
         : "–",
   }),
 ];

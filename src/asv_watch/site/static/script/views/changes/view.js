@@ -177,7 +177,7 @@ export const changesView = {
       const guesses = others.filter((change) => change.state === "suspected");
       const suspected = guesses.filter((change) => change.may_be_code).length;
       const open = suspected
-        ? ` ${plural(suspected, "suspected change")} still to be measured.`
+        ? ` ${plural(guesses.length, "suspected change")}, ${suspected} still to be measured.`
         : "";
       tally.textContent = `${plural(measured.length, "measured change")}.${open}`;
       const exact = fold(
