@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import shutil
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,9 +152,12 @@ class Loaded:
         return len(self.history.problems) + sum(left.count for left in self.history.left_out)
 
 
-def _is_sound_with_fewer_results(content: bytes, damaged_content: bytes) -> bool:
-    """Tell whether whole results are gone, as in the file of a run that measured less."""
+def _is_sound_with_fewer_entries(name: str, content: bytes, damaged_content: bytes) -> bool:
+    """Tell whether whole results or notes are gone, as if less was measured or noted."""
     try:
+        if name == "notes.toml":
+            noted, notes = (tomllib.loads(text.decode()) for text in (content, damaged_content))
+            return all(entry in noted[kind] for kind in notes for entry in notes[kind])
         had, has = json.loads(content), json.loads(damaged_content)
         fewer = has["results"].items() < had["results"].items()
         return fewer and {**had, "results": None} == {**has, "results": None}
@@ -199,7 +203,7 @@ def test_results(
             for kind, count in sizes(before.history).items()
             if sizes(after.history)[kind] < count
         }
-        has_less = _is_sound_with_fewer_results(path.read_bytes(), content)
+        has_less = _is_sound_with_fewer_entries(path.name, path.read_bytes(), content)
         assert not lost or has_less or after.complaints > before.complaints, (damage, lost)
         with no_hang():
             _use(results, sound, folder)
