@@ -246,8 +246,8 @@ def release_histories(
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
-        versions of the package: the one that measured on the latest day first, then the one
-        with the most steps.
+        versions of the package: first those that reach the newest release of all machines, and
+        of these the one with the longest history: whose neighbours it compared on the most days.
     """
     histories = []
     for machine, machine_comparisons in comparisons.items():
@@ -273,10 +273,16 @@ def release_histories(
                         machine, requirement, releases, newest_first, times, ratio_of, nulls
                     )
                 )
+    newest = {
+        requirement: max(
+            (h.releases[-1] for h in histories if h.requirement == requirement), key=release_order
+        )
+        for requirement in {history.requirement for history in histories}
+    }
     histories.sort(
         key=lambda history: (
-            -max(day for step in history.steps for day in step.days),
-            -len(history.steps),
+            history.releases[-1] != newest[history.requirement],
+            -sum(len(step.days) for step in history.steps),
             history.machine,
         )
     )

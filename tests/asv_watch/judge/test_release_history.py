@@ -158,14 +158,18 @@ def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> N
     assert failed_releases([compared, failed, older, later], "torch") == {}
 
 
-def test_the_machine_that_measured_last_stands_first() -> None:
-    earlier = [
+def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands_first() -> None:
+    long = [
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
         compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
     ]
-    later = compared_releases("2.1.0", "2.2.0", {"a": 0.9}, at=earlier[0].header.at + DAY)
-    histories = histories_of({"a-machine": earlier, "z-machine": [later]})
+    later = long[0].header.at + DAY
+    short = compared_releases("2.2.0", "2.3.0", {"a": 0.9}, at=later)
+    histories = histories_of({"a-machine": [short], "z-machine": long})
     assert [history.machine for history in histories] == ["z-machine", "a-machine"]
+    newest = compared_releases("2.3.0", "2.4.0", {"a": 0.9}, at=later)
+    histories = histories_of({"a-machine": [newest], "z-machine": long})
+    assert [history.machine for history in histories] == ["a-machine", "z-machine"]
 
 
 def compared_commits(
