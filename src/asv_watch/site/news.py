@@ -122,7 +122,8 @@ def _why(entry: Lasting, title: str, name: str) -> str:
         for release, ratio, operator in entry.steps[:_MOST_CAUSES]
     ]
     interval = quantities.interval(entry.whole.interval)
-    return f"{title}: {quantities.listed(parts)}. Together {interval}, with 99 % confidence."
+    all_releases = f"All releases since {entry.before} together: {interval}, with 99 % confidence."
+    return f"{title}: {quantities.listed(parts)}. {all_releases}"
 
 
 def _news_of_commits(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
