@@ -18,27 +18,20 @@ _HEADING = "## What was tried"
 _INTRODUCTION = """\
 Each link is a test. What is not listed was not tried."""
 _PROMISES = {
-    "bad commits and package index": "One line says what failed, and only what is at fault counts "
-    "as failed.",
+    "bad commits and package index": "Only what is at fault counts as failed.",
     "clocks": "Results are read and judged as if the clock were right.",
-    "damaged files": "The file is named, sound results are kept and used, and what is damaged is "
-    "neither merged nor taken for empty.",
-    "disks and power": "The command ends with one line, and what was stored stays.",
-    "hostile benchmarks": "The case is stored as failed with the reason, others are measured, and "
-    "no process is left.",
-    "hostile pull requests": "The gate reads its own state and settings, a label accepts its own "
-    "commit alone, and texts are shown as code.",
-    "hostile results": "Refused by name before anything is written; no link is followed.",
-    "hostile text": "It is shown as text on the page and in files, Markdown and terminals.",
-    "kills": "After a signal at any time no finished case is lost, no process is left, and the "
-    "same command goes on.",
-    "limits of a machine": "The case fails with the reason, and others are measured; what the "
-    "whole machine lacks ends the run and counts against no case.",
-    "random damage": "Read, or refused in one line: no traceback, no hang, and no loss without a "
-    "message.",
-    "two runs or users": "The second one names the first in one line, and writes nothing.",
-    "wrong configurations and requests": "One line names the mistake; an endless pattern ends "
-    "after two seconds.",
+    "damaged files": "The file is named, and sound results are kept and used.",
+    "disks and power": "What was stored stays.",
+    "hostile benchmarks": "The case is stored as failed, and the others are measured.",
+    "hostile pull requests": "The gate believes its own settings alone, and shows texts as code.",
+    "hostile results": "They are refused before anything is written.",
+    "hostile text": "It is shown as text everywhere.",
+    "kills": "No finished case is lost, no process is left, and the same command goes on.",
+    "limits of a machine": "The case fails, and the others are measured. What the whole "
+    "machine lacks ends the run.",
+    "random damage": "The file is read, or refused in one line.",
+    "two runs or users": "The second one names the first, and writes nothing.",
+    "wrong configurations and requests": "One line names the mistake.",
 }
 """Maps a kind of fault to what holds in its tests."""
 
@@ -67,7 +60,7 @@ def page(written: str, tests: Path) -> str:
     parts = [_INTRODUCTION]
     for kind, links in found.items():
         tried_here = ";\n".join(sorted(links))
-        parts.append(f"**{kind.capitalize()}.** {_PROMISES[kind]} Tried:\n{tried_here}.")
+        parts.append(f"**{kind.capitalize()}.** {_PROMISES[kind]}\n{tried_here}.")
     return f"{written.partition(_HEADING)[0]}{_HEADING}\n\n" + "\n\n".join(parts) + "\n"
 
 

@@ -123,7 +123,7 @@ def test_issues_of_others_are_left_alone(gh: Path) -> None:
     assert [issue["state"] for issue in _issues(gh)] == ["OPEN", "OPEN"]
 
 
-@pytest.mark.fault("hostile text", tried="a case whose name ends the hidden line of its issue")
+@pytest.mark.fault("hostile text", tried="a name that ends a hidden line")
 def test_a_name_cannot_forge_the_mark(gh: Path) -> None:
     forged = "s.time_a --> <!-- asv-watch slowdown {} -->\n@everybody"
     for _ in range(2):

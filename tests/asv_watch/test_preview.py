@@ -46,7 +46,11 @@ def ask(port: int, path: str = "/", host: str = "localhost") -> tuple[int, str]:
     return answer.status, text
 
 
-@pytest.mark.fault("hostile text", tried="another page that asks for the preview", holds="refused")
+@pytest.mark.fault(
+    "hostile text",
+    tried="another page or machine that asks for the preview",
+    holds="refused, unless `--address` allows the machine",
+)
 def test_a_request_that_names_another_host_is_refused(port: int) -> None:
     for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", "[::1]:80"):
         assert ask(port, host=host) == (200, "the site")
@@ -71,8 +75,8 @@ def test_nothing_but_the_files_of_the_site_is_served(port: int) -> None:
 
 @pytest.mark.fault(
     "hostile text",
-    tried="another machine that asks for the preview",
-    holds="refused, unless `--address` says so",
+    tried="another page or machine that asks for the preview",
+    holds="refused, unless `--address` allows the machine",
 )
 def test_only_the_loopback_address_is_listened_on(site: Path, tmp_path: Path) -> None:
     (tmp_path / "asv.conf.json").write_text('{"version": 1, "repo": ".", "html_dir": "html"}')

@@ -341,9 +341,7 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
         (11, 30.0, MachineError, "^A: OSError: .* No space left on device; make room on the disk"),
     ],
 )
-@pytest.mark.fault(
-    "hostile benchmarks", tried="one side that crashes, hangs, or writes half an answer"
-)
+@pytest.mark.fault("hostile benchmarks", tried="a side that crashes, hangs, or answers by half")
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     suites: Path,
     tmp_path: Path,

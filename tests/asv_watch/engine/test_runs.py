@@ -104,9 +104,7 @@ def _stored(project: Path, benchmark: str, column: str) -> Any:
     return row.get(column)
 
 
-@pytest.mark.fault(
-    "hostile benchmarks", tried="values that are no numbers, endless output, processes left behind"
-)
+@pytest.mark.fault("hostile benchmarks", tried="endless output, processes left behind")
 def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     project: Path, tmp_path: Path
 ) -> None:
@@ -217,7 +215,7 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     assert _result_file(project).read_bytes() == before
 
 
-@pytest.mark.fault("kills", tried="a run, eight times and while a case is stored")
+@pytest.mark.fault("kills", tried="a run, while a case is stored")
 def test_a_first_value_without_its_outcome_is_measured_again(
     project: Path, tmp_path: Path
 ) -> None:
@@ -242,7 +240,7 @@ class Suite:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.fault("kills", tried="a run, eight times and while a case is stored")
+@pytest.mark.fault("kills", tried="a run, while a case is stored")
 def test_strikes_at_random_moments_lose_nothing(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:

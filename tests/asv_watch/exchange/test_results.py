@@ -194,7 +194,7 @@ def test_two_clones_of_one_machine_keep_the_samples_and_outcomes_of_both(
     assert len(side.read_text().splitlines()) == before + 1
 
 
-@pytest.mark.fault("damaged files", tried="a file to merge, or in the folder merged into")
+@pytest.mark.fault("damaged files", tried="a file to merge or merged into, a line cut off")
 def test_damaged_results_are_refused_and_nothing_is_written(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +225,7 @@ def test_damaged_results_are_refused_and_nothing_is_written(
     ],
 )
 @pytest.mark.parametrize("machines", [[], ["m", "n"]])
-@pytest.mark.fault("damaged files", tried="a file to merge, or in the folder merged into")
+@pytest.mark.fault("damaged files", tried="a file to merge or merged into, a line cut off")
 def test_nothing_is_merged_into_damaged_results(
     checkout: Path,
     tmp_path: Path,
@@ -265,7 +265,7 @@ def test_nothing_is_merged_into_damaged_results(
     assert after == before
 
 
-@pytest.mark.fault("damaged files", tried="a line that was cut off")
+@pytest.mark.fault("damaged files", tried="a file to merge or merged into, a line cut off")
 def test_a_line_that_was_cut_off_does_not_block_the_others(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,7 +281,7 @@ def test_a_line_that_was_cut_off_does_not_block_the_others(
     assert main(["results", "check"]) == 0
 
 
-@pytest.mark.fault("hostile results", tried="a machine that is not listed, or has another's name")
+@pytest.mark.fault("hostile results", tried="a machine not listed, or with another's name")
 def test_results_of_machines_that_may_not_be_here_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,7 +105,7 @@ WITH_COMMENTS = SOUND.replace(b"\n", b" // why\n", 3)
 @example(content=SOUND)
 @example(content=WITH_COMMENTS)
 @example(content=json.dumps(CONFIGURATION | {"repo": "x" * 5000}).encode())
-@pytest.mark.fault("random damage", tried="asv.conf.json")
+@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
 def test_the_configuration(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     root = tmp_path_factory.mktemp("root")
     try:
@@ -149,7 +149,7 @@ def gate_file() -> bytes:
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="files and comments of a gate")
+@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
 def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) -> None:
     path: Path = tmp_path_factory.mktemp("gate") / "gate.json"
     path.write_bytes(data.draw(damaged(gate_file)))
@@ -164,7 +164,7 @@ def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) 
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="files and comments of a gate")
+@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
 def test_what_a_comment_keeps(gate_file: bytes, data: Any) -> None:
     gate = msgspec.convert(msgspec.json.decode(gate_file)["gate"], GateResult)
     stored = Stored(gate, "because")

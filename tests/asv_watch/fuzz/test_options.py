@@ -151,9 +151,7 @@ def working_in(folder: Path) -> Iterator[None]:
 @example(["bench"])
 @example(["nightly"])
 @example(["releases", "--machine=/"])
-@pytest.mark.fault(
-    "wrong configurations and requests", tried="odd texts for every option of every command"
-)
+@pytest.mark.fault("wrong configurations and requests", tried="odd texts for every option")
 def test_options(
     project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]
 ) -> None:

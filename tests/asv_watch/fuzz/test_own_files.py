@@ -56,7 +56,7 @@ def _rounds(root: Path, sides: int) -> Unfinished:
 
 @fuzz
 @given(data=st.data(), sides=st.integers(1, 3))
-@pytest.mark.fault("random damage", tried="files kept for the next run")
+@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_unfinished_rounds(data: Any, sides: int) -> None:
     with new_folder() as folder:
         _try_rounds(folder, data, sides)
@@ -104,7 +104,7 @@ SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="files kept for the next run")
+@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_kept_partitions(data: Any) -> None:
     with new_folder() as folder:
         with kept_partitions(folder) as known:
@@ -120,7 +120,7 @@ HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "a
 
 @fuzz
 @given(content=damaged(json.dumps(HOLDER).encode()), held=st.booleans())
-@pytest.mark.fault("random damage", tried="files kept for the next run")
+@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_the_lock(content: bytes, held: bool) -> None:
     with new_folder() as folder, no_hang():
         path = folder / FILE_NAME
@@ -150,7 +150,7 @@ COMPARED_CASES = {
     table=damaged(json.dumps(TABLE).encode()),
     compared=damaged(json.dumps(COMPARED_CASES).encode()),
 )
-@pytest.mark.fault("random damage", tried="published values, tables and compared cases")
+@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_files_that_a_project_names(published: bytes, table: bytes, compared: bytes) -> None:
     readers = (
         (published, read_published),

@@ -173,7 +173,7 @@ def before(sound: Generated, tmp_path_factory: pytest.TempPathFactory) -> Loaded
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="any file of the results")
+@pytest.mark.fault("random damage", tried="any file of the results or for `compare`")
 def test_results(
     sound: Generated, before: Loaded, tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:
@@ -271,7 +271,7 @@ def files_to_compare(sound: Generated) -> dict[str, bytes]:
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="files that `compare` is given")
+@pytest.mark.fault("random damage", tried="any file of the results or for `compare`")
 def test_files_to_compare(
     files_to_compare: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:

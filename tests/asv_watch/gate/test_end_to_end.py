@@ -264,7 +264,7 @@ def test_the_threshold_is_that_of_the_workflow(
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.fault("hostile pull requests", tried="65,536 line breaks in a description")
+@pytest.mark.fault("hostile pull requests", tried="65,536 line breaks")
 def test_a_long_description_takes_no_time() -> None:
     started = time.process_time()
     assert reason_in("\n" * 65_536 + f"{LABEL} : longer", LABEL) == "longer"
@@ -273,7 +273,7 @@ def test_a_long_description_takes_no_time() -> None:
 
 @pytest.mark.fault(
     "wrong configurations and requests",
-    tried="a file for `gate-comment` that is missing, or a folder",
+    tried="a missing file for `gate-comment`",
 )
 def test_a_wrong_file_is_one_line(
     github: FakeGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]

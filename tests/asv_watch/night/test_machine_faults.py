@@ -30,7 +30,7 @@ if fault.exists():
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault("disks and power", tried="no room to install a commit, three nights")
+@pytest.mark.fault("disks and power", tried="no room to install a commit")
 def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
     fault = tmp_path / "fault"
     fault.write_text("OSError: [Errno 28] No space left on device")

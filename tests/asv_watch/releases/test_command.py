@@ -297,9 +297,6 @@ def test_a_release_that_needs_another_python_is_named_and_not_installed(
     assert not (project / ".asv" / "releases").exists()
 
 
-@pytest.mark.fault(
-    "bad commits and package index", tried="an index that is away while releases are measured"
-)
 def test_without_an_index_no_release_counts_as_failed(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

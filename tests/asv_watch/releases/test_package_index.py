@@ -51,7 +51,7 @@ def index(kind: str) -> Iterator[str]:
 @pytest.mark.parametrize("kind", ["error", "cut off", "endless"])
 @pytest.mark.fault(
     "bad commits and package index",
-    tried="an index that answers with half a page, or a byte at a time",
+    tried="an index that sends half a page, or single bytes",
 )
 def test_the_index_is_blamed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with index(kind) as address:
