@@ -1,6 +1,6 @@
 """Environments of releases, made when they are compared.
 
-asv does not manage them: an environment may take 5 GB, and the releases of several years do not
+asv does not manage them: an environment may take 6 GB, and the releases of several years do not
 fit on one disk together.
 """
 
