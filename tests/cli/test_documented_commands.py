@@ -59,4 +59,6 @@ def test_a_documented_command_runs(
     torch.set_num_threads(1)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)
+    rows = (f"{hour},{hour % 24},{20 - hour % 7}" for hour in range(1_000))
+    (tmp_path / "load.csv").write_text("\n".join(["hour,load,temperature", *rows]))
     assert main(smaller(command.split()[1:])) == 0, capsys.readouterr().err
