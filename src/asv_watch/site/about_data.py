@@ -39,21 +39,27 @@ def _dismissed(contents: Contents) -> Iterator[LeftOut]:
 
 
 def _machine_names(contents: Contents) -> list[str]:
-    """Return the machines that measured anything, in the order of the page."""
-    return list(dict.fromkeys(setup.machine.name for setup in contents.setups))
+    """Return the machines with runs in the order of the page, then those that only compared."""
+    with_runs = [setup.machine.name for setup in contents.setups]
+    return list(dict.fromkeys([*with_runs, *contents.history.comparisons]))
 
 
 def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
-    newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)))
-    rows = [row for row in contents.series if setup_key(row.series) == newest.key]
+    newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
+    rows = [row for row in contents.series if newest and setup_key(row.series) == newest.key]
+    compared = {
+        ratio.case
+        for stored in contents.history.comparisons.get(name, ())
+        for ratio in stored.ratios
+    }
     detectable = contents.findings.detectable.get(name)
     graphs = contents.findings.graphs.get(name)
     return {
         "name": name,
-        "cpu": newest.machine.facts.get("cpu", ""),
-        "newest": newest.newest,
+        "cpu": contents.history.machines[name].facts.get("cpu", ""),
+        "newest": newest.newest if newest else None,
         "commits": len({commit for setup in setups for commit in setup.commits}),
         "failed": sum(
             row.series.machine == name
@@ -61,7 +67,7 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
             for row in contents.series
         ),
         "behind": sum(row.behind > 0 for row in rows),
-        "cases": sum(row.has_value for row in rows),
+        "cases": sum(row.has_value for row in rows) if newest else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",
         "contradictions": contradictions(graphs, table) if graphs else None,
     }

@@ -270,6 +270,14 @@ def test_cells_and_totals_of_the_heat_map_are_what_the_files_say(
     assert blank > 20
 
 
+def test_machines_that_only_compared_are_listed_too(page: Page, stored_history: History) -> None:
+    lines = {line["name"]: line for line in page.about["machines"]}
+    assert set(stored_history.comparisons) <= set(lines)
+    assert lines["ci-2core-xeon"]["newest"] is None
+    assert lines["ci-2core-xeon"]["cases"] > 10
+    assert lines["ci-2core"]["newest"] is not None
+
+
 def test_contradictions_are_what_the_files_say(page: Page, audits: dict[str, Audit]) -> None:
     """Each pair of a sitting against all other ways, by the covariance matrix of its case."""
     for of_machine in page.about["machines"]:

@@ -157,7 +157,8 @@ interface SetupFacts {
 interface MachineLine {
   name: string;
   cpu: string;
-  newest: CommitIndex;
+  /** Of its runs; null where it only compared. */
+  newest: CommitIndex | null;
   commits: number;
   failed: number;
   behind: number;

@@ -89,16 +89,16 @@ function tallyLinks(state) {
 /** @type {Column<MachineLine>[]} */
 const MACHINE_COLUMNS = [
   columnOf("Machine", ({ name }) => name, {
-    draw: ({ name, cpu }) => [
-      el("a", { href: linkTo("overview", { m: name, e: null }) }, name),
+    draw: ({ name, cpu, newest }) => [
+      newest === null ? name : el("a", { href: linkTo("overview", { m: name, e: null }) }, name),
       cpu ? el("span", { class: "muted" }, ` ${cpu}`) : null,
     ],
   }),
-  columnOf("Newest commit", ({ newest }) => getModel().commits[newest]?.hash, {
-    draw: ({ newest }) => [
-      commitLink(newest),
-      ` ${formatDay(getModel().commits[newest]?.date ?? 0)}`,
-    ],
+  columnOf("Newest run", ({ newest }) => getModel().commits[newest ?? -1]?.hash, {
+    draw: ({ newest }) =>
+      newest === null
+        ? "none: it only compared"
+        : [commitLink(newest), ` ${formatDay(getModel().commits[newest]?.date ?? 0)}`],
   }),
   columnOf("Commits", ({ commits }) => commits, { number: true }),
   columnOf("Cases", ({ cases }) => cases, { number: true }),
