@@ -592,6 +592,32 @@ def test_a_machine_without_runs_is_not_offered_for_comparison(
         assert sorted(options) == ["ci-2core", "lab"]
 
 
+def test_machines_are_compared_at_the_newest_commit_that_both_measured(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def much_slower_on_one_machine(project: Project) -> None:
+        newest = git(project.root / "repository", "rev-parse", "--short=8", "HEAD").strip()
+        for file in project.results.glob(f"lab/{newest}-*"):
+            file.unlink()
+        for file in project.results.glob(f"ci-2core/{newest}-*.json"):
+            run = json.loads(file.read_text())
+            for columns in run["results"].values():
+                columns[0] = [value and 100_000 * value for value in columns[0]]
+            file.write_text(json.dumps(run))
+        project.publish()
+
+    plan = Plan(commits=4, machines=("ci-2core", "lab"), steps=0, never_run=0)
+    visitor = visit(publish("two-machines", plan, much_slower_on_one_machine).url)
+    visitor.go("#/compare?by=machine&a=lab&b=ci-2core&group=*")
+    section = "main > section:not([hidden])"
+    assert "the newest commit that both sides measured" in visitor.text(section)
+    rows = visitor.rows(f"{section} table.list")
+    assert len(rows) > 5
+    ratios = re.findall(r"([\d.,]+) times as long", " ".join(cell for row in rows for cell in row))
+    assert ratios
+    assert all(float(ratio.replace(",", "")) < 100 for ratio in ratios)
+
+
 def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(unmeasured.url)
     visitor.go()
