@@ -61,7 +61,7 @@ def test_is_lstnet_faster_on_a_gpu_than_on_a_cpu(reader: Visitor) -> None:
     answers = [row for row in rows if row.startswith("lstnet ")]
     assert len(answers) == 2, "a chart for each pass"
     for answer in answers:
-        assert re.search(r"(cuda|cpu) [\d.]+× as fast as (cpu|cuda)", answer), answer
+        assert re.search(r"(cuda|cpu) \([\w ]+\) [\d.]+× as fast as (cpu|cuda) \(", answer), answer
 
 
 def test_which_release_made_training_slower_and_which_operator(reader: Visitor) -> None:

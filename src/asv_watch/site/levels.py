@@ -220,20 +220,22 @@ def _row(
                 ],
             }
         )
-    return {"subject": subject, "lines": drawn, "versus": _versus(lines)}
+    return {"subject": subject, "lines": drawn, "versus": _versus(lines, levels)}
 
 
-def _versus(lines: Lines) -> str:
+def _versus(lines: Lines, levels: Sequence[str]) -> str:
     """Say how the fastest levels of two lines compare, from values of separate runs."""
     fastest = {
-        name: min(values)
+        name: min(timed, key=lambda level: level.value)
         for name, points in lines.items()
-        if (values := [level.value for level in points if level.summary.metric.label == "time"])
+        if (timed := [level for level in points if level.summary.metric.label == "time"])
     }
     if len(fastest) != 2:
         return ""
-    (slow, slower), (fast, faster) = sorted(fastest.items(), key=lambda entry: -entry[1])
-    return f"{fast} {quantities.digits(slower / faster, 2)}× as fast as {slow}"
+    slow, fast = sorted(fastest, key=lambda name: -fastest[name].value)
+    ratio = fastest[slow].value / fastest[fast].value
+    of_fast, of_slow = (levels[fastest[name].number] for name in (fast, slow))
+    return f"{fast} ({of_fast}) {quantities.digits(ratio, 2)}× as fast as {slow} ({of_slow})"
 
 
 def _text(level: Level) -> str:

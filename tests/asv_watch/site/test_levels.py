@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +47,9 @@ def test_each_pass_has_a_chart_with_a_line_for_each_device(project: Project) -> 
             assert [len(line["dots"]) for line in row["lines"]] == [2, 2]
             positions = [dot["x"] for line in row["lines"] for dot in line["dots"]]
             assert all(0 < position < 100 for position in positions)
-            assert "× as fast as" in row["versus"]
+            assert re.fullmatch(
+                r"\w+ \((eager|fast)\) [\d.]+× as fast as \w+ \((eager|fast)\)", row["versus"]
+            )
 
 
 def test_a_dot_stands_further_right_the_longer_its_case_takes(project: Project) -> None:
