@@ -153,6 +153,8 @@ class _Loader:
         for path in sorted(self._results_dir.glob(".*/machine.json")):
             message = "its name begins with a dot, so it is left out; rename it"
             self._problem(path.parent, message)
+        for name in self._comparisons:  # such as that of a folder that was renamed
+            self._machines.setdefault(name, Machine(name))
         setups = self._setups.items()
         self._add_compared_memory()
         series = tuple(self._series())

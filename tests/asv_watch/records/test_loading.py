@@ -22,6 +22,7 @@ from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Outcome
 from asv_watch.records.result_files import read_result_file
+from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
 from asv_watch.site.release_data import release_data
@@ -572,3 +573,14 @@ def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Pat
     assert (releases["machine"], releases["cpu"]) == ("lab", "")
     assert releases["versions"] == ("2.8.0", "2.9.1")
     assert releases["failed"] == [{"version": "torch 2.10.0", "reason": "no wheel"}]
+
+
+def test_comparisons_in_a_folder_of_another_name_have_a_machine(results_dir: Path) -> None:
+    compared = planted_releases.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
+    planted_releases.store(results_dir, compared)
+    (results_dir / "lab").rename(results_dir / "moved")
+    history = load_history(results_dir, COMMITS)
+    assert set(history.comparisons) == {"lab"}
+    contents = contents_of(history, analyse(history))
+    lines = about_data(contents, case_table(contents))["machines"]
+    assert [line["name"] for line in lines if line["newest"] is None] == ["lab"]
