@@ -71,8 +71,9 @@ def reference(page: ReferencePage) -> str:
 
 
 def _text(text: str | None) -> str:
-    """Return a help text on one line, as the cell of a table."""
-    return " ".join(inspect.cleandoc(text or "").split()).replace("|", "\\|")
+    """Return the first paragraph of a help text on one line, as the cell of a table."""
+    paragraph = inspect.cleandoc(text or "").partition("\n\n")[0]
+    return " ".join(paragraph.split()).replace("|", "\\|")
 
 
 if __name__ == "__main__":

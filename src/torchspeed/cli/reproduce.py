@@ -63,8 +63,8 @@ def reproduce(
 ) -> None:
     """Measure a published figure or table here, and draw it beside the published values.
 
-    Every measurement is kept beside the picture, in NAME.jsonl: what was interrupted is drawn as
-    far as it came, and the same command goes on.
+    Measurements are stored beside the picture, in NAME.jsonl. An interrupted run draws what it
+    measured, and the same command continues it.
     """
     if name not in NAMES:
         raise TorchspeedError(f"nothing published is called {name!r}; give {', '.join(NAMES)}")
