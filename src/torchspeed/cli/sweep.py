@@ -60,8 +60,8 @@ def sweep(
 ) -> int:
     """Train with every combination of settings, or search for the fastest.
 
-    Settings take several values, separated by commas: --batch-size 32,128. Any number of workers
-    share a sweep: start this command with the same options on any machine that reaches the storage.
+    Settings take several values, separated by commas: --batch-size 32,128. To share a sweep among
+    workers, start this command with the same options on each machine that reaches the storage.
     """
     if figures is not None and not figures.is_dir():
         raise TorchspeedError(f"no folder {figures} for figures; make it first")
