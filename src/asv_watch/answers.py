@@ -14,7 +14,7 @@ import typer
 
 from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured
 from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, value_ratio, verdict
 from asv_watch.terminal import answer_output
 
@@ -50,6 +50,8 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     """After over before."""
     interval: tuple[float, float] | None = None
     """99 % confidence interval of the ratio."""
+    clock: Clock = ""
+    """``process`` if `ratio` is of CPU time instead of wall time, asv's default clock."""
     rounds: int = 0
     """Interleaved rounds of both sides; 0 if they were measured in separate runs."""
     worse: bool = False
@@ -95,6 +97,7 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
         after=ratio.after,
         ratio=ratio.ratio,
         interval=ratio.interval,
+        clock=ratio.clock,
         rounds=rounds,
         worse=judged(answer, ratio.unit) is Verdict.WORSE,
         machine=machine,

@@ -26,7 +26,7 @@ from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock
 from asv_watch.records.git import ask_git, commits_changing
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, verdict
@@ -175,7 +175,7 @@ class _Bisection:
             if is_too_noisy(self.ratios[before, after]):
                 break  # as many rounds again would narrow its interval by a third alone
         ratio = self.ratios[before, after]
-        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
+        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
         print(f"  {answer.value}: {size}", flush=True)
         return answer
 
@@ -205,9 +205,9 @@ def find_culprits(
         raise WatchError(f"the ends of the range cannot be compared: {error}") from error
     whole = bisection.ratios[0, last]
     if answer is Answer.UNKNOWN:
+        size = quantities.measured(whole.ratio, whole.interval, whole.kind, whole.clock)
         raise WatchError(
-            f"{quantities.measured(whole.ratio, whole.interval, whole.kind)}: too noisy to tell "
-            f"whether {case.name} changed; try again at a quieter time"
+            f"{size}: too noisy to tell whether {case.name} changed; try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
@@ -291,7 +291,8 @@ def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
         return newest
     ratios = tuple(ratio for case in measured for ratio in case.ratios)
     ratio, interval = estimate_ratio(ratios)
-    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval)
+    clock: Clock = "process" if any(case.clock for case in measured) else ""
+    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval, clock=clock)
 
 
 def _as_ratio(values: CaseValues) -> CaseRatio:
@@ -364,5 +365,5 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         what += f", or {earlier} before it, without a clear result"
     ratio = culprit.ratio
-    size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
+    size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
     return f"{size}: {what} (after {before.name})"

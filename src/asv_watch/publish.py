@@ -127,6 +127,7 @@ def _difference(change: Change, contents: Contents) -> Difference:
         after=after,
         ratio=change.ratio,
         interval=change.interval,
+        clock=change.clock,
         worse=change.verdict == "worse",
         machine=series.machine,
         commits=list(made_between(change, contents)[2]),

@@ -104,14 +104,18 @@ def about(ratio: float | None, kind: str = "time") -> str:
     return f"about {_signed_percent(ratio, 0)} %"
 
 
-def interval(ends: tuple[float, float]) -> str:
-    """Return the ends of a ratio's interval, always per cent: ``+1.2 to +3.4 %``."""
-    return f"{' to '.join(map(_signed_percent, ends))} %"
+def interval(ends: tuple[float, float], clock: str = "") -> str:
+    """Return the ends of a ratio's interval, always per cent: ``+1.2 to +3.4 %``.
+
+    A ratio by another clock than the case's own names it: ``+1.2 to +3.4 %, CPU time``.
+    """
+    named = ", CPU time" if clock == "process" else ""
+    return f"{' to '.join(map(_signed_percent, ends))} %{named}"
 
 
-def measured(ratio: float, ends: tuple[float, float], kind: str = "time") -> str:
+def measured(ratio: float, ends: tuple[float, float], kind: str = "time", clock: str = "") -> str:
     """Return a measured ratio with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
-    return f"{change(ratio, kind)} ({interval(ends)})"
+    return f"{change(ratio, kind)} ({interval(ends, clock)})"
 
 
 def share(value: float) -> str:

@@ -6,13 +6,14 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import asv.config
 import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.patterns import case_pattern
+from asv_watch.records.comparisons import Clock
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.releases import release_order
 
@@ -63,7 +64,7 @@ class Declared(msgspec.Struct, frozen=True):
     """Disk space that a new environment takes."""
     import_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
     """Seconds in which the suites have to be imported, all of them or one of them."""
-    clock: Literal["", "process"] = ""
+    clock: Clock = ""
     """``process`` measures CPU time in suites with asv's default timer, for machines that other
     work shares and benchmarks of one thread."""
     reference: str = ""

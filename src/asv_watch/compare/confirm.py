@@ -99,7 +99,7 @@ def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
     for ratio in measured_ratios(compared):
         answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
         answer = "too noisy to tell" if is_too_noisy(ratio) else answer
-        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind)
+        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
         print(f"{answer}: {ratio.case}, {size}")
     return compared
 

@@ -34,6 +34,9 @@ RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
 )
+_CPU_TIME = (
+    "CPU time stands for wall time, which also counts what other work on the machine takes."
+)
 
 
 def measured_ratios(compared: Compared) -> list[PairRatio]:
@@ -69,7 +72,8 @@ def report(compared: Compared, before: str, after: str) -> str:
         f"**{after}** against **{before}**",
         table(head, rows),
         f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
-        + (" Exact values differ if they are not equal." if values else ""),
+        + (" Exact values differ if they are not equal." if values else "")
+        + (f" {_CPU_TIME}" if any(ratio.clock for ratio in ratios) else ""),
     ]
     for label, reasons in (
         ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
@@ -101,7 +105,7 @@ def _row(case: PairRatio) -> tuple[str, ...]:
         quantities.quantity(case.before, case.unit),
         quantities.quantity(case.after, case.unit),
         quantities.change(case.ratio, case.kind),
-        quantities.interval(case.interval),
+        quantities.interval(case.interval, case.clock),
         str(case.rounds),
         UNKNOWN if is_too_noisy(case) else words[verdict(case)],
     )

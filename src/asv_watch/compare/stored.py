@@ -183,7 +183,7 @@ def _row(
     word = UNKNOWN if is_too_noisy(interleaved) else words[verdict(interleaved)]
     change, ends = (
         quantities.change(interleaved.ratio, kind),
-        quantities.interval(interleaved.interval),
+        quantities.interval(interleaved.interval, interleaved.clock),
     )
     way = "interleaved" if interleaved.is_direct else "through others"
     return (*cells, change, ends, way, word)

@@ -37,6 +37,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
+from asv_watch.records.comparisons import Clock
 from asv_watch.records.measurements import Finite
 from asv_watch.signals import exit_in_words
 from asv_watch.statistics.ratio import faster_half
@@ -79,6 +80,10 @@ class Number:
     """Seconds of CPU time of its process in a call."""
     calls: int = 1
     """Calls in a sample."""
+    computes: bool = False
+    """Whether its samples, by the default clock, ran one thread that never waited."""
+    clock: Clock = ""
+    """``process`` if `value` is CPU time because asv.conf.json asks for it."""
 
 
 Round = tuple[Number | None, ...]
@@ -205,7 +210,12 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         self._send("")
         answer = self._answer()
-        return Number(float(answer["seconds"]), answer.get("wall"), answer.get("cpu"))
+        return Number(
+            float(answer["seconds"]),
+            answer.get("wall"),
+            answer.get("cpu"),
+            computes=answer.get("computes", False),
+        )
 
     def ask_to_end(self) -> None:
         """Begin to end the case, if one is running; `wait_until_ended` waits for it."""
@@ -409,7 +419,7 @@ def measure_round(
             raise CaseFailedError(
                 "a sample is not finite or not above zero: the clock stood still", server
             )
-        numbers.append(_number_of(side_samples, int(answer["calls"])))
+        numbers.append(_number_of(side_samples, int(answer["calls"]), answer["clock"]))
     return tuple(numbers)
 
 
@@ -421,17 +431,22 @@ def end_cases(servers: Sequence[Server]) -> None:
         server.wait_until_ended()
 
 
-def _number_of(samples: Sequence[Number], calls: int) -> Number:
-    """Return the means of the faster half of samples: interference only ever adds time."""
+def _number_of(samples: Sequence[Number], calls: int, clock: Clock) -> Number:
+    """Return the means of the faster half by each clock: interference only ever adds time."""
     fastest = faster_half(samples, lambda sample: sample.value)
-    value = statistics.fmean(sample.value for sample in fastest)
-    wall, cpu = (sample.wall for sample in fastest), (sample.cpu for sample in fastest)
-    return Number(value, _mean(wall), _mean(cpu), calls)
+    return Number(
+        statistics.fmean(sample.value for sample in fastest),
+        _mean_of_faster_half(sample.wall for sample in samples),
+        _mean_of_faster_half(sample.cpu for sample in samples),
+        calls,
+        computes=all(sample.computes for sample in fastest),
+        clock=clock,
+    )
 
 
-def _mean(times: Iterable[float | None]) -> float | None:
+def _mean_of_faster_half(times: Iterable[float | None]) -> float | None:
     known = [seconds for seconds in times if seconds is not None]
-    return statistics.fmean(known) if known else None
+    return statistics.fmean(faster_half(known, float)) if known else None
 
 
 def _pin(processes: Sequence[int], cores: int) -> None:

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from asv_watch import quantities
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.clocks import clock_of, seconds
 from asv_watch.engine.processes import (
     CaseFailedError,
     CaseSkippedError,
@@ -94,7 +95,8 @@ class _OpenCase:
 
         They are empty if a value is zero or below.
         """
-        rounds = [[number.value for number in numbers if number] for numbers in self.rounds]
+        clock = clock_of(self.case, self.rounds)
+        rounds = [[seconds(number, clock) for number in ns if number] for ns in self.rounds]
         if any(min(values) <= 0 for values in rounds):
             return [() for _ in rounds[0][1:]]
         return [
@@ -158,7 +160,7 @@ class RoundsOfCases:
             if not has_ratio:
                 return "zero or below"
         kind = "time" if case.unit == "seconds" else "memory"
-        changes = [quantities.change(new / old, kind) for old, new in itertools.pairwise(values)]
+        changes = [quantities.change(ratios[-1], kind) for ratios in opened.ratios()]
         return ", ".join(changes) or quantities.quantity(values[0], case.unit)
 
     def leave_out(self, case: MeasurableCase, side: int, reason: UnmeasuredError) -> None:
@@ -272,6 +274,7 @@ class RoundsOfCases:
                 if isinstance(e, CaseFailedError)
             },
             late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
+            clock=clock_of(case, opened.rounds),
             **{name: other for name, other in clocks.items() if _differs(values, other)},
         )
         self.results.append(result)

@@ -67,7 +67,7 @@ def judged_ratios(
     if again is None:
         ratio = _judged(first, graphs)
         return () if ratio is None else (ratio,)
-    pooled = _judged(replace(first, rounds=first.rounds + again.rounds), graphs)
+    pooled = _judged(first.with_rounds_of(again), graphs)
     fresh = _judged(again, graphs)
     if pooled is None or fresh is None:
         return ()

@@ -111,7 +111,7 @@ def _change(case: GateCase) -> str:
     if case.exact is not None:
         return quantities.change(case.exact.ratio, "count")
     change = case.changes[-1]
-    return quantities.measured(change.ratio, change.interval, change.kind)
+    return quantities.measured(change.ratio, change.interval, change.kind, change.clock)
 
 
 def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:

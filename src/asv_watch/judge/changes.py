@@ -22,6 +22,7 @@ from asv_watch.judge.measured_pairs import (
     changed_pairs,
 )
 from asv_watch.judge.suspicions import Suspicion
+from asv_watch.records.comparisons import Clock
 from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
@@ -62,6 +63,8 @@ class Change:
     """Confidence interval of a measured ratio (99 %)."""
     through: Literal["", "other commits"] = ""
     """``other commits`` if the two were not compared with each other, but each with others."""
+    clock: Clock = ""
+    """Clock of a measured ratio of times."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
@@ -178,6 +181,7 @@ def _compared(
         values=(pair.measured.before, pair.measured.after),
         interval=pair.interval,
         through="" if pair.measured.is_direct else "other commits",
+        clock=pair.measured.clock,
     )
 
 

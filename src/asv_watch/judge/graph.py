@@ -27,7 +27,13 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, Version, is_import
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    Clock,
+    StoredComparison,
+    Version,
+    is_import,
+)
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.graph import (
     SITTING,
@@ -94,6 +100,11 @@ class PairRatio:
     def kind(self) -> Kind:
         """What is compared: a time, or an amount."""
         return "time" if self.unit == "seconds" else "memory"
+
+    @property
+    def clock(self) -> Clock:
+        """Clock of the ratio: CPU time if it was that of any of the comparisons."""
+        return "process" if any(ratio.clock for ratio in self.stored) else ""
 
     @property
     def is_direct(self) -> bool:

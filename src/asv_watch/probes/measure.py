@@ -19,9 +19,11 @@ Requests are lines of standard input, answers are lines of JSON:
   seed is that of `random` and of the generators of numpy and torch, before the suite is imported
   and again before its ``setup``; it is the same for all versions of a round. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
-  true}`` when it is warm, ``{"value": 7.0}`` if it times nothing, or ``{"skipped": "<reason>"}``.
-- An empty line takes a sample; the answer is ``{"seconds": 0.02, "wall": 0.03, "cpu": 0.02}``: the
-  seconds of one call by the case's own clock, by the wall and in CPU time of the process.
+  true, "clock": ""}`` when it is warm (with the clock that replaced asv's default),
+  ``{"value": 7.0}`` if it times nothing, or ``{"skipped": "<reason>"}``.
+- An empty line takes a sample; the answer is ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02,
+  "computes": true}``: the seconds of one call by the case's own clock, by the wall and in CPU time
+  of the process, and whether the clock is asv's default and one thread ran, which never waited.
   Before a sample of several calls one or more are not counted, because the other side used the
   caches in between. Both follow one ``setup``, where the suite leaves the number of calls open.
 - ``end`` ends the case.
@@ -44,6 +46,7 @@ import math
 import os
 import pickle
 import re
+import resource
 import sys
 import threading
 import time
@@ -52,7 +55,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol, TextIO, TypedDict
+from typing import Any, NamedTuple, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """One in so many calls of a sample is made uncounted before it; at least one."""
@@ -64,6 +67,10 @@ _FIRST_CALLS_S = 1.0
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
 _TOO_LARGE = 1e300  # for what is stored of a comparison: the quotient of two may have no value
+_ONE_THREAD = 0.98
+"""Share of the CPU time of a process that one thread has at least if it is the only one."""
+_SHORTEST_S = 1e-4
+"""Reading the clocks takes up to a microsecond, which must not count."""
 _SKIPPED = "skipped by its suite"
 """The reason of a suite that gives none."""
 
@@ -117,30 +124,66 @@ class _Seeding:
 _seeding = _Seeding()
 
 
+class _Used(NamedTuple):
+    """What a process used between readings of its clock."""
+
+    wall: float
+    cpu: float
+    """CPU seconds of all its threads."""
+    of_this_thread: float
+    """CPU seconds of the thread that reads the clock."""
+    waits: int
+    """How often a thread gave its core away by itself, such as to sleep, read or wait for another
+    thread; being interrupted by other work is none."""
+
+    @property
+    def computes(self) -> bool:
+        """Whether one thread ran and never waited, for long enough to be sure of it."""
+        is_one_thread = self.of_this_thread > _ONE_THREAD * self.cpu
+        return is_one_thread and not self.waits and self.cpu > _SHORTEST_S
+
+
 class _Clocks:
-    """The clock of a case; it also adds up wall and CPU time between each two readings."""
+    """The clock of a case; it also adds up what its process uses between each two readings."""
 
     def __init__(self, own: Callable[[], float]) -> None:
         self._own = own
         self._runs = False
-        self.wall = self.cpu = 0.0
+        self._wall = self._cpu = self._of_this_thread = 0.0
+        self._waits = 0
 
     def __call__(self) -> float:
         self._runs = not self._runs
         if self._runs:
-            self.wall -= time.perf_counter()
-            self.cpu -= time.process_time()
+            self._waits -= _waits()
+            self._of_this_thread -= time.thread_time()
+            self._wall -= time.perf_counter()
+            self._cpu -= time.process_time()
             return self._own()
         now = self._own()
-        self.cpu += time.process_time()
-        self.wall += time.perf_counter()
+        self._cpu += time.process_time()
+        self._wall += time.perf_counter()
+        self._of_this_thread += time.thread_time()
+        self._waits += _waits()
         return now
 
-    def take(self) -> tuple[float, float]:
-        """Return the seconds by the wall and of CPU time since this was asked last."""
-        seconds = self.wall, self.cpu
-        self.wall = self.cpu = 0.0
-        return seconds
+    def take(self) -> _Used:
+        """Return what was used since this was asked last."""
+        used = _Used(self._wall, self._cpu, self._of_this_thread, self._waits)
+        self._wall = self._cpu = self._of_this_thread = 0.0
+        self._waits = 0
+        return used
+
+
+def _waits() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+
+
+def _waits_are_counted() -> bool:
+    """Tell whether the kernel counts all waits: some systems count none, macOS not all."""
+    before = _waits()
+    time.sleep(1e-4)
+    return sys.platform == "linux" and _waits() > before
 
 
 class Timer(Protocol):
@@ -292,15 +335,16 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
         channel.answer({"skipped": reason})
         return
     if benchmark.type == "time":
-        if asked["clock"] == "process" and benchmark.timer is timeit.default_timer:
-            benchmark.timer = time.process_time
-        _take_samples(channel, benchmark, planted)
+        replaced_by = ""
+        if asked["clock"] and getattr(benchmark, "timer", None) is timeit.default_timer:
+            benchmark.timer, replaced_by = time.process_time, asked["clock"]
+        _take_samples(channel, benchmark, planted, replaced_by)
     else:
         channel.answer(_value_of(benchmark))
     benchmark.do_teardown()
 
 
-def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
+def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by: str) -> None:
     """Warm up, then take a sample for every request until the end of the case."""
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
     clocks = benchmark.timer = _Clocks(clock or time.perf_counter)
@@ -308,21 +352,30 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float) -> None:
     following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
     calls = calls_of_a_sample(following, benchmark.number, benchmark.sample_time, warmup)
-    spin = 0.0
+    spin = cpu_share = 0.0
     if planted:
-        spin = planted * sorted(following.timeit(calls) for _ in range(5))[2]
+        clocks.take()
+        sample_s = sorted(following.timeit(calls) for _ in range(5))
+        spin, cpu_share = planted * sample_s[2], clocks.take().cpu / sum(sample_s)
     one_thread = clock is time.process_time
-    channel.answer({"pid": os.getpid(), "calls": calls, "one thread": one_thread})
+    channel.answer(
+        {"pid": os.getpid(), "calls": calls, "one thread": one_thread, "clock": replaced_by}
+    )
+    may_compute = clock is timeit.default_timer and _waits_are_counted()
     while channel.request() == "":
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
         clocks.take()
         seconds = (following if calls > 1 else timer).timeit(calls)
-        wall, cpu = clocks.take()
+        used = clocks.take()
         spun = _spin(clock or time.perf_counter, spin)
         answer = {"seconds": (seconds + spun) / calls}
         if clock is not None:
-            answer |= {"wall": (wall + spun) / calls, "cpu": (cpu + spun) / calls}
+            answer |= {
+                "wall": (used.wall + spun) / calls,
+                "cpu": (used.cpu + spun * cpu_share) / calls,
+                "computes": may_compute and used.computes,
+            }
         channel.answer(answer)
 
 

@@ -23,6 +23,8 @@ commit against the machine's reference; ``confirm``: a change against its predec
 against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 """
 
+Clock = Literal["", "process"]
+"""Clock of a ratio: the case's own, or CPU time instead of wall time, asv's default clock."""
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 
@@ -95,6 +97,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Median over the rounds (until 2026-11-26, over all samples), in ``unit``: seconds a call."""
     after: Positive = msgspec.field(name="after_s")
     unit: str = "seconds"
+    clock: Clock = ""
 
     @property
     def kind(self) -> Literal["time", "memory"]:

@@ -18,6 +18,7 @@ import glob
 import itertools
 import math
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,6 +28,7 @@ from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
     CaseValues,
+    Clock,
     Header,
     Kind,
     StoredComparison,
@@ -93,6 +95,8 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Seconds of a call by the wall, where the case's own clock tells others."""
     cpu: Rounds = ()
     """Seconds of CPU time in a call, where the case's own clock tells others."""
+    clock: Clock = ""
+    """Clock of the ratios (`asv_watch.engine.clocks` chooses it)."""
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
     least_spread: float = 0.0
@@ -106,9 +110,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     def numbers(self, *versions: int) -> list[tuple[float, ...]]:
         """Return the rounds in which all of these versions, by index, gave a number."""
-        chosen = ([numbers[version] for version in versions] for numbers in self.rounds)
-        rounds = (tuple(n for n in numbers if n is not None) for numbers in chosen)
-        return [numbers for numbers in rounds if len(numbers) == len(versions)]
+        return _complete(self.rounds, versions)
 
     def value(self, version: int) -> float | None:
         """Return the value of a version: the median over its rounds, in ``unit``."""
@@ -121,7 +123,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         Raises:
             ValueError: the numbers are so far apart that they have no ratio.
         """
-        rounds = self.numbers(before, after)
+        rounds = _complete(self._compared_rounds, (before, after))
         if len(rounds) < (1 if self.exact else 2):
             return self._unmeasured(before, after)
         if self.exact or min(map(min, rounds)) <= 0:
@@ -131,7 +133,23 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
             raise ValueError("a round has no ratio")
         ratio, interval = estimate_ratio(ratios, self.least_spread)
         old, new = (statistics.median(side_numbers) for side_numbers in zip(*rounds, strict=True))
-        return CaseRatio(self.case, self.at, ratios, ratio, interval, old, new, self.unit)
+        return CaseRatio(
+            self.case, self.at, ratios, ratio, interval, old, new, self.unit, self.clock
+        )
+
+    def with_rounds_of(self, other: MeasuredCase) -> MeasuredCase:
+        """Return both measurements of these versions as one."""
+        return msgspec.structs.replace(
+            self,
+            rounds=self.rounds + other.rounds,
+            cpu=(self.cpu or self.rounds) + (other.cpu or other.rounds),
+            clock=self.clock or other.clock,
+        )
+
+    @property
+    def _compared_rounds(self) -> Rounds:
+        """The numbers of which ratios are taken."""
+        return self.cpu if self.clock == "process" and self.cpu else self.rounds
 
     def _unmeasured(self, before: int, after: int) -> Unmeasured:
         for index in (before, after):
@@ -140,6 +158,13 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
                 return Unmeasured(self.case, self.at, failed=reason, failed_before=index == before)
         reasons = [self.skipped[index] for index in (before, after) if index in self.skipped]
         return Unmeasured(self.case, self.at, skipped=next(iter(reasons), "it has too few rounds"))
+
+
+def _complete(rounds: Rounds, versions: Sequence[int]) -> list[tuple[float, ...]]:
+    """Return the numbers of these versions, for the rounds in which all gave one."""
+    chosen = ([numbers[version] for version in versions] for numbers in rounds)
+    known = (tuple(n for n in numbers if n is not None) for numbers in chosen)
+    return [numbers for numbers in known if len(numbers) == len(versions)]
 
 
 class MeasurementWriter:
@@ -230,7 +255,7 @@ def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
 def _pair_result(record: MeasuredCase | CaseResult, before: int, versions: int) -> CaseResult:
     if not isinstance(record, MeasuredCase):
         return record
-    if any(len(numbers) != versions for numbers in record.rounds):
+    if any(len(numbers) != versions for numbers in (*record.rounds, *record.cpu)):
         raise ValueError(f"a round has not {versions} numbers")
     return record.between(before, before + 1)
 

@@ -23,11 +23,13 @@ from asv_watch.engine.cases import (
 )
 from asv_watch.engine.sides import Side, side
 from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
+from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import versions_of
 from asv_watch.records.loading import with_versions
@@ -286,6 +288,10 @@ def _pairs(
     return release_pairs(requirement, releases, comparisons, release=release, against=against)
 
 
+def _measured(ratio: PairRatio | CaseRatio) -> str:
+    return quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
+
+
 def _findings(requirement: str, step: ReleaseStep) -> str:
     """Return Markdown: a row for each case that differs between two releases."""
     findings = release_findings(step)
@@ -297,11 +303,8 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
             f"`{finding.case}`",
             finding.state,
             quantities.quantity(finding.shown.before, finding.shown.unit),
-            quantities.measured(finding.shown.ratio, finding.shown.interval, finding.shown.kind),
-            "; ".join(
-                f"{day(ratio.at)}: {quantities.measured(ratio.ratio, ratio.interval, ratio.kind)}"
-                for ratio in finding.days
-            ),
+            _measured(finding.shown),
+            "; ".join(f"{day(ratio.at)}: {_measured(ratio)}" for ratio in finding.days),
         )
         for finding in findings
     ]

@@ -72,7 +72,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
         "interval": None if interval is None else [shortened(end) for end in interval],
         "about": None if measured else ratio,
         "text": text,
-        "interval_text": "" if interval is None else quantities.interval(interval),
+        "interval_text": "" if interval is None else quantities.interval(interval, change.clock),
         "values": values if measured else None,
         "through": change.through,
     }
@@ -192,4 +192,4 @@ def size(change: Change) -> str:
     if change.interval is None:
         return text
     through = f" through {change.through}" if change.through else ""
-    return f"{text} ({quantities.interval(change.interval)}{through})"
+    return f"{text} ({quantities.interval(change.interval, change.clock)}{through})"

@@ -121,7 +121,7 @@ def _why(entry: Lasting, title: str, name: str) -> str:
         f"{quantities.change(ratio)} by {name} {release}{f' ({operator})' if operator else ''}"
         for release, ratio, operator in entry.steps[:_MOST_CAUSES]
     ]
-    interval = quantities.interval(entry.whole.interval)
+    interval = quantities.interval(entry.whole.interval, entry.whole.clock)
     all_releases = f"All releases since {entry.before} together: {interval}, with 99 % confidence."
     return f"{title}: {quantities.listed(parts)}. {all_releases}"
 
@@ -167,7 +167,7 @@ def _why_of_commit(change: Change, contents: Contents, titles: Mapping[str, str]
     """Say what the commit did, and how sure the ratio is."""
     title = titles[contents.series[change.series].series.case.name]
     sure = (
-        f" {quantities.interval(change.interval)}, with 99 % confidence."
+        f" {quantities.interval(change.interval, change.clock)}, with 99 % confidence."
         if change.interval
         else ""
     )

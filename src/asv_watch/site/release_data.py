@@ -51,7 +51,7 @@ def compared(ratio: PairRatio) -> Json:
         "interval": [shortened(end) for end in ratio.interval],
         "verdict": verdict(ratio).value,
         "text": quantities.change(ratio.ratio, ratio.kind),
-        "interval_text": quantities.interval(ratio.interval),
+        "interval_text": quantities.interval(ratio.interval, ratio.clock),
         "before_text": quantities.quantity(ratio.before, ratio.unit),
         "after_text": quantities.quantity(ratio.after, ratio.unit),
     }

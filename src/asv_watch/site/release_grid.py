@@ -132,13 +132,13 @@ def _column(
         if finding.case not in column.cells:
             continue
         shown = finding.shown
+        size = quantities.measured(shown.ratio, shown.interval, clock=shown.clock)
         operator = causes.operator(step, finding.case, shown)
         title = table.title(finding.case)
         column.cells[finding.case] = _cell(
             shown.ratio,
             verdict(shown),
-            f"{title}, {name}: {quantities.measured(shown.ratio, shown.interval)}"
-            + (f", {operator}" if operator else ""),
+            f"{title}, {name}: {size}" + (f", {operator}" if operator else ""),
             compare_address(history, step.before, step.after, title.replace(" · ", " ")),
         )
         if operator:
@@ -166,7 +166,7 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
     return {
         "text": quantities.change(whole.ratio),
         "verdict": verdict(whole).value,
-        "tip": quantities.measured(whole.ratio, whole.interval),
+        "tip": quantities.measured(whole.ratio, whole.interval, clock=whole.clock),
         "href": compare_address(history, history.releases[0], history.releases[-1]),
     }
 

@@ -8,10 +8,12 @@ import dataclasses
 import functools
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import asv_runner
@@ -21,6 +23,7 @@ import pytest
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.clocks import clock_of
 from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
     CaseFailedError,
@@ -251,6 +254,77 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     assert number.wall is not None
     assert number.value == pytest.approx(number.cpu, rel=0.01)
     assert number.value < number.wall - 0.025
+    assert clock_of(MeasurableCase("x", "x", 1.0), [(number,)]) == number.clock == "process"
+    [[number]] = _measure([side], MeasurableCase("x", "suite.timeraw_it", 30.0))
+    assert (number.cpu, number.clock) == (None, ""), "its own process has its own clock"
+
+
+BUSY = """
+import os
+import subprocess
+import threading
+import time
+
+def time_computes():
+    sum(range(20_000))
+
+def time_sleeps():
+    time.sleep(0.001)
+
+def time_stores():
+    with open("stored", "wb") as file:
+        file.write(bytes(1000))
+        file.flush()
+        os.fsync(file.fileno())
+
+def time_threads():
+    threads = [threading.Thread(target=time_computes) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+def time_processes():
+    subprocess.run(["true"])
+
+def time_own_clock():
+    sum(range(20_000))
+
+time_own_clock.timer = time.monotonic
+"""
+
+
+@pytest.fixture
+def one_core() -> Iterator[None]:
+    """Pins this process, and so all that it starts, to one core."""
+    usable = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(usable)})
+    yield
+    os.sched_setaffinity(0, usable)
+
+
+@pytest.mark.usefixtures("one_core")
+@pytest.mark.parametrize("others", [0, 3])
+def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_interrupt_it(
+    tmp_path: Path, suites: Path, others: int
+) -> None:
+    (suites / "busy.py").write_text(BUSY)
+    names = ["computes", "sleeps", "stores", "threads", "processes", "own_clock"]
+    cases = [MeasurableCase(name, f"busy.time_{name}", 60.0) for name in names]
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    with contextlib.ExitStack() as stack:
+        for _ in range(others):
+            burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(burner.wait)
+            stack.callback(burner.kill)
+        rounds = dict(zip(names, _measure(sides, *cases), strict=True))
+    for case in cases:
+        [a, b] = rounds[case.name]
+        assert a.computes is b.computes is (case.name == "computes")
+        if case.name != "computes":
+            assert clock_of(case, [(a, b)]) == ""
+    if others:
+        assert clock_of(cases[0], [rounds["computes"]]) == "process"
 
 
 def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(

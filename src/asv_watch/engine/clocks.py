@@ -1,0 +1,41 @@
+"""Chooses the clock of a case's ratios: CPU time where other work kept its processes waiting.
+
+On a busy machine wall time is mostly that of other work, and varies with it. CPU time is not, but
+leaves out what a benchmark waits for, and adds up what its threads do at the same time. So it
+replaces wall time only if all of this is true of a case:
+
+- The suite has asv's default clock.
+- In the samples of all sides and rounds its process ran one thread, which never waited: the
+  kernel counts how often a process gives its core away by itself (`asv_watch.probes.measure`).
+- Wall time exceeds CPU time by `BUSY`, which can then only be the time of other work.
+
+The choice depends on no difference between the sides, and is one for all of them and all rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import Number, Round
+from asv_watch.records.comparisons import Clock
+
+BUSY = 0.02
+"""Share of the CPU time that other work added, from which the machine counts as busy."""
+
+
+def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
+    """Return the clock of which the ratios of a case are taken."""
+    numbers = [number for numbers in rounds for number in numbers if number]
+    if any(number.clock for number in numbers):
+        return "process"
+    if not case.can_fork or not all(number.computes for number in numbers):
+        return ""  # a GPU computes while the process does nothing
+    wall = sum(number.wall or 0.0 for number in numbers)
+    cpu = sum(number.cpu or 0.0 for number in numbers)
+    return "process" if wall > (1 + BUSY) * cpu else ""
+
+
+def seconds(number: Number, clock: Clock) -> float:
+    """Return the seconds of a call by a clock; what is measured if no time is."""
+    return number.cpu if clock and number.cpu is not None else number.value
