@@ -61,6 +61,8 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The two sides, if more than two were compared."""
     commits: list[str] = []
     """Full hashes of the commits that may have made the change, the oldest first."""
+    expected: str = ""
+    """What a note in ``results/notes.toml`` says that calls the change expected."""
     reason: str = ""
     """Why there is no ratio, or what explains it."""
 

@@ -95,6 +95,8 @@ def issues(
 ) -> None:
     """Open an issue for each measured slowdown, update it, and close it when it is gone.
 
+    A slowdown that results/notes.toml calls expected has no issue.
+
     Raises:
         WatchError: the file is not a report, or ``gh`` is missing or fails.
     """
@@ -134,17 +136,28 @@ def plan(changes: Sequence[Difference], known: Sequence[Issue]) -> list[Call]:
             for issue in opened
             if (issue.title, issue.body.strip()) != (title, body)
         ]
-    reason = "--comment=The newest results do not show this slowdown any more."
-    calls += [
-        Call(f"close #{issue.number}: {issue.title}", ("close", str(issue.number), reason))
-        for issue, mark in marks
-        if issue.is_open and mark and mark.slowdown not in standing
-    ]
+    for issue, mark in marks:
+        if issue.is_open and mark and mark.slowdown not in standing:
+            comment = f"--comment={_why_closed(mark, changes)}"
+            arguments = "close", str(issue.number), comment
+            calls.append(Call(f"close #{issue.number}: {issue.title}", arguments))
     return calls
 
 
+def _why_closed(mark: _Mark, changes: Sequence[Difference]) -> str:
+    """Say why the slowdown of an open issue stands no more."""
+    for change in changes:
+        is_meant = mark.slowdown == _Key(change.case, change.machine) and change.expected
+        if is_meant and set(change.commits) & set(mark.commits):
+            return f"`results/notes.toml` says of this slowdown: {code(change.expected)}"
+    return "The newest results do not show this slowdown any more."
+
+
 def _standing(changes: Sequence[Difference]) -> dict[_Key, Difference]:
-    """Return the newest slowdown of each case that later changes have not taken back."""
+    """Return the newest slowdown of each case that later changes have not taken back.
+
+    Expected ones are none.
+    """
     later: dict[_Key, float] = {}
     standing: dict[_Key, Difference] = {}
     for change in changes:
@@ -152,7 +165,8 @@ def _standing(changes: Sequence[Difference]) -> dict[_Key, Difference]:
         if not change.measured or change.ratio is None or key in standing:
             continue
         size = abs(math.log(change.ratio))
-        if change.worse and later.get(key, 0.0) < _LEFT * size:
+        is_left = later.get(key, 0.0) < _LEFT * size
+        if change.worse and is_left and not change.expected:
             standing[key] = change
         later[key] = later.get(key, 0.0) + (-size if change.worse else size)
     return standing
@@ -170,7 +184,7 @@ def _kind(change: Difference) -> str:
 def _body(change: Difference) -> str:
     size = quantities.change(change.ratio, _kind(change))
     if change.ratio is not None and change.interval is not None:
-        size = quantities.measured(change.ratio, change.interval, _kind(change))
+        size = quantities.measured(change.ratio, change.interval, _kind(change), change.clock)
     facts = {
         "Case": code(change.case),
         "Machine": code(change.machine),

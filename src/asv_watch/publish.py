@@ -118,6 +118,7 @@ def _difference(change: Change, contents: Contents) -> Difference:
     series = contents.history.series[change.series]
     answer = Verdict.WORSE if change.values[1] > change.values[0] else Verdict.BETTER
     before, after = change.values
+    note = change.note
     return Difference(
         case=series.case.name,
         verdict=word_of(answer, series.unit),
@@ -131,6 +132,7 @@ def _difference(change: Change, contents: Contents) -> Difference:
         worse=change.verdict == "worse",
         machine=series.machine,
         commits=list(made_between(change, contents)[2]),
+        expected=note.in_words if note and note.kind == "expected" else "",
         reason=cause(change, contents),
     )
 

@@ -116,6 +116,27 @@ def test_an_issue_that_a_person_closed_stays_closed_until_another_commit(gh: Pat
     assert [issue["state"] for issue in _issues(gh)] == ["CLOSED", "OPEN"]
 
 
+def test_an_expected_slowdown_has_no_issue_and_an_open_one_is_closed_with_the_reason(
+    gh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = "expected, by Ann: the batch was doubled for @everybody"
+    _night(_change(1.2, NEW, expected=note))
+    assert capsys.readouterr().out == "no issue to open, update or close\n"
+    _night(_change(1.2, NEW))
+    _night(_change(1.2, NEW, expected=note))
+    assert "close #1: s.time_a on m: slower, +20.0 %\n" in capsys.readouterr().out
+    [issue] = _issues(gh)
+    assert issue["comment"] == f"`results/notes.toml` says of this slowdown: `{note}`"
+    _night(_change(1.3, LATER), _change(1.2, NEW, expected=note))
+    assert [issue["state"] for issue in _issues(gh)] == ["CLOSED", "OPEN"], "another commit"
+
+
+def test_an_older_slowdown_keeps_its_issue_beside_an_expected_one(gh: Path) -> None:
+    _night(_change(1.1, LATER, expected="expected: more layers"), _change(1.2, NEW))
+    [issue] = _issues(gh)
+    assert f"- **May be made by**: {NEW}\n" in issue["body"]
+
+
 def test_issues_of_others_are_left_alone(gh: Path) -> None:
     theirs = {"number": 1, "title": "t", "body": "<!-- asv-watch slowdown {} -->", "state": "OPEN"}
     gh.write_text(json.dumps([theirs | {"label": "asv-watch"}, theirs | {"label": "bug"}]))

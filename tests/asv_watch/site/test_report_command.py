@@ -77,6 +77,12 @@ def test_a_measured_change_as_json(hashes: list[str], capsys: pytest.CaptureFixt
     assert change["worse"]
     assert change["ratio"] == pytest.approx(1.1)
     assert change["commits"] == [hashes[2]]
+    assert "expected" not in change
+    note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "{{}}"\ntext = "twice the batch"\n'
+    Path("results/notes.toml").write_text(note.format("explained"))
+    assert "expected" not in _report(capsys)[0]
+    Path("results/notes.toml").write_text(note.format("expected"))
+    assert _report(capsys)[0]["expected"] == "expected: twice the batch"
 
 
 def test_only_changes_since_a_revision_are_reported(
