@@ -117,9 +117,7 @@ class RunReader:
         if reports:  # outcomes count for cases of which the result file has no row
             for name, report in reports.items():
                 number = self._named.get(name)
-                if number is None or not runs.keys().isdisjoint(
-                    (number, self._resident.get(number))
-                ):
+                if number is None or number in runs or self._resident.get(number) in runs:
                     continue
                 if self.cases[number].benchmark not in outdated:
                     runs[number] = _without_value(report)

@@ -284,7 +284,7 @@ def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_
 ) -> None:
     """Whole comparisons: as many rounds as each case gets, spreads as they are measured."""
     rng = np.random.default_rng(3)
-    spreads = {str(at): spread for at, spread in enumerate(np.geomspace(0.003, 0.03, 34))}
+    spreads = {str(at): spread for at, spread in enumerate(np.geomspace(0.003, 0.03, 34).tolist())}
 
     def verdicts(ratio: float) -> list[Verdict]:
         answers = []
