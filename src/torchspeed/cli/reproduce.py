@@ -28,7 +28,7 @@ Examples:\n
   torchspeed reproduce phases --device cuda --devices 4 --figure phases.svg
 """
 
-OF_LENET = ("workers", "batch-size", "optimiser", "rate", "epochs")
+OF_LENET = ("workers", "batch-size")
 """Figures of dl-benchmark, which take another model and other data too."""
 OF_DEVICES = ("phases", "inference", "smooth-inference", "expected-speed")
 """Tables of BenchmarkJade, which take several devices."""

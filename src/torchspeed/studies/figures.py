@@ -69,7 +69,7 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
 def draw_side_by_side(
     reproduction: Reproduction, published: list[Row], rows: list[MeasuredRow], file: Path
 ) -> None:
-    """Draw the published values on the left, if there are any, and ours on the right.
+    """Draw the published values on the left and ours, if there are any, on the right.
 
     The scales differ, because hardware and amount of work do. Error bars are our quartiles.
     """
@@ -82,8 +82,6 @@ def draw_side_by_side(
         "here": rows,
     }  # fmt: skip
     sides = {side: shown for side, shown in sides.items() if shown}
-    if not sides:
-        return
     stacked = reproduction.drawn_as == "stack"
     lines = 1 if stacked else len(quantities)
     names = max(len({name for name, *_ in shown}) for shown in sides.values())
