@@ -22,7 +22,7 @@ from torchspeed.workloads import get_workload, list_workloads
 LEARNING, DEVICE = "Learning", "Device"
 """Headings of ``--help``."""
 
-Schedule = Literal["constant", "cosine", "step"]
+Schedule = Literal["constant", "cosine"]
 Strategy = Literal["ddp", "dp"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 
@@ -65,9 +65,7 @@ class RunConfig:
     )
     weight_decay: float = option(0.0, "Weight decay of the optimiser.", panel=LEARNING, min=0)
     schedule: Schedule = option(
-        "constant",
-        "cosine: falls to 0 over its span; step: falls to a tenth after each third of it.",
-        panel=LEARNING,
+        "constant", "cosine: the rate falls to 0 over its span.", panel=LEARNING
     )
     schedule_epochs: int | None = option(
         None,
@@ -78,13 +76,6 @@ class RunConfig:
     clip_norm: float | None = option(None, "Largest norm of the gradient.", panel=LEARNING, min=0)
     loss: Literal["squared", "absolute"] = option(
         "squared", "Error of a forecast that training minimises.", panel=LEARNING
-    )
-    ema: float | None = option(
-        None,
-        "Test a moving average of the parameters with this decay.",
-        panel=LEARNING,
-        min=0,
-        max=1,
     )
     target_accuracy: float | None = option(
         None,
@@ -132,10 +123,6 @@ class RunConfig:
     )
     compile: bool = option(False, "Compile with torch.compile.", panel=DEVICE)
     channels_last: bool = option(False, "Lay images out with the channels last.", panel=DEVICE)
-    tf32: bool | None = option(None, "Let CUDA round float32 products to TF32.", panel=DEVICE)
-    cudnn_benchmark: bool = option(
-        False, "Let cuDNN time its algorithms and take the fastest.", panel=DEVICE
-    )
 
     @property
     def schedule_span(self) -> int:
@@ -252,7 +239,7 @@ def unused_option(config: RunConfig) -> str | None:
     if config.momentum != RunConfig().momentum and optimiser.lower() != "sgd":
         return f"--momentum is for --optimiser sgd, and this run takes {optimiser}; leave it out"
     if config.schedule_epochs is not None and config.schedule == "constant":
-        return "--schedule-epochs is for --schedule cosine or step; give one of them too"
+        return "--schedule-epochs is for --schedule cosine; give that too, or leave it out"
     if config.image_size is not None and kind == "series":
         return f"--image-size is for images, and {data} is a series; leave it out"
     for name in ("items", "features"):
@@ -284,8 +271,6 @@ def _check_values(config: RunConfig) -> None:
         raise TorchspeedError(
             "--clip-norm 0 would set every gradient to zero; give a larger norm, or leave it out"
         )
-    if config.ema == 1:
-        raise TorchspeedError("--ema 1 would never move the average; give a decay below 1")
 
 
 def _recipe_of(model: str) -> Recipe:

@@ -66,7 +66,6 @@ def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
     device = torch.device(config.device)
     if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
-    _set_backends(config)
     model = model.to(device)
     if config.channels_last:
         if len(data.item_shape) != 3:
@@ -111,13 +110,6 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
             with suppress(ValueError):
                 arguments[name.strip()] = kind(value)
     return arguments
-
-
-def _set_backends(config: RunConfig) -> None:
-    torch.backends.cudnn.benchmark = config.cudnn_benchmark
-    if config.tf32 is not None:
-        torch.set_float32_matmul_precision("high" if config.tf32 else "highest")
-        torch.backends.cudnn.allow_tf32 = config.tf32
 
 
 def _imported(config: RunConfig) -> Prepared:

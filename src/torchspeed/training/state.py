@@ -1,6 +1,6 @@
 """The state of a training: parameters, optimiser, schedule, best epoch.
 
-Optimisers, schedules, gradient scaling and moving averages are torch's own.
+Optimisers, schedules and gradient scaling are torch's own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import nn, optim
 from torch.optim import lr_scheduler
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
@@ -45,31 +44,20 @@ class TrainingState:
         device = torch.device(config.device).type
         self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
         self._parts: list[Any] = [model, self.optimiser, self.schedule, self.scaler]
-        self._average: AveragedModel | None = None
-        if config.ema is not None:
-            self._average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(config.ema))
-            self._parts.append(self._average)
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []
         self.best_epoch: int | None = None
         """The epoch with the highest score, whose parameters are kept."""
         self.best: dict[str, Any] = {}
-        """State of the tested model after that epoch."""
-
-    @property
-    def tested(self) -> nn.Module:
-        """The model that is tested: the average where there is one."""
-        return self.model if self._average is None else self._average.module
+        """State of the model after that epoch."""
 
     def update(self) -> None:
-        """Move the parameters along the gradient, and the average that follows them."""
+        """Move the parameters along the gradient."""
         if self._clip_norm is not None:
             self.scaler.unscale_(self.optimiser)
             nn.utils.clip_grad_norm_(self.model.parameters(), self._clip_norm)
         self.scaler.step(self.optimiser)
         self.scaler.update()
-        if self._average is not None:
-            self._average.update_parameters(self.model)
 
     def record(self, epoch: EpochRecord, loop: LoopResult) -> None:
         """Record an epoch, keep its parameters if it is the best so far, and advance the rate."""
@@ -79,7 +67,7 @@ class TrainingState:
         best = None if self.best_epoch is None else self.epochs[self.best_epoch - 1].score
         if epoch.score is not None and (best is None or epoch.score > best):
             self.best_epoch = epoch.number
-            self.best = copy.deepcopy(self.tested.state_dict())
+            self.best = copy.deepcopy(self.model.state_dict())
 
     def shared_state(self) -> dict[str, Any]:
         """Parameters, moments, learning rate and epochs, which all ranks share."""
@@ -140,9 +128,6 @@ def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.O
 
 def _schedule(config: RunConfig, optimiser: optim.Optimizer) -> lr_scheduler.LRScheduler:
     """Return the learning-rate schedule of a run, moved on after each epoch."""
-    span = config.schedule_span
     if config.schedule == "cosine":
-        return lr_scheduler.CosineAnnealingLR(optimiser, T_max=span)
-    if config.schedule == "step":
-        return lr_scheduler.StepLR(optimiser, step_size=max(1, span // 3), gamma=0.1)
+        return lr_scheduler.CosineAnnealingLR(optimiser, T_max=config.schedule_span)
     return lr_scheduler.ConstantLR(optimiser, factor=1.0)

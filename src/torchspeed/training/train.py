@@ -97,7 +97,6 @@ class _Trainer:
             model = DataParallel(model)  # on all GPUs; parts of each batch, in threads
         network = replace(run.network, model=model, loss=_training_loss(run.network, config))
         self.step = TrainingStep(network, self.state)
-        self.tested = replace(run.network, model=self.state.tested)
         validation = run.data.validation
         self.validates = validation is not None
         self.held_out = run.batches(run.data.test if validation is None else validation)
@@ -138,8 +137,8 @@ class _Trainer:
         return loop, record
 
     def _test(self) -> LoopResult:
-        self.tested.model.eval()
-        loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.tested))
+        self.run.network.model.eval()
+        loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.run.network))
         return self.run.sum_up(loop)
 
     def result(self) -> RunResult:
@@ -163,10 +162,10 @@ class _Trainer:
             raise TorchspeedError(
                 "the validation loss was finite after no epoch; give a smaller --rate"
             )
-        self.tested.model.load_state_dict(self.state.best)
+        self.run.network.model.load_state_dict(self.state.best)
         itself = self.run.config.model == LINEAR_MODEL
         others = {} if itself else {LINEAR_NAME: self._linear()}
-        return self.run.forecast_report(self.tested, self.state.best_epoch, others)
+        return self.run.forecast_report(self.run.network, self.state.best_epoch, others)
 
     def _linear(self) -> Network:
         """Train `LINEAR_MODEL` on the same windows by its own recipe; its best epoch is tested."""
