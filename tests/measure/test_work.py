@@ -11,7 +11,6 @@ from torchspeed.measure.work import (
     activation_bytes,
     activation_bytes_of_item,
     count,
-    count_flops,
     work_of,
 )
 from torchspeed.models.lstm import LSTM
@@ -69,20 +68,6 @@ def test_flux_cnn_by_hand() -> None:
     assert work.backward.flops == 3 * work.forward.flops
 
 
-@pytest.mark.parametrize("name", ["lenet5", "lstnet", "tpa_lstm"])
-def test_work_counted_from_shapes_is_that_of_a_pass(name: str) -> None:
-    workload = get_workload(name)
-    model = workload.create_model()
-    inputs = workload.example_inputs(5)
-    before = {key: value.clone() for key, value in model.state_dict().items()}
-    shape = inputs.shape[1:]
-    assert count_flops(model, 5, shape, with_gradient=False) == count(lambda: model(inputs)).flops
-    trained = count(lambda: model(inputs).sum().backward()).flops
-    # The formula of the CPU's LSTM kernel includes the gradient of the first state.
-    assert count_flops(model, 5, shape, with_gradient=True) == pytest.approx(trained, rel=0.02)
-    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
-
-
 @pytest.mark.parametrize("name", ["lenet5", "lstnet", "flux_cnn"])
 def test_activations_counted_from_shapes_are_those_that_autograd_keeps(name: str) -> None:
     workload = get_workload(name)
@@ -93,14 +78,9 @@ def test_activations_counted_from_shapes_are_those_that_autograd_keeps(name: str
     assert of_item * 5 == pytest.approx(activation_bytes(lambda: model(inputs), kept), rel=0.02)
 
 
-def test_work_that_shapes_do_not_decide_is_not_counted() -> None:
+def test_activations_that_shapes_do_not_decide_are_not_counted() -> None:
     class Decides(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return x @ x.T if x.sum() > 0 else x
 
-    class Quadratic(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            return x @ x.T
-
-    for model in (Decides(), Quadratic()):
-        assert count_flops(model, 5, (3,), with_gradient=False) is None
+    assert activation_bytes_of_item(Decides(), (3,)) == 0

@@ -57,7 +57,7 @@ def show_run(result: RunResult, console: Console) -> None:
     console.print(
         f"measured steps: {rank.steps}, {rank.items_per_s:,.0f} items/s"
         f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}"
-        f"{share}; {threads}; peak memory {memory}{_work(result)}",
+        f"{share}; {threads}; peak memory {memory}",
         highlight=False,
     )
     if result.world > 1 and rank.phases:
@@ -67,13 +67,6 @@ def show_run(result: RunResult, console: Console) -> None:
     _columns(result, console)
     if result.forecast is not None:
         show_forecast(result.forecast, console)
-
-
-def _work(result: RunResult) -> str:
-    if result.flops_per_step is None:
-        return ""
-    per_s = result.flops_per_step / result.config["batch_size"] * result.ranks[0].items_per_s
-    return f"; {result.flops_per_step / 1e9:.3g} GFLOP a step, {per_s / 1e9:.3g} GFLOP/s"
 
 
 def _phases(title: str, rank: RankTimes) -> Table:

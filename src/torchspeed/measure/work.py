@@ -55,38 +55,6 @@ def count(run: Callable[[], object]) -> Work:
     return Work(sum(operation.flops for operation in operations), len(operations))
 
 
-def count_flops(
-    model: nn.Module, batch: int, shape: Sequence[int], *, with_gradient: bool
-) -> int | None:
-    """Count the FLOPs of a forward pass, or of one with the gradient of the parameters.
-
-    Shapes of small batches pass through the model, because each further item costs the same.
-
-    Args:
-        model: on any device, in either mode.
-        batch: items of an input.
-        shape: of an item.
-        with_gradient: whether the backward pass belongs to it.
-
-    Returns:
-        None for a model that needs values, not only shapes, or whose work is not proportional to
-        the items.
-    """
-    state = _state_without_values(model)
-
-    def run(items: int) -> None:
-        output = functional_call(model, state, (torch.empty(items, *shape, device="meta"),))
-        if with_gradient:
-            output.sum().backward()
-
-    try:
-        with torch.set_grad_enabled(with_gradient):
-            two, three, four = (count(partial(run, items)).flops for items in (2, 3, 4))
-    except RuntimeError:
-        return None
-    return two + (batch - 2) * (three - two) if four - three == three - two else None
-
-
 def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
     """Return the bytes that autograd keeps for the backward pass of one item.
 

@@ -16,7 +16,6 @@ from torch.utils.data import Dataset
 from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
 from torchspeed.errors import TorchspeedError
-from torchspeed.measure.work import count_flops
 from torchspeed.training.baselines import baseline_forecasts
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.forecasts import ForecastReport, Values, forecast_accuracy
@@ -60,8 +59,6 @@ class RunContext:
     data: Data
     group: Group
     observer: Observer
-    flops_per_step: int | None
-    """As in `RunResult`."""
 
     @classmethod
     def prepared(
@@ -77,15 +74,13 @@ class RunContext:
             options = replace(options, items=items)
         config = replace(config, data_options=options)
         network, data = prepare(config, trains=trains)
-        # Counted of the plain model: a compiled one would be compiled for this alone.
-        model, shape = network.model.eval(), data.item_shape
-        in_main_memory = model if network.device.type == "cpu" else None
-        check_batch(config.batch_size, shape, in_main_memory, group.world, trains=trains)
+        # Before it is compiled: a compiled model would be compiled for this alone.
+        in_main_memory = network.model.eval() if network.device.type == "cpu" else None
+        check_batch(config.batch_size, data.item_shape, in_main_memory, group.world, trains=trains)
         check_workers(config.workers, group.world)
-        flops = count_flops(model, config.batch_size, shape, with_gradient=trains)
         if config.compile:
             network.model.compile()
-        return cls(config, network, data, group, observer, flops)
+        return cls(config, network, data, group, observer)
 
     def announce(self) -> None:
         """Tell the observer, in one line, what is about to run."""
@@ -227,7 +222,6 @@ class RunContext:
             peak_memory_bytes=_peak_memory(device),
             loss=loss,
             accuracy=accuracy,
-            flops_per_step=self.flops_per_step,
         )
 
 

@@ -131,9 +131,6 @@ class RunResult:
     """None for inference."""
     forecast: ForecastReport | None = None
     """None for images and random numbers."""
-    flops_per_step: int | None = None
-    """Of products and convolutions of a full batch on one rank; None where they cannot be
-    counted."""
 
     @property
     def items_per_s(self) -> float:
