@@ -346,32 +346,6 @@ def test_a_cpu_and_a_gpu_of_different_machines_are_compared(
         assert note in visitor.text(f"{section} .note")
 
 
-def test_how_much_faster_the_compiled_model_is(
-    publish: Callable[..., Site], visit: Callable[..., Visitor], root: Path
-) -> None:
-    def with_our_table(project: Project) -> None:
-        settings = json.loads((project.root / "asv.conf.json").read_text())
-        settings["tables"] = [str(root / "docs/models/implementations.json")]
-        (project.root / "asv.conf.json").write_text(json.dumps(settings))
-        project.publish()
-
-    visitor = visit(publish("tables", Plan(commits=2, steps=0), with_our_table).url)
-    page = visitor.go()
-    visitor.choose("table", "Implementations")
-    heads = page.locator("section:not([hidden]) table.list thead th").all_inner_texts()
-    assert heads[2:] == ["floor", "plain eager", "tuned eager", "plain compiled", "tuned compiled"]
-    [row] = [
-        row
-        for row in visitor.rows("section:not([hidden]) table.list")
-        if row[:2] == ["lenet5", "forward"]
-    ]
-    assert all(re.search(r"^[\d.]+ ms, [\d.]+x \[", cell) for cell in row[3:]), row
-    assert "on one thread of" in visitor.text("section:not([hidden])")
-    assert visitor.page.locator(".matrix").count() == 0
-    visitor.choose("table", "")
-    assert visitor.page.locator(".matrix").count() == 1
-
-
 def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
     publish: Callable[..., Site], visit: Callable[..., Visitor]
 ) -> None:

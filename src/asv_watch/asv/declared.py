@@ -88,8 +88,6 @@ class Declared(msgspec.Struct, frozen=True):
     """What rows and columns of the site's tables stand for."""
     about: tuple[str, ...] = ()
     """Sentences on how the project measures, for the page about the data."""
-    tables: tuple[Path, ...] = ()
-    """Files with tables that the first page of the site offers beside the newest values."""
     site_url: str = ""
     """Address where the site will be served."""
 

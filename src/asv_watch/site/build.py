@@ -24,7 +24,6 @@ from asv_watch.site.declared_files import (
     ComparedCases,
     read_case_comparisons,
     read_published,
-    read_tables,
 )
 from asv_watch.site.index import index_data
 from asv_watch.site.overview_data import overview_data
@@ -61,7 +60,6 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             generated=_now(),
             project=request.project,
             published=read_published(declared.published_values),
-            tables=read_tables(declared.tables),
             compared_cases=read_case_comparisons(declared.case_comparisons),
             about=(*declared.about, *declared.gate_exceptions()),
         )
@@ -96,7 +94,6 @@ def build_site(
     generated: int,
     project: dict[str, str],
     published: Sequence[Json] = (),
-    tables: Sequence[Json] = (),
     compared_cases: Sequence[ComparedCases] = (),
     about: Sequence[str] = (),
 ) -> None:
@@ -111,7 +108,6 @@ def build_site(
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
         published: Values from the literature, as ``docs/site-data.md`` lists them.
-        tables: Tables of the project.
         compared_cases: Interleaved measurements of cases that do the same in two ways.
         about: The project's sentences on how it measures.
     """
@@ -123,7 +119,7 @@ def build_site(
     table, main = case_table(contents), main_groups(contents)
     overview = overview_data(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
-    index |= {"overview": overview, "published": published, "tables": tables}
+    index |= {"overview": overview, "published": published}
     index["case_pairs"] = case_pairs(contents, table, compared_cases)
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))

@@ -1,4 +1,4 @@
-"""JSON files of a project that the site shows: values of others, tables and compared cases."""
+"""JSON files of a project that the site shows: values of others and compared cases."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ class PublishedValue(msgspec.Struct, frozen=True):
     """Hardware, title, date and address."""
     note: str
     """What differs from the work that is measured here."""
-
-
-class DeclaredTable(msgspec.Struct, frozen=True):
-    """A table that the project itself makes; other keys of its file are not shown."""
-
-    title: str
-    note: str
-    """A sentence about it: when, where and how it was made."""
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 class CasePair(msgspec.Struct, frozen=True):
@@ -86,19 +76,6 @@ def read_published(file: Path | None) -> Any:
     return msgspec.to_builtins(values)
 
 
-def read_tables(files: tuple[Path, ...]) -> Any:
-    """Read the tables that the project names (key ``tables`` of asv.conf.json).
-
-    Raises:
-        WatchError: a file cannot be read, or is no table.
-    """
-    tables = [_read(file, DeclaredTable, "tables", "a table") for file in files]
-    for file, table in zip(files, tables, strict=True):
-        if any(len(row) != len(table.head) for row in table.rows):
-            raise WatchError(f"{file}: every row must have as many cells as head")
-    return msgspec.to_builtins(tables)
-
-
 def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
     """Read comparisons of cases with each other (key ``case_comparisons`` of asv.conf.json).
 
@@ -106,14 +83,14 @@ def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
         WatchError: a file cannot be read, or holds something else.
     """
     what = "a comparison of cases"
-    tables = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
-    for file, compared in zip(files, tables, strict=True):
+    comparisons = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
+    for file, compared in zip(files, comparisons, strict=True):
         for pair in compared.pairs:
             try:
                 pair.ratio  # noqa: B018 - damage is named here
             except ValueError as error:
                 raise WatchError(f"{file}: {error}") from error
-    return tables
+    return comparisons
 
 
 def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:

@@ -23,7 +23,6 @@ from torchspeed.measure.operations import Operation, Product, record
 from torchspeed.measure.passes import Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, parameter_bytes
-from torchspeed.models import Implementation
 
 FLOOR_MODES = ("eager", "compiled")
 
@@ -123,15 +122,13 @@ def against_floors(
         before = after
 
 
-def pass_works(
-    workload: str, batch: int | None = None, implementation: Implementation = "tuned"
-) -> tuple[PassWork, PassWork]:
+def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
     """Return the work of the forward and the backward pass of a workload, recorded on the CPU.
 
     Raises:
-        ValueError: no such workload or implementation, or a batch below 1.
+        ValueError: no such workload, or a batch below 1.
     """
-    passes = CountablePasses(workload, batch, implementation)
+    passes = CountablePasses(workload, batch)
     resident = parameter_bytes(passes.model) + passes.inputs.nbytes
     return (
         PassWork(record(passes.forward), resident + passes.forward().nbytes),

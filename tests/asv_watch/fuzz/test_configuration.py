@@ -75,7 +75,6 @@ CONFIGURATION: dict[str, Any] = {
     "facts_script": "facts.py",
     "profiler": "profiler.py",
     "published_values": "published.json",
-    "tables": ["table.json"],
     "case_comparisons": ["compared.json"],
     "about": ["A sentence."],
     "site_url": "https://example.org",

@@ -28,7 +28,6 @@ from asv_watch.records.measurements import MeasuredCase
 from asv_watch.site.declared_files import (
     read_case_comparisons,
     read_published,
-    read_tables,
 )
 from asv_watch.statistics.change_points import find_all_steps
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
@@ -136,7 +135,6 @@ def test_the_lock(content: bytes, held: bool) -> None:
 
 
 PUBLISHED = [{"case": "s.time_it", "value": 1.0, "unit": "s", "source": "a", "note": "b"}]
-TABLE = {"title": "t", "note": "n", "head": ["a", "b"], "rows": [["1", "2"]], "other": 1}
 COMPARED_CASES = {
     "machine": "desk",
     "conditions": "numpy 2.4.0",
@@ -147,14 +145,12 @@ COMPARED_CASES = {
 @fuzz
 @given(
     published=damaged(json.dumps(PUBLISHED).encode()),
-    table=damaged(json.dumps(TABLE).encode()),
     compared=damaged(json.dumps(COMPARED_CASES).encode()),
 )
 @pytest.mark.fault("random damage", tried="files kept for the next run, published values")
-def test_files_that_a_project_names(published: bytes, table: bytes, compared: bytes) -> None:
+def test_files_that_a_project_names(published: bytes, compared: bytes) -> None:
     readers = (
         (published, read_published),
-        (table, lambda file: read_tables((file,))),
         (compared, lambda file: read_case_comparisons((file,))),
     )
     with new_folder() as folder, no_hang():

@@ -80,7 +80,6 @@ class Project:
                 "site": "",
             },
             published=tuple(site_rows()),
-            tables=[{"title": "Sizes", "note": "In rows.", "head": ["of"], "rows": [["one"]]}],
             compared_cases=[ComparedCases("ci-2core", "torch 2.15.0", ())],
         )
 

@@ -76,7 +76,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],
-        "DeclaredTable": index["tables"],
         "ComparedCases": index["case_pairs"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],

@@ -226,14 +226,6 @@ interface ComparedCases {
   pairs: PairRow[];
 }
 
-/** A table that the project brings along, with what a reader has to know of it. */
-interface DeclaredTable {
-  title: string;
-  note: string;
-  head: string[];
-  rows: string[][];
-}
-
 /** What the newest measured commits changed. */
 interface OverviewCommits {
   count: number;
@@ -294,7 +286,6 @@ interface Index {
   newest_runs: NewestRun[];
   events: HistoryEvent[];
   published: PublishedValue[];
-  tables: DeclaredTable[];
   case_pairs: ComparedCases[];
   /** Releases that were compared interleaved, oldest first. */
   releases: string[];

@@ -3,14 +3,11 @@
 import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { el, nodesOf } from "../../page/elements.js";
-import { groupField, selectField } from "../../page/fields.js";
+import { groupField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
-import { columnOf, drawTable } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
 import { drawMatrix, firstRun } from "./matrix.js";
 import { matrixSheet } from "./rows.js";
-
-/** @import { Choice } from "../../page/fields.js" */
 
 /** @param {NewestRun} run */
 function outcomeOf({ m, e, ran, failed }) {
@@ -60,16 +57,6 @@ function elsewhere(setup) {
   );
 }
 
-/** A table that the project brings along. @param {DeclaredTable} table */
-const drawDeclared = ({ title, note, head, rows }) => [
-  el("p", { class: "note" }, note),
-  drawTable(
-    title,
-    head.map((text, i) => columnOf(text, (/** @type {string[]} */ row) => row[i], { wrap: true })),
-    rows,
-  ),
-];
-
 /** @type {View} */
 export const overviewView = {
   title: "Overview",
@@ -77,32 +64,18 @@ export const overviewView = {
   mount(app) {
     const { index } = getModel();
     const group = groupField();
-    const tables = selectField("table", "Table", {
-      options: () => [
-        ["", "newest values"],
-        ...index.tables.map((table) => /** @type {Choice} */ ([table.title, table.title])),
-      ],
-    });
     const values = el("div", {});
     const note = el("p", { class: "note newest" });
     const banner = el("div", {});
     const title = el("h2", {}, "Newest values");
     app.replaceChildren(
-      el("div", { class: "head" }, title, el("div", { class: "fields" }, tables.node, group.node)),
+      el("div", { class: "head" }, title, el("div", { class: "fields" }, group.node)),
       note,
       banner,
       values,
     );
     return (state) => {
       group.show(state);
-      tables.show(state);
-      const table = index.tables.find((declared) => declared.title === firstParam(state, "table"));
-      group.node.hidden = Boolean(table);
-      if (table) {
-        title.replaceChildren(table.title);
-        values.replaceChildren(...drawDeclared(table));
-        return { name: "table", title: table.title, sheet: () => table };
-      }
       const setup = getModel().setup(state);
       note.replaceChildren(...nodesOf(lead(setup)));
       banner.replaceChildren(...nodesOf([elsewhere(setup)]));
