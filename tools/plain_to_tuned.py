@@ -1,29 +1,32 @@
 """Measures what each tuned model gains over the plain one, for the site's view Compare.
 
-``python -m tools.plain_to_tuned MACHINE [MODEL...]`` interleaves both implementations of the named
-models, or of all that have two, on one thread of the CPU, as their suites run them. As in any
-comparison, each round is a new process, because the layout of memory differs from one to another.
-The numbers of every round are stored in docs/models/plain_to_tuned.json (key ``case_comparisons``
-of asv.conf.json); ratios and intervals are asv-watch's. MACHINE is asv's name of this machine.
+``python -m tools.plain_to_tuned MACHINE [MODEL...]`` compares the named models, or all that have
+both implementations, on one thread of the CPU, with the torch that is installed. The engine
+measures them as it does two versions: the plain case before, the tuned one after, interleaved
+until the ratio is known. The numbers of every round are stored in docs/models/plain_to_tuned.json
+(key ``case_comparisons`` of asv.conf.json). MACHINE is asv's name of this machine.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
+import dataclasses
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from importlib import metadata
+from itertools import product
 from pathlib import Path
-from typing import Any
 
-import torch
+import msgspec
 
-from asv_watch.statistics.ratio import faster_half
+from asv_watch.asv.selection import Selection
+from asv_watch.asv.settings import read_configuration
+from asv_watch.engine.cases import choose_cases, list_benchmarks_in
+from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
+from asv_watch.engine.sides import Side
+from asv_watch.files import write_whole
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.site.declared_files import CasePair, ComparedCases, read_case_comparisons
 from benchmarks._cases import SMALL_CNNS, TIME_SERIES
-from torchspeed.files import write_whole
-from torchspeed.measure.formulations import measure
-from torchspeed.measure.processes import keep_memory
 from torchspeed.models import has_tuned
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,62 +37,51 @@ TUNED_SUITES = {
 }
 """Maps a model to the suite of its tuned implementation."""
 MODELS = [model for model in TUNED_SUITES if has_tuned(model)]
-PASSES = ("forward", "backward")
-ROUNDS = 8
-SAMPLES = 3
-"""Samples of plain, tuned, tuned, plain in a round."""
 
 
-def case_name(suite: str, pass_name: str, model: str) -> str:
-    """Return asv's name of a case."""
-    return f"{suite}.time_{pass_name}({model!r}, 'cpu')"
+def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling = DEFAULT) -> None:
+    """Measure models, and write the file anew after each case; other cases of the machine stay."""
+    configuration = read_configuration(ROOT)
+    here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
+    plain = Side("plain", ROOT / "src", here, ROOT / "benchmarks")
+    declared = configuration.declared
+    listed = {
+        case.name: case
+        for case in choose_cases(
+            list_benchmarks_in(plain, declared), Selection(), declared, "time"
+        )
+    }
+    tuned_names = {
+        f"plain.PlainModels.{case}": f"{TUNED_SUITES[model]}.{case}"
+        for model, name in product(models, ("forward", "backward"))
+        for case in (f"time_{name}({model!r}, 'cpu')",)
+    }
+    other_cases = {
+        listed[name].identity: listed[tuned].identity for name, tuned in tuned_names.items()
+    }
+    tuned = dataclasses.replace(plain, name="tuned", other_cases=other_cases)
+    conditions = f"torch {metadata.version('torch')}"
+
+    def keep(result: MeasuredCase) -> None:
+        if result.failed or result.skipped:
+            sys.exit(f"{result.case}: {result.failed or result.skipped}")
+        after = msgspec.structs.replace(result, case=tuned_names[result.case])
+        store(data, machine, conditions, CasePair(result.case, after))
+
+    measure_cases((plain, tuned), [listed[name] for name in tuned_names], keep, sampling)
 
 
-def measure_round(model: str) -> dict[str, list[float]]:
-    """Return the seconds of a call, plain and tuned, by pass: one round, in this process."""
-    keep_memory()
-    torch.set_num_threads(1)
-    found = {}
-    for name in PASSES:
-        sides = measure(model, "cpu", name, None, SAMPLES).T.tolist()
-        halves = (faster_half(side, lambda seconds: seconds) for side in sides)
-        found[name] = [sum(half) / len(half) for half in halves]
-    return found
-
-
-def measure_model(model: str, rounds: int = ROUNDS) -> Iterator[dict[str, Any]]:
-    """Yield both passes of a model as the site reads them, each round from a new process."""
-    command = [sys.executable, "-m", "tools.plain_to_tuned", "--round", model]
-    found = [
-        json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
-        for _ in range(rounds)
-    ]
-    for name in PASSES:
-        yield {
-            "before": case_name("plain.PlainModels", name, model),
-            "after": {
-                "case": case_name(TUNED_SUITES[model], name, model),
-                "at": int(time.time()),
-                "rounds": [of_round[name] for of_round in found],
-            },
-        }
-
-
-def measure_all(machine: str, models: Sequence[str], data: Path, rounds: int = ROUNDS) -> None:
-    """Measure models and write the file anew after each; other models of the machine stay."""
-    kept = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
-    pairs = kept["pairs"] if kept.get("machine") == machine else []
-    for model in models:
-        new = list(measure_model(model, rounds))
-        cases = {pair["after"]["case"] for pair in new}
-        pairs = [pair for pair in pairs if pair["after"]["case"] not in cases] + new
-        content = {"machine": machine, "conditions": f"torch {torch.__version__}", "pairs": pairs}
-        write_whole(data, f"{json.dumps(content, indent=1)}\n".encode())
-        print(f"{model}: stored", flush=True)
+def store(data: Path, machine: str, conditions: str, pair: CasePair) -> None:
+    """Put a pair into the file; other pairs of the machine stay, those of another one do not."""
+    kept = read_case_comparisons((data,)) if data.exists() else []
+    pairs = kept[0].pairs if kept and kept[0].machine == machine else ()
+    others = [other for other in pairs if other.before != pair.before]
+    compared = ComparedCases(machine, conditions, (*others, pair))
+    write_whole(data, msgspec.json.format(msgspec.json.encode(compared), indent=1) + b"\n")
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure one round, or all rounds of the named models."""
+    """Read the command line."""
     if not arguments:
         sys.exit("name this machine, as asv does: python -m tools.plain_to_tuned MACHINE")
     machine, *models = arguments
@@ -97,10 +89,7 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit(
             f"no model with two implementations: {', '.join(unknown)}; name {', '.join(MODELS)}"
         )
-    if machine == "--round":
-        print(json.dumps(measure_round(*models)))
-    else:
-        measure_all(machine, models or MODELS, DATA)
+    measure(machine, models or MODELS, DATA)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,41 @@
-"""What tuned models gain: each round is a process, and the site reads what is stored."""
+"""What tuned models gain is measured by the engine, and the site reads what is stored."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from asv_watch.site.declared_files import read_case_comparisons
-from tools.plain_to_tuned import measure_all
+import msgspec
+
+from asv_watch.engine.rounds import Sampling
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.site.declared_files import CasePair, read_case_comparisons
+from tools.plain_to_tuned import measure, store
 
 
-def test_the_rounds_of_a_model_are_stored_beside_those_of_others(tmp_path: Path) -> None:
+def test_both_implementations_of_a_model_are_compared(tmp_path: Path) -> None:
     data = tmp_path / "gains.json"
-    measure_all("here", ["lstnet"], data, rounds=2)
-    measure_all("here", ["tpa_lstm"], data, rounds=2)
+    other = CasePair("plain.a", MeasuredCase("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
+    store(data, "here", "torch 2.15.0", other)
+    measure("here", ["lstnet"], data, Sampling(most_rounds=5))
     [stored] = read_case_comparisons((data,))
     assert stored.machine == "here"
     assert stored.conditions.startswith("torch 2.")
-    assert [(pair.before, pair.after.case) for pair in stored.pairs] == [
-        (f"plain.PlainModels.time_{name}('{model}', 'cpu')",
-         f"time_series.TimeSeries.time_{name}('{model}', 'cpu')")
-        for model in ("lstnet", "tpa_lstm")
+    assert stored.pairs[0] == other
+    assert {(pair.before, pair.after.case) for pair in stored.pairs[1:]} == {
+        (f"plain.PlainModels.time_{name}('lstnet', 'cpu')",
+         f"time_series.TimeSeries.time_{name}('lstnet', 'cpu')")
         for name in ("forward", "backward")
-    ]  # fmt: skip
-    for pair in stored.pairs:
-        rounds = pair.after.numbers(0, 1)
-        assert len(rounds) == 2
-        assert all(0 < tuned < 2 * plain < 1 for plain, tuned in rounds)
-    measure_all("elsewhere", ["tpa_lstm"], data, rounds=2)
-    [stored] = read_case_comparisons((data,))
-    assert len(stored.pairs) == 2, "one machine's ratios are no other's"
+    }  # fmt: skip
+    for pair in stored.pairs[1:]:
+        assert len(pair.after.rounds) >= 5
+        assert pair.ratio.ratio < 0.9
+
+
+def test_a_case_is_replaced_and_one_machines_ratios_are_no_others(tmp_path: Path) -> None:
+    data = tmp_path / "gains.json"
+    pair = CasePair("plain.a", MeasuredCase("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
+    again = msgspec.structs.replace(pair, after=msgspec.structs.replace(pair.after, at=2))
+    for machine, stored_pair in (("here", pair), ("here", again), ("elsewhere", pair)):
+        store(data, machine, "torch 2.15.0", stored_pair)
+        [stored] = read_case_comparisons((data,))
+        assert (stored.machine, stored.pairs) == (machine, (stored_pair,))

@@ -175,7 +175,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._timeout = self.side.environment.declared.import_timeout
         self._until = math.inf  # the case's timeout begins once its suite is imported
-        request = {"case": case.identity, "process": process, "seed": self._seed}
+        measured = self.side.other_cases.get(case.identity, case.identity)
+        request = {"case": measured, "process": process, "seed": self._seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
     def wait_until_ready(self) -> dict[str, Any]:

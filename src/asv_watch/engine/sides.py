@@ -7,7 +7,8 @@ import hashlib
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from asv_watch.asv.packages import build_package, describe_interpreter
@@ -39,6 +40,9 @@ class Side:
     planted: float = 0.0
     """Share of its time by which every sample of the side after is slowed down, to test whether
     that is detected."""
+    other_cases: Mapping[str, str] = field(default_factory=dict)
+    """Maps identities of cases to those that this side measures in their place: so two cases that
+    do the same are compared as two versions are."""
 
     @property
     def python(self) -> Path:
