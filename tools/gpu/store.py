@@ -7,29 +7,24 @@ measured them; cases that were interleaved between commits become a comparison.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import math
-import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import asv.environment
 import msgspec
-from asv.results import Results
-from asv.runner import BenchmarkResult
 
+from asv_watch.asv.result_store import ResultStore, store_machine
 from asv_watch.asv.selection import case_name, cases_of
-from asv_watch.files import write_whole
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.runs import run_of
 from asv_watch.records import suite_lists
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git
-from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
-from asv_watch.records.side_files import OUTCOMES, RECORDS
 from asv_watch.statistics.ratio import ESTIMATE
 from tools.gpu.prepare import ROOT, Prepared
 
@@ -71,65 +66,64 @@ class Store:
     """The stored results of one machine, made from the lines of sessions."""
 
     def __init__(self, results: Path, prepared: Prepared, machine: str, lines: Lines) -> None:
-        self._results, self._prepared = results, prepared
-        self._machine, self._lines = machine, lines
+        self._results, self._prepared, self._machine = results, prepared, machine
         self._identity = lines.of_kind("machine")[0]
         self._facts = {name: self._identity["machine"][name] for name in _FACTS}
-        facts = self._identity["environment"]
-        self._requirements = {name: facts[f"package {name}"].partition("+")[0] for name in _PINNED}
+        facts, python = self._identity["environment"], self._identity["python"]
+        requirements = {name: facts[f"package {name}"].partition("+")[0] for name in _PINNED}
+        tagged = {("nobuild", name): value for name, value in prepared.variables.items()}
+        name = asv.environment.get_env_name("virtualenv", python, requirements, tagged)
+        self._environment = EnvironmentSpec(
+            requirements, name, Path(), prepared.variables, python=python
+        )
+        measured, unmeasured = lines.measured(), lines.unmeasured()
+        self._cases = {
+            case: _case(case, measured.get(case, []), unmeasured.get(case, {}), prepared.commits)
+            for case in {*measured, *unmeasured}
+        }
 
     def store(self) -> None:
         """Store everything."""
-        folder = self._results / self._machine
-        folder.mkdir(parents=True, exist_ok=True)
-        machine = {"machine": self._machine, **self._facts, "version": 1}
-        text = json.dumps(machine, indent=4, sort_keys=True)
-        write_whole(folder / "machine.json", text.encode())
+        store_machine(self._results, self._machine, self._facts)
         suites_at = int(ask_git(ROOT, "log", "-1", "--format=%ct", self._prepared.newest))
         listed = {entry["name"]: entry for entry in self._prepared.benchmarks}
         suite_lists.store_list(self._results, self._machine, listed, suites_at)
-        for commit in self._prepared.commits:
-            self._store_values(commit)
+        for index, commit in enumerate(self._prepared.commits):
+            self._store_values(index, commit)
         if len(self._prepared.commits) > 1:
             self._store_comparison()
 
-    def _store_values(self, commit: str) -> None:
-        python, variables = self._identity["python"], self._prepared.variables
-        tagged = {("nobuild", name): value for name, value in variables.items()}
-        name = asv.environment.get_env_name("virtualenv", python, self._requirements, tagged)
-        params = {"machine": self._machine, **self._facts, "python": python, **self._requirements}
-        date = 1000 * int(ask_git(ROOT, "log", "-1", "--format=%ct", commit))
-        results = Results(params, self._requirements, commit, date, python, name, dict(variables))
-        measured, unmeasured = self._lines.measured(), self._lines.unmeasured()
-        outcomes = []
-        for benchmark in self._prepared.benchmarks:
-            names = [case_name(benchmark, params) for params in cases_of(benchmark)]
-            rounds = [
-                [line for line in measured.get(case, []) if commit in line["numbers"]]
-                for case in names
-            ]
-            if any(rounds):
-                _add(results, benchmark, rounds, commit)
-            for case, lines in zip(names, rounds, strict=True):
-                reason = unmeasured.get(case, {}).get(commit)
-                if lines:
-                    outcomes.append(_outcome(case, "ok", "", lines))
-                elif reason is not None:
-                    kind = "skipped" if "skipped" in reason else "failed"
-                    outcomes.append(_outcome(case, kind, reason[kind], [reason]))
-        if outcomes:
-            results.save(str(self._results))
-            side_file = Path(self._results, results._filename)
-            append_lines(side_file.with_suffix(OUTCOMES), outcomes)
-            kept = ("machine", "environment", "details", "before")
-            record = {key: self._identity[key] for key in kept}
-            at = int(self._identity["at"])
-            append_lines(side_file.with_suffix(RECORDS), [{"at": at, **record}])
+    def _store_values(self, index: int, commit: str) -> None:
+        cases = {
+            name: case
+            for name, case in self._cases.items()
+            if case.numbers(index) or index in case.skipped | case.failed
+        }
+        if not cases:
+            return
+        date = int(ask_git(ROOT, "log", "-1", "--format=%at", commit))
+        store = ResultStore(
+            self._results,
+            self._machine,
+            (commit, date),
+            self._environment,
+            self._environment.python,
+            self._facts,
+        )
+        kept = ("machine", "environment", "details", "before")
+        record = {key: self._identity[key] for key in kept}
+        store.record({"at": int(self._identity["at"]), **record})
+        for listed in self._prepared.benchmarks:
+            benchmark = listed | {"version": _sampled_version(listed)}
+            for number, params in enumerate(cases_of(benchmark)):
+                name = case_name(benchmark, params)
+                if name in cases:
+                    store.add(benchmark, number, name, run_of(cases[name], index))
 
     def _store_comparison(self) -> None:
-        commits = self._prepared.commits
         versions = tuple(
-            Version(commit, self._requirements, self._identity["python"]) for commit in commits
+            Version(commit, dict(self._environment.requirements), self._environment.python)
+            for commit in self._prepared.commits
         )
         header = Measurement(
             kind="compare",
@@ -139,65 +133,48 @@ class Store:
             recipe={"estimate": ESTIMATE, "processes": "all cases one after the other in one"},
         )
         writer = MeasurementWriter(self._results, header)  # writes nothing before its first case
-        unmeasured = self._lines.unmeasured()
-        for case, lines in self._lines.measured().items():
-            reasons = unmeasured.get(case, {})
-            if sum(len(line["numbers"]) > 1 for line in lines) < _FEWEST_ROUNDS:
-                continue  # no ratio: the result files have the values
-            columns = {
-                clock: tuple(
-                    tuple(line["numbers"].get(commit, {}).get(clock) for commit in commits)
-                    for line in lines
-                )
-                for clock in ("value", "cpu")
-            }
-            given = {index: reasons.get(commit, {}) for index, commit in enumerate(commits)}
-            writer.add(
-                MeasuredCase(
-                    case=case,
-                    at=int(lines[-1]["at"]),
-                    unit=lines[-1]["unit"],
-                    rounds=columns["value"],
-                    cpu=columns["cpu"] if any(map(any, columns["cpu"])) else (),
-                    exact=lines[-1]["exact"],
-                    skipped={n: r["skipped"] for n, r in given.items() if "skipped" in r},
-                    failed={n: r["failed"] for n, r in given.items() if "failed" in r},
-                )
-            )
+        for case in self._cases.values():
+            rounds = [[n for n in numbers if n is not None] for numbers in case.rounds]
+            if sum(len(numbers) > 1 for numbers in rounds) >= _FEWEST_ROUNDS:
+                writer.add(case)  # with fewer there is no ratio: the result files have the values
 
 
-def _add(
-    results: Any, benchmark: dict[str, Any], rounds: list[list[dict[str, Any]]], commit: str
-) -> None:
-    """Add the rounds of all cases of a benchmark to asv's results."""
-    timed = benchmark["type"] == "time"
-    values: list[Any] = [math.nan] * len(rounds)
-    samples: list[Any] = [None] * len(rounds)
-    for index, lines in enumerate(rounds):
-        numbers = [line["numbers"][commit]["value"] for line in lines]
-        if numbers:
-            values[index] = statistics.median(numbers) if timed else numbers[-1]
-            samples[index] = numbers if timed else None
-    started_at = min(line["at"] for lines in rounds for line in lines)
-    version = _sampled_in_rounds(benchmark["version"]) if timed else benchmark["version"]
-    results.add_result(
-        benchmark | {"version": version},
-        BenchmarkResult(values, samples, [None] * len(rounds), 0, "", None),
-        started_at=datetime.datetime.fromtimestamp(started_at, datetime.UTC),
-        record_samples=True,
+def _case(
+    case: str,
+    lines: Sequence[dict[str, Any]],
+    reasons: Mapping[str, dict[str, Any]],
+    commits: Sequence[str],
+) -> MeasuredCase:
+    """Return what sessions measured of a case, and why a commit has no value."""
+    columns = {
+        clock: tuple(
+            tuple(line["numbers"].get(commit, {}).get(clock) for commit in commits)
+            for line in lines
+        )
+        for clock in ("value", "cpu")
+    }
+    measured = {commit for line in lines for commit in line["numbers"]}
+    given = {n: reasons.get(c, {}) for n, c in enumerate(commits) if c not in measured}
+    newest = (lines or list(reasons.values()))[-1]
+    return MeasuredCase(
+        case=case,
+        at=int(newest["at"]),
+        unit=newest.get("unit", "seconds"),
+        rounds=columns["value"],
+        cpu=columns["cpu"] if any(map(any, columns["cpu"])) else (),
+        exact=newest.get("exact", False),
+        skipped={n: r["skipped"] for n, r in given.items() if "skipped" in r},
+        failed={n: r["failed"] for n, r in given.items() if "failed" in r},
     )
 
 
-def _sampled_in_rounds(version: str) -> str:
-    """Return the version of a suite with the number of rounds and samples that a session took."""
-    code, recipe, *others = version.split("; ")
+def _sampled_version(benchmark: Mapping[str, Any]) -> str:
+    """Return the version of a benchmark; a time has the recipe of a session in it."""
+    if benchmark["type"] != "time":
+        return str(benchmark["version"])
+    code, recipe, *others = benchmark["version"].split("; ")
     words = [word for word in recipe.split() if not word.startswith(("rounds=", "repeat="))]
     return "; ".join([code, " ".join(words), "sampled in a session", *others])
-
-
-def _outcome(case: str, outcome: str, reason: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    at, rounds = int(lines[-1]["at"]), len(lines) if outcome == "ok" else 0
-    return {"case": case, "outcome": outcome, "reason": reason, "at": at, "rounds": rounds}
 
 
 def main(arguments: Sequence[str]) -> None:

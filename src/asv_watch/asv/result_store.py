@@ -44,6 +44,8 @@ class CaseRun:
     """One case as it is stored."""
 
     outcome: Outcome
+    at: int
+    """When it was finished, seconds since the epoch."""
     value: float | None = None
     """In the unit of its benchmark; ``None`` if it was skipped or failed."""
     rounds: tuple[float, ...] = ()
@@ -63,6 +65,7 @@ class ResultStore:
         commit: tuple[str, int],
         spec: EnvironmentSpec,
         python: str,
+        facts: Mapping[str, str] | None = None,
     ) -> None:
         """Read what is stored; a damaged file is set aside.
 
@@ -72,6 +75,7 @@ class ResultStore:
             commit: full hash, and date of the author in seconds since the epoch.
             spec: the environment.
             python: its release of Python.
+            facts: what asv keeps of the machine; by default of this one.
         """
         self._results, self._machine = results, machine
         self.path = results / get_filename(machine, commit[0], spec.name)
@@ -82,7 +86,12 @@ class ResultStore:
             "commit_hash": commit[0],
             "env_name": spec.name,
             "date": commit[1] * 1000,
-            "params": {"machine": machine, **describe(), "python": python, **requirements},
+            "params": {
+                "machine": machine,
+                **(facts or describe()),
+                "python": python,
+                **requirements,
+            },
             "python": python,
             "requirements": requirements,
             "env_vars": dict(spec.variables),
@@ -162,10 +171,10 @@ class ResultStore:
             cells["samples"] = list(run.rounds)
         for column, value in cells.items():
             row[column][index] = value
-        row["started_at"] = int(time.time() * 1000)
+        row["started_at"] = 1000 * run.at
         self._rows[benchmark["name"]] = row
         self._save()
-        report = Report(name, run.outcome, run.reason, at=int(time.time()), rounds=len(run.rounds))
+        report = Report(name, run.outcome, run.reason, at=run.at, rounds=len(run.rounds))
         self._append(OUTCOMES, report)
 
     def skip(self, name: str, reason: str) -> bool:
@@ -213,10 +222,11 @@ def _written(row: Mapping[str, Any]) -> list[Any]:
     return cells
 
 
-def store_machine(results: Path, machine: str) -> None:
-    """Describe this machine as asv does, in its folder of results."""
+def store_machine(results: Path, machine: str, facts: Mapping[str, str] | None = None) -> None:
+    """Describe this machine, or one of these facts, as asv does, in its folder of results."""
     path = results / machine / "machine.json"
-    text = json.dumps({"machine": machine, **describe(), "version": 1}, indent=4, sort_keys=True)
+    content = {"machine": machine, **(facts or describe()), "version": 1}
+    text = json.dumps(content, indent=4, sort_keys=True)
     if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != text:
         make_folder(path.parent)
         write_whole(path, text.encode())

@@ -110,7 +110,7 @@ def store_compared(
                 continue
             entry = entries[case.benchmark]
             if not is_finite_number(store.value(entry, case.index)):
-                store.add(entry, case.index, case.name, _run_of(result, index))
+                store.add(entry, case.index, case.name, run_of(result, index))
 
 
 def _measure(
@@ -127,7 +127,7 @@ def _measure(
 
     def keep(result: MeasuredCase) -> None:
         case = by_name[result.case]
-        run = _run_of(result, 0)
+        run = run_of(result, 0)
         store.add(entries[case.benchmark], case.index, case.name, run)
         outcomes[case.name] = run.outcome, run.reason
 
@@ -142,15 +142,16 @@ def _measure(
     unfinished.forget()
 
 
-def _run_of(result: MeasuredCase, index: int) -> CaseRun:
+def run_of(result: MeasuredCase, index: int) -> CaseRun:
     """Return the measurements of one version in their stored form."""
     if index in result.skipped:
-        return CaseRun(Outcome.SKIPPED, reason=result.skipped[index])
+        return CaseRun(Outcome.SKIPPED, result.at, reason=result.skipped[index])
     if index in result.failed:
         late = index in result.late
-        return CaseRun(Outcome.TIMED_OUT if late else Outcome.FAILED, reason=result.failed[index])
+        outcome = Outcome.TIMED_OUT if late else Outcome.FAILED
+        return CaseRun(outcome, result.at, reason=result.failed[index])
     numbers = tuple(number for (number,) in result.numbers(index))
-    return CaseRun(Outcome.OK, result.value(index), numbers)
+    return CaseRun(Outcome.OK, result.at, result.value(index), numbers)
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> Benchmarks:
