@@ -153,7 +153,7 @@ def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     ("arguments", "message"),
     [
         (["phases", "-m", "lenet5", "-d", "digits"], "phases has its own model and data"),
-        (["workers", "--devices", "2"], "workers is of one device; leave out --devices"),
+        (["workers", "--devices", "2"], "workers runs on one device; leave out --devices"),
     ],
 )
 def test_options_of_other_figures_are_refused(

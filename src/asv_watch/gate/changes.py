@@ -27,7 +27,7 @@ class Changed:
     identifiers: frozenset[str]
     """Names of the functions, in any language; for a special method the name of its class."""
     names: frozenset[str]
-    """The same with the names of files, and of the folders of those that are not Python."""
+    """The same names, with those of files, and of the folders of those that are not Python."""
     is_traceable: bool
     """Whether a profile of Python functions sees every change."""
 

@@ -66,7 +66,7 @@ def gate_comment(
             raise WatchError(f"{result_file} names no pull request; use gate --pull-request")
         if result.head != head:
             raise WatchError(
-                f"{result_file} is of commit {result.head}, but {head or 'no commit'} was "
+                f"{result_file} is about commit {result.head}, but {head or 'no commit'} was "
                 "measured; nothing was written"
             )
     pull = github.pull_request(result.pull_request if result else pull_request)

@@ -38,7 +38,7 @@ class Order(Protocol):
 
 
 class InOrder:
-    """Cases in a given order, so many at first."""
+    """Cases in a given order, with the size of the first group."""
 
     def __init__(self, cases: Sequence[MeasurableCase], first: int = FIRST_TOGETHER) -> None:
         """Keep them."""
@@ -197,5 +197,5 @@ def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
 
 
 def _exactly(rounds: int) -> Sampling:
-    """Return a sampling that ends with so many rounds, whatever they show."""
+    """Return a sampling that ends after this number of rounds, whatever they show."""
     return Sampling(rounds, rounds, half_width=0.0, doubtful_from=math.inf, share_of_difference=0)

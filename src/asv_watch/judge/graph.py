@@ -53,7 +53,7 @@ OF_ITSELF = frozenset({"null", "planted"})
 """Kinds of comparisons of a version with itself."""
 BETWEEN_SITTINGS: dict[Kind, float] = {"time": 0.005, "memory": 0.0135}
 """Default variation of a ratio from one sitting to another, until a machine has shown its own. The
-closed ways of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
+cycles of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
 
 
 class VersionNode(NamedTuple):
@@ -218,7 +218,7 @@ class CaseGraph:
 
     @property
     def closed_ways(self) -> int:
-        """Number of independent ways that lead back to where they began."""
+        """Number of independent cycles of the graph."""
         return self._graph.closed_ways
 
 

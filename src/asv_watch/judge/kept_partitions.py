@@ -45,7 +45,7 @@ def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
 
 
 def _digest(packed: bytes) -> bytes:
-    """Return what begins the file: it depends on its content, on the code and on numpy."""
+    """Return the first bytes of the file: a digest of its content, the code and numpy."""
     sources = np.__version__, inspect.getsource(noise), inspect.getsource(partition)
     digest = hashlib.blake2b("\n".join(sources).encode(), digest_size=_DIGEST_BYTES)
     digest.update(packed)

@@ -40,7 +40,7 @@ def index_data(
     generated: int,
     project: dict[str, str],
 ) -> Json:
-    """Everything about a history but the values themselves."""
+    """Return everything about a history but the values themselves."""
     history = contents.history
     environments = sorted(history.environments.values(), key=order_of_release)
     labels = names.environment_labels(environments)
@@ -271,7 +271,7 @@ def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:
 
 
 def _reason(run: Run) -> str:
-    """Return one line of a message: for a failure that of its exception."""
+    """Return one line of a message; for a failure, the line of its exception."""
     if run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
         return names.exception_line(run.reason)
     return run.reason

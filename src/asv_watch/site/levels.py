@@ -19,7 +19,7 @@ from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
 
 _MOST_TICKS = 4
-"""Most lines of a chart: a phone has room for so many."""
+"""Largest number of grid lines: a phone has no room for more."""
 _LEFT, _RIGHT = 17.0, 82.0
 """Ends of the axis in per cent of the width: values stand beside the outer dots."""
 

@@ -35,7 +35,7 @@ def slug(name: str) -> str:
 
 
 def environment_id(environment: Environment) -> str:
-    """Short and stable: the main requirement for people, a digest for the rest."""
+    """Return a short, stable id: the main requirement, and a digest of the rest."""
     readable = environment.release.replace(" ", "-") or "env"
     return f"{slug(readable)}-{digest(environment.name)}"
 

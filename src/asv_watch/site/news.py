@@ -127,7 +127,7 @@ def _why(entry: Lasting, title: str, name: str) -> str:
 
 
 def _news_of_commits(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
-    """Return the largest of the newest measured changes of cases: those that nothing followed."""
+    """Return the largest change among the last measured one of each case."""
     newest: dict[int, Change] = {}
     cases: set[str] = set()
     for row in contents.series:

@@ -174,7 +174,7 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> J
 
 
 def _value_change(values: CaseValues) -> Json | None:
-    """Return how peak memory or a count differs; nothing of an equal count, or of one side."""
+    """Return how peak memory or a count differs; none if it is equal or one side lacks it."""
     direction, ratio = value_verdict(values), value_ratio(values)
     sides = [side for side in (values.before, values.after) if isinstance(side, float | int)]
     if direction is None or len(sides) < 2 or (values.exact and direction is Verdict.SAME):

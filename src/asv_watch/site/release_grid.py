@@ -1,4 +1,4 @@
-"""The table of the first screen: a row a case, a column a release, the measured change in a cell.
+"""The table of the first screen: cases by releases, with the measured change in each cell.
 
 A project without releases has its versions as columns, or else its commits with measured changes.
 """
@@ -104,7 +104,7 @@ def machine_with_processor(history: ReleaseHistory, contents: Contents) -> str:
 
 
 def compare_address(history: ReleaseHistory, before: str, after: str, words: str = "") -> str:
-    """Return the address that compares two releases, of the cases with some words."""
+    """Return the address of *Compare* for two releases and the cases with some words."""
     sides = {"by": "release", "a": before, "b": after, "m": history.machine}
     return f"#/compare?{urlencode(sides | ({'q': words} if words else {}))}"
 

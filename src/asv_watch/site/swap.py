@@ -98,7 +98,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Publishing replaces everything in the folder: make sure that it is ours, or asv's."""
+    """Refuse a folder that holds anything but a site of ours or of asv."""
     entries = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
     is_ours = MANIFEST in entries
     is_of_asv = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries

@@ -32,7 +32,7 @@ def takes(
         records: dataclasses whose fields are made by `torchspeed.options.option`.
         only: names of the options that the command takes; all by default.
         without: headings of options that it does not take.
-        several: names of options that take several values, with commas between.
+        several: names of options that take several values, separated by commas.
     """
 
     def add(command: Command) -> Command:
@@ -66,7 +66,7 @@ def configure(options: dict[str, Any]) -> RunConfig:
 
 
 def complete_from(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what shells ask for the names that begin as a word does."""
+    """Return what a shell calls to complete a name."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -104,7 +104,7 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
 
 
 def read_values(name: str, text: str) -> list[Any]:
-    """Return the values that an option of a run has in a text, with commas between.
+    """Return the values of an option in a text that separates them by commas.
 
     Raises:
         TorchspeedError: one is of another kind, too small, or named twice.

@@ -18,7 +18,7 @@ REDRAW_S = 0.5
 
 
 class RunProgress(Observer):
-    """Shows a bar with steps a second and time left on a terminal, and writes one line an epoch.
+    """Shows a bar with speed and time left on a terminal, and writes a line for each epoch.
 
     Drawing happens between steps, so that no phase pays for it.
     """

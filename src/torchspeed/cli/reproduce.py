@@ -72,7 +72,7 @@ def reproduce(
     if name not in OF_LENET and (config.data or config.model != "lenet5"):
         raise TorchspeedError(f"{name} has its own model and data; leave out --model and --data")
     if name not in OF_DEVICES and devices != "1":
-        raise TorchspeedError(f"{name} is of one device; leave out --devices")
+        raise TorchspeedError(f"{name} runs on one device; leave out --devices")
     file = figure or Path(f"{name}.svg")
     check_writable(file)
     announce_run()
@@ -94,7 +94,7 @@ def reproduce(
 
 
 def _measure(measurements: Measurements, reproduction: Reproduction) -> None:
-    """Measure what is missing, with the time left on a terminal and a line a measurement."""
+    """Measure what is missing; show the time left and a line for each measurement."""
     from rich import progress
 
     console = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -31,7 +31,7 @@ def percent(value: float | None) -> str:
 def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
     """Make an empty table whose last columns, ``numbers``, are aligned to the right.
 
-    What is too wide for its column goes on in the next line: no digit is cut off.
+    A cell that is too wide continues on the next line: no digit is cut off.
     """
     table = Table(*headings, title=title, title_justify="left")
     for heading in numbers:

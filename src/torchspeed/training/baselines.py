@@ -91,7 +91,7 @@ class LinearForecaster(nn.Module):
 
 
 def linear_config(config: RunConfig) -> RunConfig:
-    """Return how `LINEAR_MODEL` is trained beside a run: on its data, with nothing else of it."""
+    """Return how `LINEAR_MODEL` is trained beside a run: on its data, with none of its options."""
     return complete(
         RunConfig(
             model=LINEAR_MODEL,

@@ -141,7 +141,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
 
 
 def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:
-    """Train on the embedded digits to 80 % on test, in 20 epochs at most.
+    """Train on the embedded digits until 80 % test accuracy, for 20 epochs at most.
 
     Epochs and accuracy repeat exactly on one machine and thread count; seconds
     are wall time.

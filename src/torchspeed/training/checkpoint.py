@@ -44,7 +44,7 @@ def _of_all_ranks(config: RunConfig) -> RunConfig:
 
 
 def save(path: Path, values: dict[str, Any]) -> None:
-    """Replace a file by what torch writes of some values; it is whole or the older one."""
+    """Replace a file by some values as torch writes them; on failure the old one stays."""
     content = io.BytesIO()
     torch.save(values, content)
     write_whole(path, content.getvalue())
@@ -66,7 +66,8 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> dict[str, Any]
         raise _damaged(path) from None
     if ranks != world:
         raise TorchspeedError(
-            f"{path} is of a run with --devices {ranks}, now {world}; give --devices {ranks}"
+            f"{path} comes from a run with --devices {ranks}, this one has {world}; "
+            f"give --devices {ranks}"
         )
     if config.schedule != "constant" and config.schedule_span != span:
         raise TorchspeedError(
@@ -75,7 +76,7 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> dict[str, Any]
         )
     if difference:
         raise TorchspeedError(
-            f"{path} is of a run with {difference}; give the same, or another --checkpoint"
+            f"{path} comes from a run with {difference}; give the same, or another --checkpoint"
         )
     return dict(state)
 
@@ -99,7 +100,7 @@ def load_parameters(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Contents of a file that torch wrote: a zip, whose checksums torch itself does not check."""
+    """Read a file that torch wrote: a zip, whose checksums torch itself does not check."""
     if not path.exists():
         raise TorchspeedError(
             f"no checkpoint {path}; leave out --resume or --weights, or give a file that exists"

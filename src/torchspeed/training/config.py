@@ -161,7 +161,7 @@ def _flat(config: dict[str, Any]) -> dict[str, Any]:
 
 
 class Recipe(NamedTuple):
-    """How a model is trained where the command line does not say."""
+    """How a model is trained unless the command line says otherwise."""
 
     data: str
     optimiser: str
@@ -205,7 +205,7 @@ _OTHER_RATES = {"sgd": 0.01}
 
 
 def complete(config: RunConfig) -> RunConfig:
-    """Return the configuration with what suits the model where it names nothing.
+    """Return the configuration, with what suits the model in place of missing values.
 
     Raises:
         TorchspeedError: unknown model (the nearest are offered), or a value that trains nothing.

@@ -32,7 +32,7 @@ class Observer:
     """Callbacks for the progress of a run; those of this class do nothing."""
 
     def prepared(self, summary: str) -> None:
-        """Model and data are there, and the work begins."""
+        """Note that model and data are ready and the work begins."""
 
     def begin(self, title: str, steps: int) -> None:
         """Note that a loop of so many steps starts."""

@@ -1,4 +1,4 @@
-"""Accuracy of forecasts, as papers report it, and beside simple forecasts."""
+"""Accuracy of forecasts as papers report it, and that of simple forecasts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ForecastReport:
 
     @property
     def in_words(self) -> str:
-        """Whether the model is worth its training: its RMSE beside that of the best baseline."""
+        """Say whether training was worth it: the RMSE against that of the best baseline."""
         if self.model.rse is None:
             return (
                 "The values to forecast are all equal: RSE is undefined, and no model is needed."
@@ -75,7 +75,7 @@ class ForecastReport:
 
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
-    """Compare forecasts (items, columns) with what came."""
+    """Compare forecasts (items, columns) with the true values."""
     from sklearn import metrics  # noqa: PLC0415 - optional, and a second to import
 
     sizes = np.abs(truth)

@@ -69,7 +69,7 @@ def launched_group() -> Group | None:
 def work_as_rank(
     job: Callable[..., object], device: str, group: Group, meeting: str = "env://"
 ) -> NoReturn:
-    """Do the part of a rank with the others, and end this process once all of them are done.
+    """Work as one rank of a group, and end this process once all ranks are done.
 
     They meet where torchrun's variables say, by gloo on a CPU and NCCL on GPUs.
 

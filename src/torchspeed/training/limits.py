@@ -28,7 +28,7 @@ WORKERS_PER_CORE = 16
 def check_batch(
     batch_size: int, shape: Sequence[int], model: nn.Module | None, ranks: int, *, trains: bool
 ) -> None:
-    """Refuse batches that would not fit into memory, with a number that does.
+    """Refuse batches that would not fit into memory, and name a size that does.
 
     A ``model`` that lies in the main memory too counts with its parameters, and in training with
     their gradients and what autograd keeps of each item; None is for a model on a GPU.

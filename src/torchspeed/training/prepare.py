@@ -104,7 +104,9 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
     for part in filter(None, text.split(",")):
         name, mark, value = part.partition("=")
         if not (mark and name.strip().isidentifier()):
-            raise TorchspeedError(f"--model-kwargs {text!r}: give name=value, with commas between")
+            raise TorchspeedError(
+                f"--model-kwargs {text!r}: give name=value pairs, separated by commas"
+            )
         arguments[name.strip()] = value.strip()
         for kind in (float, int):
             with suppress(ValueError):
@@ -113,7 +115,7 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
 
 
 def _imported(config: RunConfig) -> Prepared:
-    """Return a model of one's own, for data that have a shape of their own."""
+    """Return a model from outside this project, with its data and its loss."""
     options = config.data_options
     data = load_data(config.data, options)
     model = import_callable(config.model)(**parse_kwargs(config.model_kwargs))
@@ -193,7 +195,7 @@ def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
 
 
 def _one_line(make: Callable[[], Made]) -> Made:
-    """Model code raises ValueError; a person at the command line gets one line."""
+    """Turn a ValueError of a model into one line for the command line."""
     try:
         return make()
     except (ValueError, TypeError) as error:

@@ -200,7 +200,7 @@ def _total(phases: dict[str, PhaseSummary], *chosen: Phase) -> float | None:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinite and undefined numbers by None at every level, because JSON lacks them."""
+    """Replace infinite and undefined numbers by None at every level: JSON has none."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

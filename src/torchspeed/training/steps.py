@@ -14,7 +14,7 @@ from torchspeed.training.phases import Phase, PhaseClock
 from torchspeed.training.state import TrainingState
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-"""(output, target) to the mean loss of an item."""
+"""Maps (output, target) to the mean loss of an item."""
 
 MIXED = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}
 """Names that Lightning gave to number formats with float32 parameters to what products are in;
