@@ -49,9 +49,9 @@ FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
 """Largest number of samples of a version that is measured alone."""
 SECONDS = 1.0
-"""No new turn begins after so many seconds, once each side has `FEWEST_SAMPLES`."""
+"""No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`."""
 _TIMEOUTS_OF_A_ROUND = 4
-"""A round takes at most so many timeouts of its case: the sides get ready, then take samples."""
+"""A round may take this many times the timeout of its case: to get ready, then to sample."""
 _LONGEST_REASON = 2000
 """Characters of a reason: a C++ compiler that fails prints its whole command, and the code."""
 _DIGITS_OF_VALUES = 12
@@ -156,7 +156,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._shared_by = ""
         """The common `process` of the cases that the process measures."""
         self._timeout = 0.0
-        """The next answer has to come within so many seconds."""
+        """The next answer has to come within this many seconds."""
         self._next_look = 0.0
         """When its memory is checked again, on the monotonic clock."""
         self._until = 0.0

@@ -57,7 +57,7 @@ def gate_comment(
     there counts; the head is then the commit that the label was set for.
 
     Raises:
-        WatchError: the file is no result, it is of another commit, or GitHub refuses a call.
+        WatchError: the file is no result, belongs to another commit, or GitHub refuses a call.
     """
     share, github = parse_share(threshold), GitHub()
     result = read_result(Path(result_file)) if result_file else None

@@ -33,7 +33,7 @@ _SECONDS_A_CASE = 10
 _NEAR = 0.2
 """A case is near if it spends this share of its time in changed functions."""
 _ENOUGH_NEAR = 5
-"""Once so many near cases are known, they are measured before others are profiled."""
+"""Once this many near cases are known, they are measured before others are profiled."""
 _SHORTEST_PART = 5
 """Fewest letters of a name that counts as a part of another."""
 

@@ -30,7 +30,7 @@ SHARE = 0.6
 FEWEST_SERIES = 5
 FEWEST_ROWS = 3
 LEVEL_VALUES = 5
-"""The level on each side of a commit is the median of at most so many runs."""
+"""The level on each side of a commit is the median of at most this many runs."""
 LEAST_SIZE = 0.25
 """Others must move by at least this share of a suspicion's size."""
 FEWEST_ALTERNATIONS = 3

@@ -17,7 +17,7 @@ from asv_watch.judge.graph import CaseGraph, PairRatio, VersionNode
 from asv_watch.statistics.rule import Verdict, verdict
 
 MOST_COMMITS = 60
-"""With at most so many compared commits in a case, the ratio of any two is published."""
+"""With at most this many compared commits in a case, the ratio of any two is published."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,16 @@ from asv_watch.statistics.pruning import FEWEST_VALUES
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES
-"""A change point among so many newest runs need not be confirmed."""
+"""A change point among this many of the newest runs need not be confirmed."""
 RECENT_Z = 4.5
-"""A recent change point is a suspicion if its levels differ by so many standard errors, times the
-caution for few values (`noise.caution`)."""
+"""A recent change point is a suspicion if its levels differ by this many standard errors, times
+the caution for few values (`noise.caution`)."""
 MEDIAN_VARIANCE = math.pi / 2
 """Variance of the median of normal values over that of their mean."""
 NOISE_FACTOR = 3.0
-"""A difference of two values must exceed so many standard deviations of their ratio."""
+"""A difference of two values must exceed this many standard deviations of their ratio."""
 LEVEL_VALUES = 10
-"""The level before the newest values is the median of at most so many values."""
+"""The level before the newest values is the median of at most this many values."""
 
 
 @dataclass(frozen=True, slots=True)

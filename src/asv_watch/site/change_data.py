@@ -14,7 +14,7 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json, shortened
 
 RECENT = 10
-"""The first screen reports the changes of so many newest measured commits."""
+"""The first screen reports the changes of this many of the newest measured commits."""
 RANGE_COMMITS = 50
 """Most commits of a range that are listed."""
 

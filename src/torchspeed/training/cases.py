@@ -116,7 +116,7 @@ class Loading:
 
 
 loading = lru_cache(maxsize=1)(Loading)
-"""Data loading with so many workers, 0 for none."""
+"""Data loading with this many workers, 0 for none."""
 
 
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:

@@ -51,7 +51,7 @@ def save(path: Path, values: dict[str, Any]) -> None:
 
 
 def load_checkpoint(path: Path, config: RunConfig, world: int) -> dict[str, Any]:
-    """Read the state of a run with this configuration on so many ranks.
+    """Read the state of a run with this configuration and this number of ranks.
 
     Raises:
         TorchspeedError: missing or damaged file, another run's, or another number of ranks.

@@ -35,7 +35,7 @@ class Observer:
         """Note that model and data are ready and the work begins."""
 
     def begin(self, title: str, steps: int) -> None:
-        """Note that a loop of so many steps starts."""
+        """Note that a loop of ``steps`` steps starts."""
 
     def step(self, items: int, times: StepTimes) -> None:
         """Note that a step is done."""
@@ -113,7 +113,7 @@ class RunContext:
         )
 
     def steps(self, available: int, epochs: int = 1) -> int:
-        """Steps of a loop over so many batches.
+        """Return the number of steps of a loop over a number of batches.
 
         Raises:
             TorchspeedError: none would be left after the warm-up.

@@ -57,7 +57,7 @@ def announce_run() -> socket.socket | None:
 
 
 def load_warning(threads: int, ranks: int = 1) -> str | None:
-    """Say that other processes leave too few cores for so many threads; None if they do not.
+    """Warn that other processes leave too few cores for the threads; None if they do not.
 
     Takes a fifth of a second, in which this process does nothing.
     """

@@ -73,7 +73,7 @@ def infer_smoothly(
 def _inference(
     run: RunContext, mode: str, batches: Iterator[Any], available: int, step: Step
 ) -> RunResult:
-    """Return the result of one loop over so many batches without training."""
+    """Return the result of one loop without training over a number of batches."""
     steps = run.steps(available)
     run.announce()
     run.observer.begin(mode.replace("-", " "), steps)

@@ -63,7 +63,7 @@ WAYS: dict[str, Callable[[Tensor], Epoch]] = {
     "numpy": by_numpy,
     "torch": by_torch,
 }
-"""This project's loader with so many workers, and the floor of each library."""
+"""This project's loader with this many workers, and the floor of each library."""
 
 
 def windows_per_second(way: str, rows: int = ROWS) -> float:
