@@ -58,8 +58,9 @@ class Sampling:
     half_width: float = 0.015
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
     doubtful_from: float = 0.01
-    """If a ratio differs from 1 by this much but by less than its interval, and the interval is at
-    most twice as wide as wanted, as many rounds are measured again, once."""
+    """If a ratio differs from 1 by this much but by less than its interval, as many rounds are
+    measured again, once: if the interval is at most twice as wide as wanted, or would exclude 1
+    with as many rounds again, were the ratio and the spread to stay."""
     share_of_difference: float = 0.1
     """For large differences the half width may be this share of the difference: 2.4 times as
     long is known closely enough to ±9 %."""
@@ -205,14 +206,15 @@ class RoundsOfCases:
         """Tell whether a case needs no more rounds; a doubtful one gets as many again."""
         if opened.repeated_until:
             return rounds >= opened.repeated_until
-        most = 4 * self._sampling.half_width  # more rounds would not decide a wider interval
+        most = 4 * self._sampling.half_width
         is_doubtful = False
         for ratio in ratios:
             width = math.log(ratio.interval[1] / ratio.interval[0])
             difference = abs(math.log(ratio.ratio))
             if width / 2 > self._wanted(difference) and rounds < self._sampling.most_rounds:
                 return False
-            is_doubtful |= self._sampling.doubtful_from <= difference <= width <= most
+            is_decidable = width <= max(most, 2 * math.sqrt(2) * difference)
+            is_doubtful |= self._sampling.doubtful_from <= difference <= width and is_decidable
         opened.repeated_until = 2 * rounds if is_doubtful else 0
         return not is_doubtful
 

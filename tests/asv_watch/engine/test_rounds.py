@@ -94,6 +94,24 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
     assert len(result.ratios) == rounds
 
 
+@pytest.mark.parametrize(
+    ("ratio", "rounds"), [(1.0, MOST_ROUNDS), (1.02, MOST_ROUNDS), (1.045, 2 * MOST_ROUNDS)]
+)
+def test_a_noisy_case_has_as_many_rounds_again_only_if_they_would_decide_it(
+    monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
+) -> None:
+    played = 0
+
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        nonlocal played
+        played += 1
+        return _round(1.0, ratio * math.exp(0.06 * (-1) ** played))
+
+    (result,) = _ratios(_measure(monkeypatch, play, ["x"]))
+    assert len(result.ratios) == rounds
+    assert verdict(result) is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
+
+
 def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
