@@ -25,7 +25,7 @@ from asv_watch.statistics.rule import Verdict, judged, verdict
 if TYPE_CHECKING:  # needs numpy, which the job that comments does not install
     from asv_watch.judge.graph import MachineGraphs
 
-ROUNDS = (5, 8, 12, 18, 27)
+ROUNDS = (5, 8, 12, 18, 27, 40, 60)
 """Numbers of rounds after which a case is tested: it is decided, or gets more rounds."""
 ERROR = ((1 - CONFIDENCE) / 2) ** 2
 """Chance that a harmless case is called slower."""
