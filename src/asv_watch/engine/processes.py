@@ -49,7 +49,9 @@ FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
 """Largest number of samples of a version that is measured alone."""
 SECONDS = 1.0
-"""No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`."""
+"""No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`. The time that
+other work keeps the processes waiting does not count: a busy machine needs more samples, not
+fewer."""
 _TIMEOUTS_OF_A_ROUND = 4
 """A round may take this many times the timeout of its case: to get ready, then to sample."""
 _LONGEST_REASON = 2000
@@ -407,7 +409,9 @@ def measure_round(
             time.monotonic() < until or len(samples[0]) < fewest
         ):
             for index in (*in_order, *reversed(in_order)):
-                samples[index].append(servers[index].sample())
+                sample = servers[index].sample()
+                samples[index].append(sample)
+                until += _waiting_s(sample) * int(ready[index]["calls"])
     except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
         for server in servers:
             server.kill()
@@ -422,6 +426,13 @@ def measure_round(
             )
         numbers.append(_number_of(side_samples, int(answer["calls"]), answer["clock"]))
     return tuple(numbers)
+
+
+def _waiting_s(sample: Number) -> float:
+    """Return the seconds of a call in which other work kept a process waiting that computes."""
+    if not sample.computes or sample.wall is None or sample.cpu is None:
+        return 0.0
+    return max(0.0, sample.wall - sample.cpu)
 
 
 def end_cases(servers: Sequence[Server]) -> None:

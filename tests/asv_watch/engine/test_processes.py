@@ -15,6 +15,7 @@ import time
 import venv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import asv_runner
 import psutil
@@ -26,6 +27,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of
 from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
+    MOST_SAMPLES,
     CaseFailedError,
     CaseSkippedError,
     Number,
@@ -257,6 +259,41 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     assert clock_of(MeasurableCase("x", "x", 1.0), [(number,)]) == number.clock == "process"
     [[number]] = _measure([side], MeasurableCase("x", "suite.timeraw_it", 30.0))
     assert (number.cpu, number.clock) == (None, ""), "its own process has its own clock"
+
+
+@pytest.mark.parametrize(("computes", "expected"), [(True, MOST_SAMPLES), (False, FEWEST_SAMPLES)])
+def test_time_that_other_work_takes_costs_a_round_no_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, computes: bool, expected: int
+) -> None:
+    side = _side(tmp_path, "A")
+    now, taken = 0.0, 0
+
+    class BusyServer(Server):
+        """A case whose samples take 0.4 s, of which its process computes for 0.02 s."""
+
+        def __init__(self, side: Side) -> None:
+            self.side = side
+
+        def start(self, case: MeasurableCase, process: str) -> None:
+            pass
+
+        def wait_until_ready(self) -> dict[str, Any]:
+            return {"pid": 0, "calls": 10, "one thread": False, "clock": ""}
+
+        def sample(self) -> Number:
+            nonlocal now, taken
+            now, taken = now + 0.4, taken + 1
+            return Number(0.04, 0.04, 0.002, computes=computes)
+
+        def ask_to_end(self) -> None:
+            pass
+
+        def wait_until_ended(self) -> None:
+            pass
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    measure_round([BusyServer(side), BusyServer(side)], _case(0))
+    assert taken == 2 * expected
 
 
 BUSY = """
