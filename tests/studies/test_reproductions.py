@@ -75,6 +75,18 @@ def test_seconds_of_categories_are_on_a_logarithmic_axis_only_where_they_differ_
     assert panel.get_yscale() == scale
 
 
+def test_a_line_has_the_same_colour_in_every_panel() -> None:
+    marks: list[tuple[str, float | str, Summary]] = [
+        (name, 1.0, Summary(2.0, 2.0, 2.0, 1)) for name in "ab"
+    ]
+    colours = []
+    for panel, shown in zip(Figure().subplots(1, 2), (marks, marks[1:]), strict=True):
+        figures._marks(panel, shown, "workers", joined=True, unit="s", lines=("a", "b"))
+        [*_, line] = panel.get_legend_handles_labels()[0]
+        colours.append(line.lines[0].get_color())
+    assert colours[0] == colours[1]
+
+
 def counted(counts: dict[str, int], name: str) -> Point:
     def measure() -> dict[str, dict[str, float]]:
         counts[name] = counts.get(name, 0) + 1

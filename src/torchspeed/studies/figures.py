@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from pandas import DataFrame
 
 from torchspeed.studies.measuring import Summary
 
@@ -22,6 +21,15 @@ if TYPE_CHECKING:
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""
 
+SWEEP_TIMES: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = (
+    (
+        "mean time of an epoch, s",
+        lambda result: fmean(epoch["wall_s"] for epoch in result["epochs"]),
+    ),
+    ("time to accuracy, s", lambda result: result["time_to_accuracy"]["seconds_to_target"]),
+)
+"""Times of a training that a sweep draws, each with its title."""
+
 
 def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[Path]:
     """Draw epoch time and time to accuracy against each setting with several values.
@@ -33,37 +41,35 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
         The files written, SVG.
     """
     done = [(point, outcome.result) for point, outcome in outcomes if outcome.result is not None]
-    rows = DataFrame(point for point, _ in done)
-    measures = {
-        "mean time of an epoch, s": [
-            fmean(epoch["wall_s"] for epoch in result["epochs"]) for _, result in done
-        ],
-        "time to accuracy, s": [
-            result["time_to_accuracy"]["seconds_to_target"] for _, result in done
-        ],
-    }
     files = []
-    for axis in rows:
-        if rows[axis].nunique() < 2:
+    for axis in dict.fromkeys(name for point, _ in done for name in point):
+        points = [(point, result) for point, result in done if axis in point]
+        values = {point[axis] for point, _ in points}
+        if len(values) < 2:
             continue
-        others = [
-            ", ".join(f"{n} {v}" for n, v in point.items() if n != axis) for point, _ in done
-        ]
-        lines = rows.assign(**measures, others=others).dropna(subset=axis)
+        lines = dict.fromkeys(_others(point, axis) for point, _ in points)
         figure = Figure(figsize=(9, 4), layout="constrained")
-        for panel, label in zip(figure.subplots(1, 2), measures, strict=True):
-            table = lines.pivot(index=axis, columns="others", values=label).astype(float)
-            _lines(panel, table.dropna(axis="columns", how="all"))
-            panel.set_ylabel(label)
-            if table.isna().all(axis=None):
-                panel.text(0.5, 0.5, "target not reached, or none given", ha="center",
-                           transform=panel.transAxes)  # fmt: skip
+        for panel, (title, seconds_of) in zip(figure.subplots(1, 2), SWEEP_TIMES, strict=True):
+            shown = [
+                (_others(point, axis), point[axis], _single(seconds))
+                for point, result in points
+                if (seconds := seconds_of(result)) is not None
+            ]
+            joined = not any(isinstance(value, str) for value in values)
+            absent = "target not reached, or none given"
+            _marks(panel, shown, axis, joined=joined, unit="s", absent=absent, lines=lines)
+            panel.set_title(title, fontsize="small")
         _legend_below(figure, figure.axes)
         config = done[0][1]["config"]
         figure.suptitle(f"{config['model']} on {config['data']}")
         files.append(folder / f"against_{axis}.svg")
         figure.savefig(files[-1])
     return files
+
+
+def _others(point: Point, axis: str) -> str:
+    """Name the line of a point: the settings that it shares with all points of the line."""
+    return ", ".join(f"{name} {value}" for name, value in point.items() if name != axis)
 
 
 def draw_side_by_side(
@@ -127,25 +133,28 @@ def _marks(
     *,
     joined: bool,
     unit: str,
+    absent: str = "not published",
+    lines: Iterable[str] = (),
 ) -> None:
     """Draw a mark for each value, with its quartiles, and lines over a numeric axis.
 
     Seconds of categories have a logarithmic scale where one is ten times another or more, such as
     a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
+    ``lines`` have their colours in this order, so that those of several panels agree.
     """
     if not shown:
         panel.set_axis_off()
-        panel.text(0.5, 0.5, "not published", ha="center", transform=panel.transAxes)
+        panel.text(0.5, 0.5, absent, ha="center", transform=panel.transAxes)
         return
     positions = list(dict.fromkeys(x for _, x, _ in shown))
-    for name in dict.fromkeys(name for name, *_ in shown):
+    for index, name in enumerate(dict.fromkeys([*lines, *(name for name, *_ in shown)])):
         own = [(x if joined else positions.index(x), s) for n, x, s in shown if n == name]
         own.sort(key=lambda pair: float(pair[0]))
         medians = [summary.median for _, summary in own]
         spread = [[s.median - s.low for _, s in own], [s.high - s.median for _, s in own]]
         panel.errorbar(
             [float(x) for x, _ in own], medians, spread, marker="o", capsize=3, label=name,
-            linestyle="-" if joined else "none",
+            color=f"C{index}", linestyle="-" if joined else "none",
         )  # fmt: skip
     if joined:
         numbers = sorted(float(x) for x in positions)
@@ -175,27 +184,14 @@ def _stack(panel: Axes, shown: list[MeasuredRow], quantities: list[str]) -> None
         {name: summary.median for name, summary in summaries.items() if name in quantities}
         for *_, summaries in shown
     ]
-    measured = [name for name in quantities if any(name in row for row in rows)]
-    table = DataFrame(rows, columns=measured, index=[name for name, *_ in shown])
-    table.plot.barh(ax=panel, stacked=True, width=min(0.8, 0.1 * len(table) + 0.1), legend=False)
-    panel.set_xlim(0, 1.05 * table.sum(axis="columns").max())
-    panel.tick_params(axis="y", labelsize="x-small")
-    panel.invert_yaxis()
+    ends = [0.0] * len(rows)
+    for name in quantities:
+        if any(name in row for row in rows):
+            seconds = [row.get(name, 0.0) for row in rows]
+            height = min(0.8, 0.1 * len(rows) + 0.1)
+            panel.barh(range(len(rows)), seconds, height, ends, label=name)
+            ends = [end + more for end, more in zip(ends, seconds, strict=True)]
+    panel.set_xlim(0, 1.05 * max(ends))
+    panel.set_yticks(range(len(rows)), [name for name, *_ in shown], fontsize="x-small")
+    panel.set_ylim(len(rows) - 0.5, -0.5)
     panel.set_xlabel("seconds")
-    panel.set_ylabel("")
-
-
-def _lines(panel: Axes, table: DataFrame) -> None:
-    """Draw each column of a table against its index, with a tick at each value."""
-    for name, values in table.items():
-        present = values.dropna()
-        panel.plot(present.index, present, marker="o", label=name)
-    axis = table.index.name
-    if axis in LOGARITHMIC:
-        panel.set_xscale("log", base=2 if axis.startswith("batch") else 10)
-    if table.index.dtype.kind in "if":
-        panel.set_xticks(table.index, [f"{x:g}" for x in table.index])
-    panel.minorticks_off()
-    panel.set_xlabel(axis.replace("_", " "))
-    panel.margins(y=0.1)
-    panel.set_ylim(bottom=0)
