@@ -22,10 +22,9 @@ from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
 from torchspeed.studies.measuring import Point, Values
 from torchspeed.training.baselines import LINEAR_NAME, MEAN, RIDGE
-from torchspeed.training.cases import AdamSteps
+from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
 from torchspeed.training.group import Group, launch
-from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import Phase
 from torchspeed.training.results import RunResult
 from torchspeed.training.train import train
@@ -156,13 +155,6 @@ def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
     }
 
 
-_RUNS: dict[str, Callable[..., RunResult]] = {
-    "train": train,
-    "inference": infer,
-    "smooth-inference": infer_smoothly,
-}
-
-
 def _phases(mode: str) -> Reproduction:
     """Phases of ResNet-50 on dummy images, as BenchmarkJade times them."""
 
@@ -196,7 +188,7 @@ def _jade(chosen: Setting) -> RunConfig:
 def _medians(mode: str, config: RunConfig, devices: int) -> dict[str, float]:
     """Return the median seconds of each phase, of the slowest rank where there are several."""
     if devices == 1:
-        return _slowest(_RUNS[mode](config))
+        return _slowest(JADE_MODES[mode](config))
     with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
         file = Path(folder) / "phases.json"
         launch(partial(_store_medians, mode, config, file), config.device, devices)
@@ -205,7 +197,7 @@ def _medians(mode: str, config: RunConfig, devices: int) -> dict[str, float]:
 
 
 def _store_medians(mode: str, config: RunConfig, file: Path, group: Group) -> None:
-    result = _RUNS[mode](config, group=group)
+    result = JADE_MODES[mode](config, group=group)
     if group.leads:
         file.write_text(json.dumps(_slowest(result)))
 

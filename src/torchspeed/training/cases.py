@@ -17,6 +17,13 @@ from torchspeed.training.results import AccuracyTimes, RunResult
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
 
+JADE_MODES: dict[str, Callable[..., RunResult]] = {
+    "train": train,
+    "inference": infer,
+    "smooth-inference": infer_smoothly,
+}
+"""What BenchmarkJade runs, by name."""
+
 JADE_BATCH = {"small": 4, "published": 128}
 """Images in a step of ResNet-50: few enough for a CPU, and BenchmarkJade's number."""
 
@@ -122,7 +129,7 @@ loading = lru_cache(maxsize=1)(Loading)
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
     """Median seconds of each phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
 
-    ``mode`` is ``train``, ``inference`` or ``smooth-inference``, ``size`` a key of ``JADE_BATCH``.
+    ``mode`` is a key of ``JADE_MODES``, ``size`` one of ``JADE_BATCH``.
     """
     batch = JADE_BATCH[size]
     config = RunConfig(
@@ -134,9 +141,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
         batch_size=batch,
         limit_batches=JADE_STEPS,
     )
-    runs: dict[str, Callable[[RunConfig], RunResult]]
-    runs = {"train": train, "inference": infer, "smooth-inference": infer_smoothly}
-    phases = runs[mode](config).ranks[0].phases
+    phases = JADE_MODES[mode](config).ranks[0].phases
     return {phase: times.median_s for phase, times in phases.items()}
 
 
