@@ -47,6 +47,8 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result: GateResult
     accepted: str = ""
     """Why a slowdown of this head is accepted; empty if it is not."""
+    accepted_by: str = ""
+    """Login of the person who set the label, or empty."""
 
 
 def sentence(result: GateResult, threshold: float) -> str:
@@ -81,8 +83,8 @@ def sentence(result: GateResult, threshold: float) -> str:
     return f"{answer}; {', '.join(more)}" if more else answer
 
 
-def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
-    """Say whether the gate passes, and why."""
+def verdict_line(result: GateResult, threshold: float, accepted: str, by: str = "") -> str:
+    """Say whether the gate passes, and why; ``by`` is who accepted what is slower."""
     failing = len(result.failing(threshold))
     failed = len(result.in_state(CaseState.FAILED))
     slower = f"{failing} {_slower(result)} by {quantities.share(threshold)} or more"
@@ -91,7 +93,8 @@ def verdict_line(result: GateResult, threshold: float, accepted: str) -> str:
         against += [f"{failed} failed"] if failed else []
         return f"**The gate fails: {', '.join(against)}.**"
     if failing:
-        return f"The gate passes although {slower}. Accepted because: {code(accepted)}"
+        who = f" by {code(by)}" if by else ""
+        return f"The gate passes although {slower}. Accepted{who} because: {code(accepted)}"
     if result.is_undecided(threshold):
         remedy = "give it more time (`--limit`), fewer cases or a quieter machine"
         return f"**The gate is undecided: {remedy}.**"
@@ -114,20 +117,28 @@ def _change(case: GateCase) -> str:
     return quantities.measured(change.ratio, change.interval, change.kind, change.clock)
 
 
-def comment(result: GateResult, threshold: float, accepted: str = "", remedy: str = "") -> str:
+def comment(
+    result: GateResult,
+    threshold: float,
+    accepted: str = "",
+    *,
+    by: str = "",
+    advice: str = "",
+) -> str:
     """Write the whole comment; its last line holds the result for `read_stored`.
 
     Args:
         result: the measured gate.
         threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
         accepted: why a slowdown is accepted; empty if it is not.
-        remedy: how to accept it.
+        by: who accepts it.
+        advice: how to accept it, or how to keep that it was accepted.
     """
-    parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted)]
-    parts += [remedy] if remedy else []
+    parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted, by)]
+    parts += [advice] if advice else []
     first, rest = (result.in_state(*states) for states in (_FIRST, _REST))
     end = [_how(result)] if result.cases else []
-    state = _state(Stored(result, accepted))
+    state = _state(Stored(result, accepted, by))
     room = LONGEST - sum(map(len, (*parts, *end))) - len(state) - 500
     for cases, hidden in ((first, False), (rest, True)):
         rows, room = _rows(result, cases, room)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.errors import WatchError
+from asv_watch.gate.acceptance import note_entry
 from asv_watch.gate.comment import Stored, comment, is_ours, read_stored, sentence
 from asv_watch.gate.github import GitHub
 from asv_watch.gate.result import parse_share, read_result
@@ -45,6 +46,7 @@ def gate_comment(
     labelled: Annotated[
         str, typer.Option(metavar="LABEL", help="The label that was just set, if one was.")
     ] = "",
+    labelled_by: Annotated[str, typer.Option(metavar="LOGIN", help="Who set that label.")] = "",
     threshold: Threshold = "3%",
     undecided: Undecided = "fail",
 ) -> None:
@@ -54,7 +56,8 @@ def gate_comment(
     says was measured. A label accepts the slowdown of the commit that was the head when it was
     set, if that was measured by then, and no other. It takes a line ``LABEL: reason`` in the
     description. Without a file, such as after a label was set, the result in the comment that is
-    there counts; the head is then the commit that the label was set for.
+    there counts; the head is then the commit that the label was set for. What was accepted stands
+    below as an entry of ``results/notes.toml``, with its commit once the pull request is merged.
 
     Raises:
         WatchError: the file is no result, belongs to another commit, or GitHub refuses a call.
@@ -77,18 +80,27 @@ def gate_comment(
     if result is None or result.head != pull.head.sha:
         print(f"pull request {pull.number} is at {pull.head.sha}, which was not measured")
         return
-    accepted = ""
+    accepted, by = "", ""
     has_label = label in {known.name for known in pull.labels}
     if has_label and stored is not None and stored.result.head == result.head:
         is_set_now = labelled == label and head == result.head
         accepted = reason_in(pull.body or "", label) if is_set_now else stored.accepted
-    remedy = ""
-    if result.failing(share) and has_label and not accepted:
-        remedy = (
+        by = labelled_by if is_set_now else stored.accepted_by
+    advice = ""
+    if failing := result.failing(share) if accepted else []:
+        advice = note_entry(
+            failing,
+            reason=accepted,
+            by=by,
+            pull_request=pull.number,
+            merged_as=(pull.merge_commit_sha or "") if pull.merged else "",
+        )
+    elif has_label and result.failing(share):
+        advice = (
             f"The label `{label}` does not accept this commit yet. It needs a line "
             f"`{label}: reason` in the description; then remove the label and set it again."
         )
-    text = comment(result, share, accepted, remedy)
+    text = comment(result, share, accepted, by=by, advice=advice)
     if result.cases or result.is_undecided(share) or ours:
         github.write_comment(pull.number, text, ours[-1][0] if ours else None)
     others = github.open_pull_requests(result.head) - {pull.number}

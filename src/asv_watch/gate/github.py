@@ -44,6 +44,9 @@ class PullRequest(msgspec.Struct):
     body: str | None = None
     labels: list[_Label] = []
     state: str = "open"
+    merged: bool = False
+    merge_commit_sha: str | None = None
+    """The commit that it became on the branch, once it is merged."""
 
 
 class _User(msgspec.Struct):

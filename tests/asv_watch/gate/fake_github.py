@@ -21,6 +21,7 @@ class FakeGitHub:
         self.head = ""
         self.description = ""
         self.labels: list[str] = []
+        self.merged_as = ""
         self.same_head: list[int] = []
         """Other pull requests that have the head of this one."""
         self.comments: list[dict[str, Any]] = []
@@ -36,7 +37,12 @@ class FakeGitHub:
                 labels = [{"name": label} for label in self.labels]
                 head = {"sha": self.head}
                 body = self.description or None
-                return {"number": 7, "head": head, "body": body, "labels": labels}
+                pull = {"number": 7, "head": head, "body": body, "labels": labels}
+                merged = {
+                    "merged": bool(self.merged_as),
+                    "merge_commit_sha": self.merged_as or None,
+                }
+                return pull | merged
             case "GET", ["commits", commit, "pulls"]:
                 numbers = [7, *self.same_head] if commit == self.head else []
                 return [

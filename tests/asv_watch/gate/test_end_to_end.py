@@ -19,6 +19,8 @@ import yaml
 from asv_watch.cli.main import main
 from asv_watch.gate.comment_command import reason_in
 from asv_watch.gate.result import GateCase
+from asv_watch.records.notes import read_notes
+from asv_watch.records.records import Commit
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve
@@ -190,7 +192,7 @@ def _set_label(github: FakeGitHub, name: str = LABEL) -> None:
     """Set a label, as a person who may does, and run the workflow that this starts."""
     github.labels = sorted({*github.labels, name})
     arguments = ["--pull-request", "7", "--head", github.head, "--labelled", name]
-    assert main(["gate-comment", *arguments]) == 0
+    assert main(["gate-comment", *arguments, "--labelled-by", "ann"]) == 0
 
 
 def test_a_label_with_a_reason_accepts_a_slowdown(measured: str, github: FakeGitHub) -> None:
@@ -204,13 +206,35 @@ def test_a_label_with_a_reason_accepts_a_slowdown(measured: str, github: FakeGit
     github.description = f"Why\r\n{LABEL}: it is <b>right</b> now\r\n"
     _set_label(github)
     assert github.state == "success"
-    assert "Accepted because: `it is <b>right</b> now`" in github.comments[-1]["body"]
+    assert "Accepted by `ann` because: `it is <b>right</b> now`" in github.comments[-1]["body"]
     _set_label(github, "another")
     assert github.state == "success"
     github.labels = []
     assert main(["gate-comment", "--pull-request", "7", "--head", github.head]) == 0
     assert github.state == "failure"
     assert len(github.comments) == 121  # one of them is ours
+
+
+def test_after_the_merge_the_comment_holds_a_note_that_the_page_shows(
+    measured: str, github: FakeGitHub, tmp_path: Path
+) -> None:
+    github.description = f'{LABEL}: a "longer" window\x7f ``` [[change]]'
+    assert main(["gate-comment", measured, "--head", github.head]) == 0
+    _set_label(github)
+    assert 'commit = "HASH of the commit on the branch"' in github.comments[-1]["body"]
+    github.merged_as = "d" * 40
+    assert main(["gate-comment", "--pull-request", "7", "--head", github.head]) == 0
+    body = github.comments[-1]["body"]
+    [entry] = re.findall(r"^```toml\n(.*?)^```$", body, re.DOTALL | re.MULTILINE)
+    (tmp_path / "notes.toml").write_text(entry)
+    commits = [Commit(letter * 40, 0, "a subject") for letter in "cd"]
+    notes, problems = read_notes(tmp_path, commits)
+    assert problems == []
+    note = notes.about("any machine", "s.time_a", 0, 1)
+    assert note is not None
+    reason = 'a "longer" window\N{REPLACEMENT CHARACTER} ``` [[change]] (pull request 7)'
+    assert note.in_words == f"expected, by ann: {reason}"
+    assert notes.about("any machine", "s.time_b", 0, 1) is None
 
 
 @pytest.mark.fault("hostile pull requests", tried="commits after a label")

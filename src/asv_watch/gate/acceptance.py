@@ -1,0 +1,69 @@
+"""An accepted slowdown as an entry of ``results/notes.toml``, by which nights and page know of it.
+
+The label accepts a pull request; only a note outlives it. The comment has the entry to paste:
+who, why, which cases and, once the pull request is merged, which commit.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import re
+from collections.abc import Sequence
+
+from asv_watch.gate.result import GateCase
+
+_MOST_CASES = 50
+"""More cases make the comment too long."""
+_COMMIT = re.compile("[0-9a-f]{40,64}")
+
+
+def note_entry(
+    cases: Sequence[GateCase], *, reason: str, by: str, pull_request: int, merged_as: str
+) -> str:
+    """Write the Markdown that says how to keep an acceptance, with the entry in it.
+
+    Args:
+        cases: The slower cases that were accepted.
+        reason: Why, as the description of the pull request says.
+        by: Login of the person who set the label, or empty.
+        pull_request: Its number.
+        merged_as: Commit of the branch that the pull request became; empty before the merge.
+    """
+    if len(cases) > _MOST_CASES:
+        return (
+            f"After the merge, write `expected` into `results/notes.toml` for these {len(cases)} "
+            "cases, or nights go on reporting them."
+        )
+    is_merged = _COMMIT.fullmatch(merged_as) is not None
+    commit = merged_as if is_merged else "HASH of the commit on the branch"
+    entry = {
+        "commit": _text(commit),
+        "kind": _text("expected"),
+        "text": _text(f"{reason} (pull request {pull_request})"),
+        "by": _text(by),
+        "cases": f"[{', '.join(_text(glob.escape(case.case)) for case in cases)}]",
+    }
+    lines = [f"{key} = {value}" for key, value in entry.items() if value != '""']
+    when = "Merged." if is_merged else "After the merge this entry gets its commit."
+    return "\n".join(
+        [
+            f"<details><summary>{when} Paste it into results/notes.toml, or nights go on "
+            "reporting the slowdown</summary>",
+            "",
+            "```toml",
+            "[[change]]",
+            *lines,
+            "```",
+            "",
+            "</details>",
+        ]
+    )
+
+
+def _text(text: str) -> str:
+    """Write a string of TOML; what cannot be seen is replaced, as it may come from anybody."""
+    seen = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+    return json.dumps(seen, ensure_ascii=False)
