@@ -46,7 +46,7 @@ VIEWS = {
         "#/changes",
         (
             "p:has-text('measured changes')",
-            "summary:has-text('Filters')",
+            "label:has-text('Direction')",
             ".commit-group h2",
             ".commit-group .note",
             ".commit-group .bar-cell",

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -175,7 +174,6 @@ def test_versions_are_marked_along_small_lines(site: Site, visitor: Visitor) -> 
 
 def test_changes_can_be_filtered(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/changes")
-    page.get_by_text("Filters").click()
     visitor.choose("direction", "better")
     assert "direction=better" in visitor.address
     assert page.locator("#changes-app .change.worse").count() == 0
@@ -284,7 +282,8 @@ def test_neighbouring_pairs_are_one_key_away(
 
 def test_a_comparison_is_copied(site: Site, visitor: Visitor) -> None:
     page = visitor.go("#/compare")
-    page.get_by_role("button", name="Copy as Markdown").locator("visible=true").click()
+    page.locator("header .button[popovertarget]").click()
+    page.get_by_role("button", name="Copy as Markdown").click()
     page.wait_for_function("() => /copied/.test(document.getElementById('announcer').textContent)")
     lines = page.evaluate("navigator.clipboard.readText()").splitlines()
     assert "| Change | 99 % interval |" in lines[2]
@@ -411,14 +410,6 @@ def test_releases_are_compared_by_one_metric(
     assert "never run" not in values
 
 
-def test_published_values_stand_beside_ours(released: Site, visit: Callable[..., Visitor]) -> None:
-    visitor = visit(released.url)
-    visitor.go("#/compare?by=published&group=*")
-    heads = visitor.page.locator("section:not([hidden]) table.list thead").inner_text()
-    assert "published" in heads
-    assert "ours" in heads
-
-
 def test_the_machine_and_the_metric_stay_when_the_view_changes(
     site: Site, visitor: Visitor
 ) -> None:
@@ -460,12 +451,6 @@ def test_what_is_seen_can_be_saved(site: Site, visitor: Visitor, view: str) -> N
 
     table = saved("Table (CSV)").decode()
     assert len(table.splitlines()) > 2
-    if view in {"overview", "changes"}:
-        return
-    picture = ET.fromstring(saved("Picture (SVG)"))  # noqa: S314
-    assert picture.tag.endswith("svg")
-    assert not re.search(r'class="|style="', ET.tostring(picture, encoding="unicode"))
-    assert saved("Picture (PNG)").startswith(b"\x89PNG")
 
 
 def test_markdown_is_copied(site: Site, visitor: Visitor) -> None:

@@ -1,4 +1,4 @@
-"""The timeline's lines: the data give levels and scales, the script divides by the chosen base."""
+"""The timeline's lines: the data give levels and scales, the script takes them as they are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.js.node import evaluate
 
 LEVELS = """(() => {
   const points = argument.values.map((value, stop) => ({stop, value, interval: null}));
-  const [drawn] = module.asLevels([{...argument, points}], argument.base);
+  const [drawn] = module.asLevels([{...argument, points}]);
   return {points: drawn.points.map(({stop, value}) => [stop, value]), steps: drawn.steps ?? null};
 })()"""
 STRETCHES = [[0, 2.0, 0.5], [2, 1.0, 0.25]]
@@ -19,12 +19,11 @@ STRETCHES = [[0, 2.0, 0.5], [2, 1.0, 0.25]]
 other conditions began as well."""
 
 
-def drawn(values: Sequence[float], *, compared: bool = True, base: int = -1) -> dict[str, Any]:
+def drawn(values: Sequence[float], *, compared: bool = True) -> dict[str, Any]:
     line = {
         "values": values,
         "compared": [0] if compared else [],
         "stretches": STRETCHES,
-        "base": base,
     }
     return dict(evaluate("views/timeline/levels.js", LEVELS, line))
 
@@ -33,12 +32,6 @@ def test_the_line_moves_at_measured_changes_and_runs_lie_around_it() -> None:
     line = drawn([4.0, 4.4, 4.0, 3.6])
     assert line["steps"] == [{"stop": 0, "value": 2.0}, {"stop": 2, "value": 1.0}]
     assert dict(line["points"]) == pytest.approx({0: 2.0, 1: 2.2, 2: 1.0, 3: 0.9})
-
-
-def test_zero_per_cent_is_the_level_of_the_commit_that_was_chosen() -> None:
-    line = drawn([4.0, 4.0, 4.0], base=1)
-    assert [step["value"] for step in line["steps"]] == [1.0, 0.5]
-    assert dict(line["points"]) == pytest.approx({0: 1.0, 1: 1.0, 2: 0.5})
 
 
 def test_without_comparisons_the_line_goes_through_the_runs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 from asv_watch import quantities
 from asv_watch.judge.precision import newest_repeats, noise_in_words
@@ -16,11 +17,19 @@ from asv_watch.site.scripts import Json
 
 
 def about_data(contents: Contents, table: CaseTable) -> Json:
-    """Return the tables below the outcomes of all cases."""
+    """Return what the page says of machines and results, whatever a reader has chosen."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
         "machines": [_machine(contents, table, name) for name in _machine_names(contents)],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
+        "events": [
+            {
+                "c": contents.history.order[event.commit],
+                "machine": event.machine,
+                "text": names.event_text(event, labels),
+            }
+            for event in reversed(contents.findings.events)
+        ],
         "noise": _noise(contents),
         "left_out": [*contents.history.left_out, *_dismissed(contents)],
         "problems": contents.history.problems,
@@ -48,7 +57,8 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
-    rows = [row for row in contents.series if newest and setup_key(row.series) == newest.key]
+    rows = [row for row in contents.series if row.series.machine == name]
+    outcomes = Counter(row.series.last.outcome for row in rows)
     compared = {
         ratio.case
         for stored in contents.history.comparisons.get(name, ())
@@ -58,16 +68,15 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
     graphs = contents.findings.graphs.get(name)
     return {
         "name": name,
+        "href": f"#/?{urlencode({'m': name})}",
         "cpu": contents.history.machines[name].facts.get("cpu", ""),
         "newest": newest.newest if newest else None,
         "commits": len({commit for setup in setups for commit in setup.commits}),
-        "failed": sum(
-            row.series.machine == name
-            and row.series.last.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}
-            for row in contents.series
-        ),
-        "behind": sum(row.behind > 0 for row in rows),
-        "cases": sum(row.has_value for row in rows) if newest else len(compared),
+        "failed": outcomes[Outcome.FAILED] + outcomes[Outcome.TIMED_OUT],
+        "behind": sum(row.behind > 0 and row.series.last.outcome is Outcome.OK for row in rows),
+        "cases": sum(row.has_value and setup_key(row.series) == newest.key for row in rows)
+        if newest
+        else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",
         "contradictions": contradictions(graphs, table) if graphs else None,
     }

@@ -123,7 +123,6 @@ def build_site(
     index["case_pairs"] = case_pairs(contents, table, compared_cases)
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
-    write_script(folder, "about", about_data(contents, table))
     write_data_files(folder, contents, index)
     feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)
@@ -133,7 +132,8 @@ def build_site(
         generated=generated,
         project=project,
         overview=overview,
-        about=about,
+        about=about_data(contents, table),
+        sentences=about,
     )
     (folder / "index.html").write_bytes(page)
     (folder / "badge.svg").write_bytes(write_badge(contents))

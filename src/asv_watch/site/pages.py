@@ -23,13 +23,12 @@ from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content-security policy of the page: nothing inline, nothing from elsewhere. Pictures that a
-reader saves are drawn from a blob of the page itself."""
+"""Content-security policy of the page: nothing inline, nothing from elsewhere."""
 
-MOST_VALUES = 1_500
+MOST_VALUES = 500
 """Most newest values that are listed without JavaScript."""
 
 VIEWS = (
@@ -51,7 +50,8 @@ def render_page(
     generated: int,
     project: dict[str, str],
     overview: Json,
-    about: Sequence[str],
+    about: Json,
+    sentences: Sequence[str],
 ) -> bytes:
     """Render ``index.html``."""
     measured = [row for row in contents.series if row.has_value]
@@ -75,6 +75,7 @@ def render_page(
         titles=titles,
         commits=contents.history.commits,
         about=about,
+        sentences=sentences,
         minimum_effect=MINIMUM_EFFECT,
         has_releases=bool(contents.findings.release_histories),
         generated=generated,
@@ -99,6 +100,8 @@ def _templates() -> Environment:
     )
     templates.filters.update(
         quantity=quantities.quantity,
+        counted=quantities.counted,
+        day=quantities.day,
         instant=quantities.timestamp,
         moment=partial(quantities.timestamp, pattern="%Y-%m-%d %H:%M UTC"),
         size=size,

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Mapping, Set
 from statistics import geometric_mean
 
 from asv_watch import quantities
-from asv_watch.judge.causes import in_words
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
     failed_releases,
-    release_findings,
 )
 from asv_watch.records.comparisons import CaseValues, import_case
 from asv_watch.records.releases import release_order
@@ -87,7 +85,6 @@ def _history_data(
             | release_groups(step, index_of, causes)
             for step in steps
         ],
-        "findings": _findings(history, index_of, contents),
         "method": _method(history, contents.findings.graphs[history.machine]),
         "failed": [
             {"version": release, "reason": names.exception_line(reason)}
@@ -184,32 +181,6 @@ def _value_change(values: CaseValues) -> Json | None:
         "text": quantities.change(ratio, "memory"),
         "interval_text": " → ".join(quantities.quantity(side, values.unit) for side in sides),
     }
-
-
-def _findings(
-    history: ReleaseHistory, index_of: Mapping[str, int], contents: Contents
-) -> list[Json]:
-    """List all differences between neighbouring releases, the most certain first."""
-    explained = {
-        (stored.case, *(side.requirements.get(history.requirement) for side in sides)): stored
-        for stored in contents.history.explanations.get(history.machine, ())
-        if (sides := (stored.before, stored.after)) and stored.before.commit == stored.after.commit
-    }
-    findings = [(finding, step) for step in history.steps for finding in release_findings(step)]
-    return [
-        {
-            "case": index_of[finding.case],
-            "before": step.before,
-            "after": step.after,
-            "state": finding.state,
-            "why": in_words(stored.explanation, finding.shown.ratio, contents.layout.operator)
-            if stored
-            else "",
-        }
-        | compared(finding.shown)
-        for finding, step in sorted(findings, key=lambda entry: -entry[0].certainty)
-        for stored in [explained.get((finding.case, step.before, step.after))]
-    ]
 
 
 def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:

@@ -24,7 +24,9 @@ from scipy.stats import t
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.graph import Kind, machine_graphs
 from asv_watch.records.history import History
+from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
+from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
 from tests.asv_watch import auditor
 from tests.asv_watch.site.conftest import registered
@@ -76,17 +78,17 @@ def page(
 ) -> Page:
     folder = tmp_path_factory.mktemp("stored") / "site"
     project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
-    build_site(folder, contents_of(stored_history, stored_findings), generated=1, project=project)
+    contents = contents_of(stored_history, stored_findings)
+    build_site(folder, contents, generated=1, project=project)
     files = [registered(path)[1] for path in sorted((folder / "data" / "s").glob("*.js"))]
-    releases, release_pairs, about = (
-        registered(folder / "data" / f"{name}.js")[1]
-        for name in ("releases", "release-pairs", "about")
+    releases, release_pairs = (
+        registered(folder / "data" / f"{name}.js")[1] for name in ("releases", "release-pairs")
     )
     return Page(
         json.loads((folder / "index.json").read_text()),
         releases,
         release_pairs,
-        about,
+        about_data(contents, case_table(contents)),
         {of_case["s"]: of_case for file in files for of_case in file["series"]},
     )
 

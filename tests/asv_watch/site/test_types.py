@@ -53,7 +53,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     overview = index["overview"]
     releases = [history for file in files("releases.js") for history in file]
     steps = [step for history in releases for step in history["steps"]]
-    [about] = files("about.js")
     return {
         "Index": [index],
         "Overview": [overview],
@@ -98,11 +97,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "ReleaseHistory": releases,
         "ReleaseCase": [case for history in releases for case in history["cases"]],
         "ReleaseStep": [step for history in releases for step in history["steps"]],
-        "ReleaseFinding": [found for history in releases for found in history["findings"]],
-        "AboutData": [about],
-        "SetupFacts": about["setups"],
-        "MachineLine": about["machines"],
-        "Contradictions": [m["contradictions"] for m in about["machines"] if m["contradictions"]],
     }
 
 

@@ -117,16 +117,6 @@ interface ReleaseStep {
   memory_differences: number[];
 }
 
-/** A difference between two releases. */
-interface ReleaseFinding extends Compared {
-  case: number;
-  before: string;
-  after: string;
-  /** `measured on 2 of 3 days`. */
-  state: string;
-  why: string;
-}
-
 /** `data/releases.js` holds one for each machine that compared releases. */
 interface ReleaseHistory {
   machine: string;
@@ -138,52 +128,6 @@ interface ReleaseHistory {
   cases: ReleaseCase[];
   /** The newest release first. */
   steps: ReleaseStep[];
-  findings: ReleaseFinding[];
   method: string[];
   failed: { version: string; reason: string }[];
-}
-
-/** A machine with an environment. */
-interface SetupFacts {
-  machine: string;
-  environment: string;
-  commits: number;
-  newest: CommitIndex;
-  counts: Record<string, number>;
-  facts: Record<string, string>;
-}
-
-/** How a machine is doing: cases and those behind in its newest environment, failures in all. */
-interface MachineLine {
-  name: string;
-  cpu: string;
-  /** Of its runs; null where it only compared. */
-  newest: CommitIndex | null;
-  commits: number;
-  failed: number;
-  behind: number;
-  cases: number;
-  /** Smallest change that half of its comparisons show; empty where it compared nothing. */
-  detectable: string;
-  contradictions: Contradictions | null;
-}
-
-/** Measured pairs that disagree with the other ways between their versions. */
-interface Contradictions {
-  checked: number;
-  count: number;
-  by_chance: number;
-  text: string;
-  largest: { case: string; before: string; after: string; found: string; expected: string }[];
-}
-
-/** `data/about.js`. */
-interface AboutData {
-  /** The one to show first at the front. */
-  machines: MachineLine[];
-  setups: SetupFacts[];
-  /** How far comparisons can be trusted, a sentence each. */
-  noise: string[];
-  left_out: { name: string; reason: string; count: number }[];
-  problems: { path: string; message: string }[];
 }

@@ -159,8 +159,6 @@ interface Asked {
   setup: Setup;
   x: "commit" | "date";
   y: YAxis;
-  /** How many commits are shown, or "all". */
-  last: string;
   from: string;
   to: string;
 }

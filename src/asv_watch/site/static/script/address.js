@@ -11,16 +11,6 @@ const readable = (text) =>
     code === "%20" ? "+" : decodeURIComponent(code),
   );
 
-/** @param {string} text */
-const plain = (text) => {
-  const spaced = text.replace(/\+/g, " ");
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return spaced; // a lone % typed by hand
-  }
-};
-
 /**
  * Parses "#/view?a=1&a=2"; every parameter becomes a list of strings.
  * @param {string} hash
@@ -30,13 +20,8 @@ export function parseAddress(hash) {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   /** @type {Record<string, string[]>} */
   const params = Object.create(null); // a parameter may be called "constructor"
-  for (const pair of query.split("&")) {
-    if (!pair) continue;
-    const cut = pair.indexOf("=");
-    const key = plain(cut < 0 ? pair : pair.slice(0, cut));
-    (params[key] ??= []).push(cut < 0 ? "" : plain(pair.slice(cut + 1)));
-  }
-  return { view: plain(path) || "overview", params };
+  for (const [key, value] of new URLSearchParams(query)) (params[key] ??= []).push(value);
+  return { view: path || "overview", params };
 }
 
 /**
@@ -94,10 +79,10 @@ export function changeParams(patch, how) {
 }
 
 /** Parameters that stay when a reader goes to another view. */
-const KEPT = ["m", "e", "metric", "base"];
+const KEPT = ["m", "e", "metric"];
 
 /**
- * The address of a view, with the machine, environment, metric and baseline of the present one.
+ * The address of a view, with the machine, environment and metric of the present one.
  * @param {string} view
  * @param {Record<string, ParamValue | ParamValue[]>} [params]
  */

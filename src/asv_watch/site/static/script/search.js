@@ -9,24 +9,12 @@ import { plural } from "./text/format.js";
 
 /** Matches that are listed. */
 const SHOWN = 12;
-const KINDS = ["time", "memory", "exact"];
 
 /**
- * Orders matches: a whole word before a part of one, cases with a value before those without,
- * times before memory, cases of the first screen before others.
- * @param {string[]} words
- * @returns {(what: Case) => number[]}
+ * Cases with a value and times come before others; else the order is that of the site.
+ * @param {Case} what
  */
-function rankBy(words) {
-  const { mainGroups } = getModel();
-  return ({ line, metric, measured, index }) => [
-    Number(!words.some((word) => line.name.toLowerCase() === word)),
-    Number(!measured),
-    KINDS.indexOf(metric.kind),
-    Number(!mainGroups.has(line.group)),
-    index,
-  ];
-}
+const rankOf = ({ measured, metric }) => (measured ? 0 : 2) + (metric.kind === "time" ? 0 : 1);
 
 /**
  * The series that match all words, one of each case, of the setup that is shown now if it is there.
@@ -35,20 +23,14 @@ function rankBy(words) {
  */
 function matches(text) {
   const model = getModel();
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return [];
+  if (!text.trim()) return [];
   const setup = model.setup(currentState());
-  const [rank, hasAll] = [rankBy(words), matcher(text)];
-  const found = model.cases
-    .filter(({ title, line, metric, key }) =>
-      hasAll(`${title} ${line.group} ${metric.label} ${key}`),
-    )
-    .map((what) => ({ what, order: rank(what) }));
-  found.sort((a, b) => {
-    const differing = a.order.findIndex((value, i) => value !== b.order[i]);
-    return differing < 0 ? 0 : (a.order[differing] ?? 0) - (b.order[differing] ?? 0);
-  });
-  return found.flatMap(({ what }) => {
+  const hasAll = matcher(text);
+  const found = model.cases.filter(({ title, line, metric, key }) =>
+    hasAll(`${title} ${line.group} ${metric.label} ${key}`),
+  );
+  found.sort((a, b) => rankOf(a) - rankOf(b));
+  return found.flatMap((what) => {
     const here = model.find(what, setup);
     const elsewhere = here?.last
       ? here

@@ -122,16 +122,12 @@ export function tagLines(tags, x, frame) {
  * @param {boolean} small
  */
 export function eventTicks(events, x, { bottom }, small) {
-  /** @type {Map<number, string[]>} */
-  const textsByStop = new Map();
-  for (const { stop, text } of events)
-    textsByStop.set(stop, [...(textsByStop.get(stop) ?? []), text]);
   const top = bottom + (small ? 2 : 26);
-  return [...textsByStop].map(([stop, texts]) =>
+  return [...Map.groupBy(events, ({ stop }) => stop)].map(([stop, texts]) =>
     svg("path", {
       class: "event",
       d: `M${fix(x(stop))} ${top}v${small ? 4 : 9}`,
-      "data-tip": texts.join("\n"),
+      "data-tip": texts.map(({ text }) => text).join("\n"),
     }),
   );
 }

@@ -60,11 +60,8 @@ export function buildModel(index) {
   const series = readSeries(index, cases);
   const bySetup = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
   const byKey = new Map(cases.map((what) => [what.key, what]));
-  /** @type {Map<number, Change[]>} */
-  const changesOf = new Map();
   const changes = [...index.changes, ...index.exact_changes];
-  for (const change of changes)
-    changesOf.set(change.s, [...(changesOf.get(change.s) ?? []), change]);
+  const changesOf = Map.groupBy(changes, ({ s }) => s);
   const hashes = commits.map((commit) => commit.hash.toLowerCase());
   const tagged = new Map(
     commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.index])),

@@ -62,6 +62,3 @@ export const loadReleases = () => loadData("releases");
 
 /** Loads the ratios of any two releases. @returns {Promise<ReleasePairs[]>} */
 export const loadReleasePairs = () => loadData("release-pairs");
-
-/** Loads machines, noise and what was left out. @returns {Promise<AboutData>} */
-export const loadAbout = () => loadData("about");

@@ -132,29 +132,6 @@ function suggestions() {
 }
 
 /**
- * Fields behind one button, which says how many of them are set.
- * @param {string} name
- * @param {Record<string, Field>} fields by parameter
- * @returns {Field}
- */
-export function foldedFields(name, fields) {
-  const summary = el("summary", { class: "button" }, name);
-  const inner = el(
-    "div",
-    { class: "fields" },
-    Object.values(fields).map((field) => field.node),
-  );
-  return {
-    node: el("details", { class: "filters" }, summary, inner),
-    show(state) {
-      for (const field of Object.values(fields)) field.show(state);
-      const set = Object.keys(fields).filter((key) => firstParam(state, key)).length;
-      summary.textContent = set ? `${name} (${set})` : name;
-    },
-  };
-}
-
-/**
  * What is of a suite, or everything for *; without a choice what is of the main suites, or
  * everything where these have nothing.
  * @template T

@@ -1,8 +1,7 @@
-// What a reader takes away from the page: commands, and what a view shows as a picture, CSV or
-// Markdown.
+// What a reader takes away from the page: commands, and the table of a view as CSV or Markdown.
+// Charts leave it as any page does: the browser prints them, as PDF too.
 
 import { announce, el } from "./elements.js";
-import { drawPicture, paintPicture, visibleCharts } from "./pictures.js";
 
 /**
  * One field of a CSV file; a leading = + - @ would run as a formula in a spreadsheet.
@@ -31,13 +30,9 @@ export function markdownText(title, { head, rows }) {
   return `### ${cell(title)}\n\n${lines.map((line) => `| ${line.join(" | ")} |`).join("\n")}\n`;
 }
 
-/**
- * Offers a file.
- * @param {string} name
- * @param {Blob} blob
- */
-function offerFile(name, blob) {
-  const url = URL.createObjectURL(blob);
+/** Offers a file. @param {string} name @param {string} text */
+function offerFile(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
   const link = el("a", { href: url, download: name });
   document.body.append(link);
   link.click();
@@ -91,8 +86,6 @@ export const commandBlock = (command) =>
 export function saveMenu() {
   /** @type {Saved | null} */
   let saved = null;
-  /** @param {string} type */
-  const blob = (type, text = "") => new Blob([text], { type: `${type};charset=utf-8` });
   const menu = el("div", { class: "menu-items", id: "save", popover: "" });
   /**
    * @param {string} label
@@ -103,29 +96,12 @@ export function saveMenu() {
     const hide = { popovertarget: "save", popovertargetaction: "hide" };
     return el("button", { type: "button", ...hide, onclick: act }, label);
   };
-  const pictures = [
-    item("Picture (PNG)", async ({ name }) => {
-      const pixels = await paintPicture();
-      if (pixels instanceof Blob) offerFile(`${name}.png`, pixels);
-      else announce("The picture is too large for this browser: save it as SVG.");
-    }),
-    item("Picture (SVG)", ({ name }) =>
-      offerFile(`${name}.svg`, blob("image/svg+xml", drawPicture().text)),
-    ),
-  ];
   menu.append(
-    ...pictures,
-    item("Table (CSV)", ({ name, sheet }) =>
-      offerFile(`${name}.csv`, blob("text/csv", csvText(sheet()))),
-    ),
+    item("Table (CSV)", ({ name, sheet }) => offerFile(`${name}.csv`, csvText(sheet()))),
     item("Copy as Markdown", ({ title, sheet }) =>
       copyText(markdownText(title, sheet()), "Markdown"),
     ),
   );
-  menu.addEventListener("beforetoggle", () => {
-    const without = !visibleCharts().length;
-    for (const picture of pictures) picture.hidden = without;
-  });
   const button = el("button", { type: "button", class: "button", popovertarget: "save" }, "Save");
   return {
     node: el("div", {}, button, menu),

@@ -1,5 +1,5 @@
 // The small signs used in every view (verdicts, outcomes, commits, lines of recent values), and
-// the legends that say what they mean.
+// the legends of charts.
 
 import { linkTo } from "../address.js";
 import { lineSwatch, lookOf, SIGNS } from "../charts/marks.js";
@@ -160,51 +160,9 @@ export function smallHistory({ m, e, steps, runs }, row) {
   );
 }
 
-/** @type {Record<"change" | "chart" | "cell", [string, string][]>} */
-const MEANINGS = {
-  change: [
-    ["✓ blue", "Better, by an interleaved comparison of both versions."],
-    ["✗ orange", "Worse, by an interleaved comparison of both versions."],
-    ["grey", "No claim: no interleaved comparison, or no difference in it."],
-    ["|—|", "The interval: the true change lies in it with 99 % confidence."],
-    ["about", "Suspected: separate runs differ. The size is a guess."],
-  ],
-  chart: [
-    [
-      "line",
-      "The level. It moves where a comparison measured a change, and the size stands above.",
-    ],
-    ["dots", "Separate runs. Their noise says nothing about changes."],
-    ["line through dots", "Nothing was compared here: the line joins separate runs."],
-    ["ticks below", "The recipe, the machine or its settings changed there."],
-    ["× at the axis", "The run failed."],
-  ],
-  cell: [
-    ["small line", "It moves where a comparison measured a change. Its height is ±5 % or more."],
-    ["short upright lines", "A version of the project begins there."],
-    ["dots", "Separate runs. Their noise says nothing about changes."],
-    ["◷ behind", "Measured before, but not at the newest commit."],
-    ["– skipped", "Deliberately not run."],
-  ],
-};
-
-/**
- * Says on request what signs mean.
- * @param {(keyof typeof MEANINGS)[]} kinds
- */
-export const signsHelp = (...kinds) =>
-  el(
-    "details",
-    { class: "help" },
-    el("summary", {}, "What do these signs mean?"),
-    el(
-      "dl",
-      { class: "glossary" },
-      kinds
-        .flatMap((kind) => MEANINGS[kind])
-        .map(([sign, meaning]) => [el("dt", {}, sign), el("dd", {}, meaning)]),
-    ),
-  );
+/** Opens the list of signs, which the page itself holds. */
+export const signsHelp = () =>
+  el("button", { type: "button", class: "plain", popovertarget: "signs" }, "What signs mean");
 
 /**
  * The lines of a chart with their names, and what other signs mean.
@@ -221,7 +179,7 @@ export const legend = (lines) =>
           lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name)),
         )
       : null,
-    signsHelp("change", "chart"),
+    signsHelp(),
   );
 
 /** The legend of charts that have a line for each column of the cases. @param {Case[]} cases */

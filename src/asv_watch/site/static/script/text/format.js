@@ -11,11 +11,11 @@ export function digits(value, significant = 3) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e15 || size < 1e-6) return value.toExponential(significant - 1);
-  const decimals = Math.max(0, significant - 1 - Math.floor(Math.log10(size)));
-  const rounded = decimals ? value : Math.round(value);
-  return rounded.toLocaleString("en", {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
+  return value.toLocaleString("en", {
+    minimumSignificantDigits: significant,
+    maximumSignificantDigits: significant,
+    maximumFractionDigits: 0,
+    roundingPriority: "morePrecision",
   });
 }
 

@@ -21,7 +21,6 @@ function summary(series, source) {
   const { last, status, reason, behind, change, metric } = series;
   const date = formatDay(getModel().commits[last?.c ?? 0]?.date ?? 0);
   const noise = source.noise[String(series.index)];
-  const floor = related(series, source).find((one) => one.metric.label === "times floor");
   /** @type {[string, Child][]} */
   const facts = [
     [
@@ -53,8 +52,6 @@ function summary(series, source) {
       ],
     ]);
   if (noise) facts.push(["Noise between runs", noise]);
-  if (floor?.last)
-    facts.push(["Times its floor", el("a", { href: casePage(floor) }, floor.last.text)]);
   return factsTable("Summary", facts);
 }
 
@@ -174,7 +171,7 @@ export const caseView = {
   mount(app, heading) {
     const chart = new Chart();
     const note = el("p", { class: "note" });
-    const signs = signsHelp("change", "chart");
+    const signs = signsHelp();
     const history = el("section", {}, el("h2", {}, "History"), chart.node, note, signs);
     const top = el("div", {});
     const bottom = el("div", {});

@@ -3,13 +3,7 @@
 import { addressOf, currentState, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, fold, nodesOf, notice, part } from "../../page/elements.js";
-import {
-  foldedFields,
-  matcher,
-  searchField,
-  selectField,
-  unknownCommit,
-} from "../../page/fields.js";
+import { matcher, searchField, selectField, unknownCommit } from "../../page/fields.js";
 import { changeSign, nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { formatDay, plural, shortHash } from "../../text/format.js";
@@ -35,7 +29,6 @@ function chosen(state) {
     if (since !== undefined && since >= 0 && change.c < since) return false;
     if (wanted("m") && series.machine.name !== wanted("m")) return false;
     if (wanted("m") && wanted("e") && series.environment.id !== wanted("e")) return false;
-    if (wanted("state") && change.state !== wanted("state")) return false;
     if (wanted("direction") && change.verdict !== wanted("direction")) return false;
     const { hash = "", subject = "" } = model.commits[change.c] ?? {};
     const text = `${nameOf(series)} ${series.case.line.group} ${series.case.key} ${hash} ${subject} ${change.cause}`;
@@ -147,29 +140,22 @@ export const changesView = {
   setup: ["m", "e"],
   allMachines: true,
   mount(app) {
-    const filters = foldedFields("Filters", {
-      state: selectField("state", "State", {
-        options: () => [
-          ["", "any"],
-          ["measured", "measured"],
-          ["suspected", "suspected"],
-        ],
-      }),
-      direction: selectField("direction", "Direction", {
-        options: () => [
-          ["", "both"],
-          ["worse", "worse"],
-          ["better", "better"],
-        ],
-      }),
-      q: searchField("q", "Words", "case, suite or commit"),
+    const direction = selectField("direction", "Direction", {
+      options: () => [
+        ["", "both"],
+        ["worse", "worse"],
+        ["better", "better"],
+      ],
     });
+    const words = searchField("q", "Words", "case, suite or commit");
     const tally = el("p", { class: "lead" });
     const out = el("div", {});
-    const signs = signsHelp("change");
-    app.replaceChildren(tally, el("div", { class: "head" }, filters.node, signs), out);
+    const signs = signsHelp();
+    const fields = el("div", { class: "fields" }, direction.node, words.node);
+    app.replaceChildren(tally, el("div", { class: "head" }, fields, signs), out);
     return (state) => {
-      filters.show(state);
+      direction.show(state);
+      words.show(state);
       const changes = chosen(state);
       const counts = changes.filter((change) => change.kind === "exact");
       const others = changes.filter((change) => change.kind !== "exact");

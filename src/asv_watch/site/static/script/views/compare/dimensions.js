@@ -102,17 +102,9 @@ export function dimensions({ m, metric }) {
     },
     ...labelDimensions(metric),
   ];
-  const possible = all.filter(({ id, choices }) =>
+  return all.filter(({ id, choices }) =>
     id === "commit" ? index.commits.length > 1 : choices.length > 1,
   );
-  if (index.published.length)
-    possible.push({
-      id: "published",
-      name: "published values",
-      choices: [],
-      initial: () => ["", ""],
-    });
-  return possible;
 }
 
 /**
@@ -125,12 +117,11 @@ export function readSides(state) {
   const setup = model.setup(state);
   const all = dimensions(setup);
   const alone = model.commitsAt(setup)?.base === null && model.index.machines.length > 1;
-  const releases = model.index.releases.length > 1 && !state.params.base;
-  const initial = releases ? "release" : alone ? "machine" : "commit";
+  const other = alone ? "machine" : "commit";
+  const initial = model.index.releases.length > 1 ? "release" : other;
   const wanted = firstParam(state, "by", initial);
   const by = all.find(({ id }) => id === wanted) ?? all[0];
-  const [first, b] = by?.initial(setup) ?? ["", ""];
-  const a = by?.id === "commit" ? firstParam(state, "base", first) : first;
+  const [a, b] = by?.initial(setup) ?? ["", ""];
   return { setup, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
 }
 

@@ -16,7 +16,6 @@ import { sidesOf } from "./sides.js";
  * @property {Measured} b
  * @property {number} ratio b / a
  * @property {MeasuredPair | null} compared the interleaved comparison of these two versions
- * @property {string} note where a published value comes from
  *
  * @typedef {object} Pairs
  * @property {Pair[]} pairs
@@ -55,13 +54,13 @@ function labelOf({ line, field, labels }, dimension) {
  * @param {Series} series
  * @param {Measured | null | undefined} a
  * @param {Measured | null | undefined} b
- * @param {{ compared?: MeasuredPair | null, note?: string, dimension?: string }} [how]
+ * @param {{ compared?: MeasuredPair | null, dimension?: string }} [how]
  * @returns {Pair[]}
  */
-function pairOf(series, a, b, { compared = null, note = "", dimension = "" } = {}) {
+function pairOf(series, a, b, { compared = null, dimension = "" } = {}) {
   if (!a?.value || !b?.value) return [];
   const ratio = compared?.ratio ?? b.value / a.value;
-  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, compared, note }];
+  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, compared }];
 }
 
 /**
@@ -160,22 +159,6 @@ async function releasePairs(setup, a, b) {
   return { pairs, notes: [`Measured on ${history.machine}.`], order: history.versions };
 }
 
-/** @param {Setup} setup @returns {Pairs} */
-function publishedPairs(setup) {
-  const model = getModel();
-  const pairs = model.index.published.flatMap((theirs) => {
-    const what = model.caseOf(theirs.case);
-    const series = what ? model.find(what, setup) : null;
-    if (!series) return [];
-    const note = [theirs.source, theirs.note].filter(Boolean).join(". ");
-    return pairOf(series, { value: theirs.value, interval: null }, newestOf(series), { note });
-  });
-  return {
-    pairs,
-    notes: ["Others measured on other machines, and mostly with other work behind the same name."],
-  };
-}
-
 /**
  * The interleaved comparison of two cases, of this machine if it has one.
  * @param {{ other: Series, series: Series }} sides
@@ -196,7 +179,6 @@ function casePair({ other, series }) {
 export async function collectPairs({ setup, by, a, b }) {
   if (by.id === "commit") return commitPairs(setup, a, b);
   if (by.id === "release") return releasePairs(setup, a, b);
-  if (by.id === "published") return publishedPairs(setup);
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
   const { sides, notes } = sidesOf({ setup, by, a, b });
   const [first, second] = sides.map((side) => new Map(side));

@@ -10,7 +10,7 @@ import { formatChange, formatInterval, formatValue, geometricMean } from "../../
 /** @import { Column } from "../../page/tables.js" */
 /** @import { Pair } from "./pairs.js" */
 
-/** @typedef {{ a: string, b: string, metric: Metric, published: boolean }} Names */
+/** @typedef {{ a: string, b: string, metric: Metric }} Names */
 
 /** @param {Pair} pair @returns {Bar} */
 const barOf = ({ ratio, compared }) => ({
@@ -24,7 +24,7 @@ const barOf = ({ ratio, compared }) => ({
  * @param {Pair[]} pairs all that share the scale of the bars
  * @returns {Column<Pair>[]}
  */
-export function columnsOf({ a, b, metric, published }, pairs) {
+export function columnsOf({ a, b, metric }, pairs) {
   const scale = sharedScale(pairs.map(barOf));
   /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
   const valueColumn = (text, side) =>
@@ -52,7 +52,6 @@ export function columnsOf({ a, b, metric, published }, pairs) {
         ),
     }),
     columnOf("99 % interval", intervalOf, { hidden: true }),
-    columnOf("Source", ({ note }) => note, { wrap: true, hidden: !published }),
   ];
 }
 

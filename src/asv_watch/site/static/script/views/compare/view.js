@@ -3,7 +3,7 @@
 import { addressOf, changeParams, firstParam, visitAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
-import { commandBlock, copyButton, markdownText } from "../../page/save.js";
+import { commandBlock } from "../../page/save.js";
 import {
   commitField,
   groupField,
@@ -49,10 +49,9 @@ function nothingShown({ by, setup, a, b }, names, found) {
   if (!a || !b || a === b) return `Choose two different sides: both are ${names.b || "empty"}.`;
   const machine = getModel().index.machines[setup.m]?.name;
   const where = ["machine", "release"].includes(by.id) ? "" : ` on ${machine}`;
-  const other = by.id === "published" ? "another machine" : "other sides, another machine";
   return (
     `No case has a ${names.metric.label} both for ${names.a} and for ${names.b}${where}. ` +
-    `Choose ${other} or something else that was measured.`
+    `Choose other sides, another machine or something else that was measured.`
   );
 }
 
@@ -162,22 +161,15 @@ export const compareView = {
       const here = { ...asked, by: asked.by };
       const found = await collectPairs(here);
       if (ticket !== mine) return null; // the reader asked for something else meanwhile
-      const published = asked.by.id === "published";
       const [a, b] = found.sides ?? [asked.a, asked.b];
       /** @param {string} value */
       const nameOf = (value) => sideName(here.by, value);
-      const names = {
-        a: published ? "published" : nameOf(a),
-        b: published ? "ours" : nameOf(b),
-        metric: asked.setup.metric,
-        published,
-      };
+      const names = { a: nameOf(a), b: nameOf(b), metric: asked.setup.metric };
       const order = found.order ?? asked.by.choices.map(([value]) => value);
       links.show(state, neighbours(order, a, b), nameOf);
       const pairs = chosen(found.pairs, state);
       const columns = columnsOf(names, pairs);
       const title = `${names.b} against ${names.a}`;
-      const sheet = () => sheetOf(columns, pairs);
       lead.textContent = pairs.length ? summary(pairs, names) : "";
       const grey = pairs.some(({ compared }) => compared)
         ? ""
@@ -191,14 +183,7 @@ export const compareView = {
             ? drawTable(title, columns, pairs, { state, className: "list cards compared" })
             : notice(nothingShown(here, names, found.pairs.length)),
           el("p", { class: "note" }, [grey, ...found.notes].join(" ").trim()),
-          pairs.length
-            ? el(
-                "div",
-                { class: "actions" },
-                copyButton("Copy as Markdown", "Markdown", () => markdownText(title, sheet())),
-                signsHelp("change"),
-              )
-            : null,
+          pairs.length ? signsHelp() : null,
           typed && known && a !== b
             ? fold(
                 "Compare the two interleaved",
@@ -208,7 +193,7 @@ export const compareView = {
         ]),
       );
       announce(lead.textContent);
-      return { name: "comparison", title, sheet };
+      return { name: "comparison", title, sheet: () => sheetOf(columns, pairs) };
     };
   },
 };

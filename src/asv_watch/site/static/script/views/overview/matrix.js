@@ -183,7 +183,7 @@ export function drawMatrix(setup, group) {
       scrollBox(`Newest ${label}`, table),
       moreButton(body, others, drawRow, rows.length),
       el("p", { class: "note" }, noteText(setup).trim()),
-      signsHelp("change", "cell"),
+      signsHelp(),
     ),
     table: chosen,
   };

@@ -81,12 +81,8 @@ function drawItem(history, cases) {
 
 /** @param {ReleaseHistory} history */
 export function releaseCharts(history) {
-  /** @type {Map<number | null, ReleaseCase[]>} */
-  const rows = new Map();
-  for (const what of history.cases) {
-    if (!what.main || what.times.length < FEWEST) continue;
-    rows.set(what.row, [...(rows.get(what.row) ?? []), what]);
-  }
+  const shown = history.cases.filter(({ main, times }) => main && times.length >= FEWEST);
+  const rows = Map.groupBy(shown, ({ row }) => row);
   if (!rows.size) return [];
   return [
     columnLegend([...rows.values()].flat().flatMap(({ key }) => getModel().caseOf(key) ?? [])),

@@ -18,17 +18,6 @@ function caseLink({ cases }, index) {
   return href ? el("a", { href }, title) : title;
 }
 
-/** All differences, as they are saved. @param {ReleaseHistory} history @returns {Column<ReleaseFinding>[]} */
-const findingColumns = ({ cases }) => [
-  columnOf("Case", ({ case: index }) => cases[index]?.title),
-  columnOf("Release", ({ after }) => after),
-  columnOf("Before", ({ before }) => before),
-  columnOf("Change", ({ ratio }) => ratio),
-  columnOf("99 % interval", (found) => found.interval_text),
-  columnOf("State", ({ state }) => state),
-  columnOf("Why", ({ why }) => why),
-];
-
 /** Differences of a release that are shown at once. */
 const OPEN = 8;
 
@@ -80,6 +69,21 @@ function stepColumns(history) {
     columnOf("99 % interval", (row) => row.interval_text ?? row.reason),
   ];
 }
+
+/** All comparisons, as they are saved. @param {ReleaseHistory} history */
+const comparisonSheet = (history) => {
+  const rows = history.steps.flatMap((step) =>
+    step.ratios.map((ratio) => ({ ...step, ...ratio })),
+  );
+  return sheetOf(
+    [
+      columnOf("Release", ({ after }) => after),
+      columnOf("Before", ({ before }) => before),
+      .../** @type {Column<(typeof rows)[number]>[]} */ (stepColumns(history)),
+    ],
+    rows,
+  );
+};
 
 /** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
@@ -209,7 +213,7 @@ export const releasesView = {
       return {
         name: "releases",
         title: `What each release of ${nameOf(first)} changed`,
-        sheet: () => sheetOf(findingColumns(first), first.findings),
+        sheet: () => comparisonSheet(first),
       };
     };
   },

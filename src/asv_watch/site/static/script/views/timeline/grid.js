@@ -19,11 +19,10 @@ const [WIDTH, HEIGHT] = [320, 150];
  * @param {SVGSVGElement} picture
  * @param {Series[]} series
  * @param {Asked} asked
- * @param {number} base
  */
-async function drawSmall(picture, series, asked, base) {
+async function drawSmall(picture, series, asked) {
   const lines = await seriesLines(series);
-  const scene = sceneOf(asked, lines, base);
+  const scene = sceneOf(asked, lines);
   const { axis, events } = scene;
   const plot = drawLines(picture, scene.drawn, {
     width: WIDTH,
@@ -57,9 +56,8 @@ const lengthOf = (row) =>
 /**
  * The frames, and what draws the first of them: the answer to a click must not wait for data.
  * @param {Asked} asked
- * @param {number} base commit that ratios refer to, or -1
  */
-export function buildGrid(asked, base) {
+export function buildGrid(asked) {
   const measured = getModel()
     .seriesAt(asked.setup)
     .filter(({ last }) => last);
@@ -76,7 +74,7 @@ export function buildGrid(asked, base) {
   const items = courses.map((series) => {
     const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
     const picture = svg("svg", { class: "chart small", role: "img", viewBox });
-    waiting.set(picture, () => drawSmall(picture, series, asked, base));
+    waiting.set(picture, () => drawSmall(picture, series, asked));
     return drawItem(series, picture);
   });
   /** @param {Element} picture */

@@ -1,4 +1,4 @@
-// Lines relative to the newest level, or to that of a chosen commit: the data say how.
+// Lines relative to the newest level: the data say how.
 
 /** The stretch that a commit belongs to. @param {SeriesLine["stretches"]} stretches @param {CommitIndex} stop */
 const stretchOf = (stretches, stop) =>
@@ -8,16 +8,14 @@ const stretchOf = (stretches, stop) =>
  * The same lines as ratios. Where commits were compared, the line moves at measured changes only,
  * and runs are dots; else it goes through the runs.
  * @param {SeriesLine[]} lines
- * @param {CommitIndex} base commit that was chosen, or -1
  * @returns {SeriesLine[]}
  */
-export const asLevels = (lines, base) =>
+export const asLevels = (lines) =>
   lines.map((line) => {
     const { stretches, points } = line;
-    const by = base < 0 ? 1 : stretchOf(stretches, base)[1];
-    const steps = stretches.map(([stop, level]) => ({ stop, value: level / by }));
+    const steps = stretches.map(([stop, value]) => ({ stop, value }));
     const relative = points.flatMap((point) => {
-      const value = (point.value * stretchOf(stretches, point.stop)[2]) / by;
+      const value = point.value * stretchOf(stretches, point.stop)[2];
       return value > 0 ? [{ ...point, value, interval: null }] : [];
     });
     return { ...line, points: relative, ...(line.compared.length ? { steps } : {}) };

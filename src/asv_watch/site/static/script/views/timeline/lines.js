@@ -74,12 +74,10 @@ export function readingOf(line, drawn, stop, asked) {
  * Which direction is better, and what a line and a dot stand for.
  * @param {Asked} asked
  * @param {SeriesLine[]} lines those that are drawn; by default, any
- * @param {number} [base] commit that ratios refer to
  */
-export function directionText({ setup: { metric }, y }, lines, base = -1) {
+export function directionText({ setup: { metric }, y }, lines) {
   const direction = `${capital(metric.label)}: ${metric.better} is better.`;
   if (y !== "ratio") return direction;
-  const zero = base < 0 ? "0 % is the newest level." : `Change since ${getModel().shortOf(base)}.`;
   const separate = lines.filter(({ compared }) => !compared.length);
   const texts = [
     !lines.length || separate.length < lines.length
@@ -87,7 +85,7 @@ export function directionText({ setup: { metric }, y }, lines, base = -1) {
       : "",
     !lines.length || separate.length ? "What was never compared is a line through its runs." : "",
   ];
-  return [direction, zero, ...texts].filter(Boolean).join(" ");
+  return [direction, "0 % is the newest level.", ...texts].filter(Boolean).join(" ");
 }
 
 /**

@@ -6,8 +6,6 @@ import { getModel } from "../../data/model.js";
 import { formatDay } from "../../text/format.js";
 import { asLevels, asValues } from "./levels.js";
 
-export const LAST_CHOICES = ["50", "200", "1000", "all"];
-
 /**
  * @param {State} state
  * @returns {Asked}
@@ -24,7 +22,6 @@ export function readTimeline(state) {
     setup: { ...setup, metric: cases[0]?.metric ?? setup.metric },
     x: x === "date" ? x : "commit",
     y: firstParam(state, "y") === "value" ? "log" : "ratio",
-    last: LAST_CHOICES.find((name) => name === firstParam(state, "n")) ?? "200",
     from: firstParam(state, "from"),
     to: firstParam(state, "to"),
   };
@@ -47,8 +44,7 @@ function rangeOf(asked, stops) {
   const from = model.findCommit(asked.from);
   const to = model.findCommit(asked.to);
   if (from >= 0 && to >= 0) return from < to ? [from, to] : [to, from];
-  const count = asked.last === "all" ? stops.length : Number(asked.last);
-  return [stops[Math.max(0, stops.length - count)] ?? 0, stops.at(-1) ?? 0];
+  return [stops[0] ?? 0, stops.at(-1) ?? 0];
 }
 
 /**
@@ -96,12 +92,11 @@ function buildAxis(asked, lines) {
  * What a chart of lines shows.
  * @param {Asked} asked
  * @param {SeriesLine[]} lines
- * @param {number} [base] commit that ratios refer to
  * @returns {Scene}
  */
-export function sceneOf(asked, lines, base = -1) {
+export function sceneOf(asked, lines) {
   const axis = buildAxis(asked, lines);
   const { stops } = axis;
-  const drawn = asked.y === "ratio" ? asLevels(lines, base) : asValues(lines);
+  const drawn = asked.y === "ratio" ? asLevels(lines) : asValues(lines);
   return { asked, axis, stops, lines, drawn, events: eventsOf(asked.setup) };
 }

@@ -1,16 +1,9 @@
 // Timeline: a small chart of every row, or one large chart of the cases that were chosen.
 
-import {
-  addressOf,
-  allParams,
-  changeParams,
-  currentState,
-  firstParam,
-  linkTo,
-} from "../../address.js";
+import { addressOf, allParams, changeParams, currentState, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { el, fold, freshId } from "../../page/elements.js";
-import { commitField, foldedFields, selectField } from "../../page/fields.js";
+import { selectField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
@@ -18,7 +11,7 @@ import { matrixSheet } from "../overview/rows.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
 import { courseNote, directionText, seriesLines, valueColumns } from "./lines.js";
-import { LAST_CHOICES, readTimeline, sceneOf } from "./scene.js";
+import { readTimeline, sceneOf } from "./scene.js";
 
 /** A field that adds a case to the chart. */
 function addField() {
@@ -96,14 +89,6 @@ export const timelineView = {
       ],
       initial: () => "ratio",
     });
-    const more = foldedFields("Options", {
-      n: selectField("n", "Show the last", {
-        options: () =>
-          LAST_CHOICES.map((value) => [value, value === "all" ? "all" : `${value} commits`]),
-        initial: () => "200",
-      }),
-      base: commitField("base", "Change since", () => ""),
-    });
     const chart = new Chart();
     const note = el("p", { class: "note" });
     const out = el("div", {});
@@ -113,7 +98,7 @@ export const timelineView = {
     const all = el("a", { class: "button" }, `All ${index.layout.subject}s`);
     const add = addField();
     app.replaceChildren(
-      el("div", { class: "fields" }, x.node, y.node, add, all, more.node),
+      el("div", { class: "fields" }, x.node, y.node, add, all),
       note,
       out,
       single,
@@ -121,24 +106,23 @@ export const timelineView = {
     let ticket = {};
     return async (state) => {
       const mine = (ticket = {});
-      for (const field of [x, y, more]) field.show(state);
+      for (const field of [x, y]) field.show(state);
       const asked = readTimeline(state);
       all.hidden = !asked.cases.length;
       all.href = linkTo("timeline", { x: state.params.x, y: state.params.y });
-      const base = getModel().findCommit(firstParam(state, "base"));
       single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
       if (!asked.cases.length && !asked.unknown.length) {
         // A machine without a history would show nothing: the one with the longest stands in.
         const { longest } = getModel();
-        const text = directionText(asked, [], base);
-        let grid = buildGrid(asked, base);
+        const text = directionText(asked, []);
+        let grid = buildGrid(asked);
         const alone = !grid.node.querySelector("svg.small") && longest;
         if (alone) {
           const name = index.machines[longest.m]?.name;
           const here = index.machines[asked.setup.m]?.name;
           note.textContent = `${here} measured no case twice yet: ${name} is shown. ${text}`;
-          grid = buildGrid({ ...asked, setup: { ...asked.setup, ...longest } }, base);
+          grid = buildGrid({ ...asked, setup: { ...asked.setup, ...longest } });
         } else note.textContent = text;
         out.replaceChildren(grid.node);
         await grid.drawFirst();
@@ -156,9 +140,9 @@ export const timelineView = {
       if (!lines.length) return null;
       const units = new Set(lines.map((line) => line.series.metric.unit));
       if (units.size > 1) asked.y = "ratio";
-      const scene = sceneOf(asked, lines, base);
+      const scene = sceneOf(asked, lines);
       const { stops } = scene;
-      note.append(`${directionText(asked, lines, base)} ${courseNote(scene)}`);
+      note.append(`${directionText(asked, lines)} ${courseNote(scene)}`);
       const columns = valueColumns(lines);
       const newest = [...stops].reverse();
       const table = fold("Values as a table");
