@@ -57,7 +57,6 @@ VIEWS = {
     "timeline": View(
         "#/timeline",
         (
-            "label:has-text('Horizontal')",
             "label:has-text('Vertical')",
             "label:has-text('Add a case')",
             "h3, h2, .chart",

@@ -191,6 +191,7 @@ asv: benchmark failed (exit status 1)
         ("stopped after 600 s", "stopped after 600 s"),
         ("", ""),
         ("ValueError: " + "x" * 999, "ValueError: " + "x" * 187 + "…"),
+        ("RuntimeError: RuntimeError: RuntimeError: two", "RuntimeError: two"),
     ],
 )
 def test_the_exception_is_found(message: str, line: str) -> None:

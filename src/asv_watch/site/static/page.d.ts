@@ -157,7 +157,6 @@ interface Asked {
   /** Keys that no case has. */
   unknown: string[];
   setup: Setup;
-  x: "commit" | "date";
   y: YAxis;
   from: string;
   to: string;

@@ -1,8 +1,8 @@
 // Starts the page: waits for the index, then shows the view that the address names.
 
 import { currentState, linkTo } from "./address.js";
-import { buildModel, getModel, hasModel, setModel } from "./data/model.js";
-import { arrivedIndex } from "./data/registry.js";
+import { buildModel, getModel, setModel } from "./data/model.js";
+import { loadIndex } from "./data/registry.js";
 import { notice } from "./page/elements.js";
 import { setupBar } from "./page/setup.js";
 import { saveMenu } from "./page/save.js";
@@ -104,7 +104,6 @@ function showSetup(state, view) {
 
 /** Shows what the address says. */
 async function show() {
-  if (!hasModel()) return;
   const state = currentState();
   const name = VIEWS.has(state.view) ? state.view : "overview";
   const view = VIEWS.get(name) ?? overviewView;
@@ -124,16 +123,16 @@ async function show() {
   if (main) main.dataset.shown = location.hash || "#/";
 }
 
-/** Starts once the index is here, whichever script comes first. */
-function start() {
-  const index = arrivedIndex();
-  if (hasModel() || !index) return;
+/** @param {Index} index */
+function start(index) {
   setModel(buildModel(index));
   setup = setupBar();
   menu = saveMenu();
   document.getElementById("setup")?.replaceChildren(setup.node);
   document.querySelector("header .tools")?.replaceChildren(searchButton(), menu.node);
   startTips();
+  for (const event of ["hashchange", "popstate", "site:address"])
+    addEventListener(event, () => void show());
   void show();
 }
 
@@ -151,11 +150,7 @@ function followAnchor(event) {
 }
 
 document.addEventListener("click", followAnchor);
-for (const event of ["hashchange", "popstate", "site:address"])
-  addEventListener(event, () => void show());
-document.addEventListener("site:data", start);
+loadIndex().then(start);
 addEventListener("load", () => {
-  if (hasModel()) return;
-  complain("data/index.js could not be read: reload, or publish the site again.");
+  if (!setup) complain("data/index.js could not be read: reload, or publish the site again.");
 });
-start();

@@ -166,8 +166,6 @@ let current = null;
 /** Makes this the model of the page. @param {Model} model */
 export const setModel = (model) => (current = model);
 
-export const hasModel = () => current !== null;
-
 /** The model of the page; views run only once there is one. @returns {Model} */
 export function getModel() {
   if (!current) throw new Error("data/index.js has not been read");

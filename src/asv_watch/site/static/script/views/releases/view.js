@@ -21,28 +21,42 @@ function caseLink({ cases }, index) {
 /** Differences of a release that are shown at once. */
 const OPEN = 8;
 
-/** @typedef {{ case: number, operator: string, state: string } & Compared} Difference */
+/**
+ * @typedef {{ case: number, operator?: string, state?: string, outcome?: "skipped" | "failed",
+ *   reason?: string } & Partial<Compared>} StepRow
+ */
 
-/** @param {ReleaseHistory} history @returns {Column<Difference>[]} */
-const differenceColumns = (history) => [
+/** @param {StepRow} row */
+function drawChange({
+  ratio,
+  interval,
+  verdict = "same",
+  text = "",
+  interval_text: ends,
+  outcome,
+}) {
+  if (outcome) return outcomeTag(outcome);
+  return el(
+    "div",
+    { class: "bar-line" },
+    ratio && interval ? drawBar({ ratio, interval, verdict }) : null,
+    changeSign({ text, verdict }),
+    el("span", { class: "muted" }, ends),
+  );
+}
+
+/** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
+const stepColumns = (history) => [
   columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
     draw: ({ case: index }) => caseLink(history, index),
   }),
-  columnOf("Change", ({ ratio }) => ratio, {
-    draw: (found) =>
-      el(
-        "div",
-        { class: "bar-line" },
-        drawBar(found),
-        changeSign({ text: found.text, verdict: found.verdict }),
-        el("span", { class: "muted" }, found.interval_text),
-      ),
-  }),
-  columnOf("Operator", ({ operator }) => operator, {
+  columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, { draw: drawChange }),
+  columnOf("99 % interval", (row) => row.interval_text, { hidden: true }),
+  columnOf("Why", ({ operator, reason }) => operator ?? reason, {
     wrap: true,
-    draw: ({ operator, state }) => [
-      operator || "operator not known",
-      el("span", { class: "muted" }, ` · ${state}`),
+    draw: ({ operator, reason, state }) => [
+      operator ?? reason,
+      state ? el("span", { class: "muted" }, ` · ${state}`) : null,
     ],
   }),
 ];
@@ -50,25 +64,6 @@ const differenceColumns = (history) => [
 /** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} index */
 const ratioOf = ({ ratios }, index) =>
   /** @type {Compared} */ (ratios.find((ratio) => ratio.case === index));
-
-/** @typedef {{ case: number } & Partial<Compared> & { outcome?: "skipped" | "failed", reason?: string }} StepRow */
-
-/** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
-function stepColumns(history) {
-  return [
-    columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
-      draw: ({ case: index }) => caseLink(history, index),
-    }),
-    columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, {
-      number: true,
-      draw: ({ text, verdict, outcome }) =>
-        outcome
-          ? outcomeTag(outcome)
-          : changeSign({ text: text ?? "", verdict: verdict ?? "same" }),
-    }),
-    columnOf("99 % interval", (row) => row.interval_text ?? row.reason),
-  ];
-}
 
 /** All comparisons, as they are saved. @param {ReleaseHistory} history */
 const comparisonSheet = (history) => {
@@ -88,11 +83,13 @@ const comparisonSheet = (history) => {
 /** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
   const { after, before, time } = step;
-  const times = step.differences.map((found) => ({ ...ratioOf(step, found.case), ...found }));
+  const times = step.differences.map((found) => ({
+    ...ratioOf(step, found.case),
+    ...found,
+    operator: found.operator || "operator not known",
+  }));
   const memory = step.memory_differences.map((index) => ({
     case: index,
-    operator: "peak memory",
-    state: "",
     ...ratioOf(step, index),
   }));
   const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
@@ -114,7 +111,7 @@ function stepSection(history, step) {
     { class: "commit-group", id: idOf(history, step) },
     el("h3", {}, after, el("span", { class: "muted" }, ` against ${before} · ${summary}`)),
     times.length
-      ? drawTable(`What ${after} changed`, differenceColumns(history), times, {
+      ? drawTable(`What ${after} changed`, stepColumns(history), times, {
           className: "list cards changes",
           first: OPEN,
         })
@@ -122,7 +119,7 @@ function stepSection(history, step) {
     memory.length
       ? fold(
           step.memory_text,
-          drawTable(`Memory of ${after}`, differenceColumns(history).slice(0, 2), memory, {
+          drawTable(`Memory of ${after}`, stepColumns(history), memory, {
             className: "list cards changes",
           }),
         )

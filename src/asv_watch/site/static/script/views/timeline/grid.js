@@ -49,10 +49,6 @@ function drawItem(series, picture) {
   return smallMultiple(href, name, grey, picture);
 }
 
-/** How many of the newest commits have a value in a row. @param {Series[]} row */
-const lengthOf = (row) =>
-  Math.max(...row.map(({ runs }) => runs.filter((value) => value !== null).length));
-
 /**
  * The frames, and what draws the first of them: the answer to a click must not wait for data.
  * @param {Asked} asked
@@ -64,10 +60,6 @@ export function buildGrid(asked) {
   const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
   const rows = table.rows.map(({ cells }) => [...cells.values()]);
   const courses = rows.filter((row) => row.some(hasCourse));
-  const longest = Math.max(0, ...courses.map(lengthOf));
-  /** Those with less than half of the longest history stand last. @param {Series[]} row */
-  const isShort = (row) => Number(lengthOf(row) * 2 < longest);
-  courses.sort((a, b) => isShort(a) - isShort(b));
   const single = rows.filter((row) => !row.some(hasCourse)).flatMap((row) => row.slice(0, 1));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();

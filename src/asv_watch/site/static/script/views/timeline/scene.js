@@ -15,12 +15,10 @@ export function readTimeline(state) {
   const wanted = allParams(state, "s");
   const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
   const setup = model.setup(state);
-  const x = firstParam(state, "x");
   return {
     cases,
     unknown: wanted.filter((key) => !model.caseOf(key)),
     setup: { ...setup, metric: cases[0]?.metric ?? setup.metric },
-    x: x === "date" ? x : "commit",
     y: firstParam(state, "y") === "value" ? "log" : "ratio",
     from: firstParam(state, "from"),
     to: firstParam(state, "to"),
@@ -65,8 +63,7 @@ function buildAxis(asked, lines) {
   const date = (stop) => model.commits[stop]?.date ?? 0;
   // A tag or an event may stand on a commit that was not measured: it goes between neighbours.
   /** @param {CommitIndex} stop */
-  const order = (stop) => rank.get(stop) ?? whole.findLastIndex((other) => other < stop) + 0.5;
-  const position = asked.x === "date" ? date : order;
+  const position = (stop) => rank.get(stop) ?? whole.findLastIndex((other) => other < stop) + 0.5;
   const [first, last] = rangeOf(asked, whole);
   const stops = whole.filter((stop) => stop >= first && stop <= last);
   // A date is shown once: the other commits of that day show their hash.

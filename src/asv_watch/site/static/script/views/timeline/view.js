@@ -75,13 +75,6 @@ export const timelineView = {
   setup: ["m", "e", "metric"],
   mount(app) {
     const { index } = getModel();
-    const x = selectField("x", "Horizontal", {
-      options: () => [
-        ["commit", "commits"],
-        ["date", "dates"],
-      ],
-      initial: () => "commit",
-    });
     const y = selectField("y", "Vertical", {
       options: () => [
         ["ratio", "change"],
@@ -97,19 +90,14 @@ export const timelineView = {
     const single = el("div", {}, above, chart.node, below);
     const all = el("a", { class: "button" }, `All ${index.layout.subject}s`);
     const add = addField();
-    app.replaceChildren(
-      el("div", { class: "fields" }, x.node, y.node, add, all),
-      note,
-      out,
-      single,
-    );
+    app.replaceChildren(el("div", { class: "fields" }, y.node, add, all), note, out, single);
     let ticket = {};
     return async (state) => {
       const mine = (ticket = {});
-      for (const field of [x, y]) field.show(state);
+      y.show(state);
       const asked = readTimeline(state);
       all.hidden = !asked.cases.length;
-      all.href = linkTo("timeline", { x: state.params.x, y: state.params.y });
+      all.href = linkTo("timeline", { y: state.params.y });
       single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
       if (!asked.cases.length && !asked.unknown.length) {
