@@ -18,12 +18,14 @@ from typing import Any, TypeGuard
 
 FEWEST_SAMPLES = 8
 """Fewest samples that show a spread: two or three lie close together too often."""
-_LARGEST = sys.float_info.max
+NUMBERS = frozenset({float, int})
+"""Types of stored numbers; `bool`, which is an `int`, is none."""
+LARGEST = sys.float_info.max
 
 
 def is_finite_number(value: Any) -> TypeGuard[float]:
     """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
-    return (type(value) is float or type(value) is int) and abs(value) <= _LARGEST
+    return type(value) in NUMBERS and -LARGEST <= value <= LARGEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from asv_watch.records.records import (
     code_version,
     recipe_of,
 )
-from asv_watch.records.reported_value import is_finite_number, report_value
+from asv_watch.records.reported_value import LARGEST, NUMBERS, is_finite_number, report_value
 from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
 from asv_watch.records.side_files import Report
 
@@ -147,13 +147,15 @@ class RunReader:
         row_runs: dict[int, Run] = {}
         from_asv: set[int] = set()
         is_peak = self._benchmarks[name].type == PRIVATE
-        for number, value, *spread in zip(self._layout(name, row), *columns, strict=True):
+        for number, value, lower, upper, samples in zip(
+            self._layout(name, row), *columns, strict=True
+        ):
             if number is None:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
             report = reports.get(self.cases[number].name) if reports else None
-            run = run_of_cells(value, spread, started_at, report, recipe)
+            run = run_of_cells(value, (lower, upper, samples), started_at, report, recipe)
             if run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {value!r}"
@@ -192,7 +194,7 @@ class RunReader:
 
 
 def run_of_cells(
-    value: Any, spread: list[Any], started_at: int | None, report: Report | None, recipe: str
+    value: Any, spread: Sequence[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
     """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
 
@@ -210,7 +212,7 @@ def run_of_cells(
             return NEVER_RUN if report is None else _without_value(report)
         return None
     lower, upper, stored_samples = spread
-    samples = _finite_samples(stored_samples)
+    samples = _finite_samples(stored_samples) if stored_samples else ()
     if report is not None and report.rounds:
         interval = _pair(lower, upper) if report.rounds > 1 else None
         point = Point(float(value), interval, samples)
@@ -232,7 +234,8 @@ def _without_value(report: Report) -> Run:
 
 def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
     """Return an interval, if both ends are finite numbers in order (a single sample has none)."""
-    if is_finite_number(lower) and is_finite_number(upper) and lower <= upper:
+    are_numbers = type(lower) in NUMBERS and type(upper) in NUMBERS
+    if are_numbers and -LARGEST <= lower <= upper <= LARGEST:
         return float(lower), float(upper)
     return None
 

@@ -76,7 +76,7 @@ _SETTLED = 30  # values after which a step needs no confirmation any more
 _SHIFT = 5  # values by which one more value may move a step
 _LARGEST = 1e100  # of a value: squares of larger ones overflow, and none is a measurement
 _ROUNDING = 1e-9  # of a typical value: what a level of zero may come to
-_AT_ONCE = 64  # blocks partitioned together: more at once are no quicker
+_AT_ONCE = 32  # blocks partitioned together: more at once are no quicker
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,22 @@ def find_steps(
         The steps in order; none for a series too short to tell.
     """
     array = np.asarray(values, dtype=np.float64)
+    return _confirm(array, *_find_unconfirmed(array, find_block), find_block)
+
+
+def _find_unconfirmed(array: Array, find_block: BlockFinder) -> tuple[list[Step], list[Step]]:
+    """Return the steps under the likeliest drift, and those under the heaviest."""
     if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
-        return []
+        return [], []
     fit = _fit(array, find_block)
     steps = _steps(fit, fit.likeliest)
-    heaviest = steps if fit.heaviest == fit.likeliest else _steps(fit, fit.heaviest)
+    return steps, steps if fit.heaviest == fit.likeliest else _steps(fit, fit.heaviest)
+
+
+def _confirm(
+    array: Array, steps: list[Step], heaviest: list[Step], find_block: BlockFinder
+) -> list[Step]:
+    """Return the steps under the likeliest drift, with whether each is confirmed."""
     confirmed = _confirmed(array, heaviest, find_block) if steps else []
     return [
         replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
@@ -151,21 +162,38 @@ def find_all_steps(
     known = {} if known is None else known
     needed: dict[str, BlockPartition] = {}
     arrays = [np.asarray(values, dtype=np.float64) for values in series]
-    blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
-    keys = sorted(blocks.keys() - known.keys(), key=lambda key: len(blocks[key][0]))
-    for first in range(0, len(keys), _AT_ONCE):
-        batch = keys[first : first + _AT_ONCE]
-        known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
 
     def find_block(*block: *Block) -> BlockPartition:
         key = _key(*block)
         needed[key] = known.get(key) or partition_block(*block)
         return needed[key]
 
-    steps = [find_steps(array, find_block) for array in arrays]
+    _partition_together(arrays, known)
+    found = [_find_unconfirmed(array, find_block) for array in arrays]
+    _partition_together(
+        (
+            array[:-left_out]
+            for array, (_, heaviest) in zip(arrays, found, strict=True)
+            if _is_recent(heaviest, array)
+            for left_out in range(1, CONFIRMING_RUNS)
+        ),
+        known,
+    )
+    confirmed = [
+        _confirm(array, *steps, find_block) for array, steps in zip(arrays, found, strict=True)
+    ]
     known.clear()
     known.update(needed)
-    return steps
+    return confirmed
+
+
+def _partition_together(arrays: Iterable[Array], known: dict[str, BlockPartition]) -> None:
+    """Partition the blocks of series that are not known yet."""
+    blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
+    keys = sorted(blocks.keys() - known.keys(), key=lambda key: len(blocks[key][0]))
+    for first in range(0, len(keys), _AT_ONCE):
+        batch = keys[first : first + _AT_ONCE]
+        known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
 
 
 def _key(y: Array, least_variance: float, length: int) -> str:
@@ -175,7 +203,7 @@ def _key(y: Array, least_variance: float, length: int) -> str:
 
 def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> list[Step]:
     """Return steps under the heaviest drift that were steps one and two values ago, too."""
-    if not steps or steps[-1].position < len(values) - _SETTLED:
+    if not _is_recent(steps, values):
         return steps
     for left_out in range(1, CONFIRMING_RUNS):
         if len(values) - left_out < 2 * FEWEST_VALUES:
@@ -184,6 +212,11 @@ def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> lis
         earlier = _steps(earlier_fit, earlier_fit.heaviest)
         steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
     return steps
+
+
+def _is_recent(steps: list[Step], values: Array) -> bool:
+    """Tell whether the last of steps is so new that it needs confirmation."""
+    return bool(steps) and steps[-1].position >= len(values) - _SETTLED
 
 
 def _is_same(step: Step, other: Step) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asv_watch.statistics import change_points
 from asv_watch.statistics.change_points import find_all_steps, find_steps
 from asv_watch.statistics.pruning import FEWEST_VALUES
 from tests.asv_watch.evaluate_change_points import (
@@ -123,6 +124,17 @@ def test_steps_keep_their_distance_and_reach_their_size(values: list[float]) -> 
 def test_many_series_together_have_the_steps_of_each_by_itself() -> None:
     series = [noisy(0, 1.0, 1.2), noisy(1, 1.0, 0.8, length=350), [1.0] * 30, [], [0.0, 5.0] * 9]
     assert find_all_steps(series) == [find_steps(values) for values in series]
+
+
+def test_new_steps_of_many_series_are_confirmed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    series = [
+        np.concatenate([noisy(seed, 1.0, length=60), noisy(seed + 9, 1.3, length=9)])
+        for seed in range(9)
+    ]
+    expected = [find_steps(values) for values in series]
+    assert any(step.confirmed for steps in expected for step in steps)
+    monkeypatch.setattr(change_points, "partition_block", None)  # which partitions one at a time
+    assert find_all_steps(series) == expected
 
 
 @given(st.integers(0, 10_000), st.floats(1e-9, 1e9))
