@@ -107,6 +107,19 @@ def test_what_the_newest_release_made_slower(
     assert row[2] == "aten::mm · measured on 1 day"
 
 
+def test_what_releases_changed_stands_on_the_page_of_a_case(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go(f"#/case?{urlencode({'s': DARNN})}")
+    section = visitor.page.locator("section", has=visitor.page.get_by_text("Changes by releases"))
+    [row] = [plain(text) for text in section.last.locator("tbody tr").all_inner_texts()]
+    assert "torch 2.14.1 → torch 2.15.0" in row
+    assert "+30.0 %" in row
+    visitor.go(f"#/case?{urlencode({'s': DARNN.replace('forward', 'backward')})}")
+    assert "Changes by releases" not in visitor.text(SECTION)
+
+
 def test_what_each_version_of_the_project_changed(
     released: Site, visit: Callable[..., Visitor]
 ) -> None:

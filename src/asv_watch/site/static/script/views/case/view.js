@@ -210,12 +210,16 @@ export const caseView = {
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];
+      const byReleases = comparisons.filter(
+        ({ purpose, verdict }) => purpose === "of two releases" && verdict !== "same",
+      );
       const explanations = source.explanations[key] ?? [];
       const others = related(series, source);
       const command = source.commands[key];
       bottom.replaceChildren(
         ...nodesOf([
           part("Changes", changesPart(series, source)),
+          part("Changes by releases", byReleases.length ? comparisonTable(byReleases) : null),
           part("Operators that differ", explanations.slice(0, 1).map(operatorBars)),
           foldedPart(
             `Comparisons (${comparisons.length})`,

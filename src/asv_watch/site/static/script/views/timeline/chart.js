@@ -77,7 +77,6 @@ export class Chart {
     this.width = Math.round(this.frame.clientWidth);
     if (!scene || !this.width) return;
     const inner = Math.max(280, this.width - 12);
-    const few = scene.stops.length < 6;
     const { metric } = scene.asked.setup;
     const tagged = getModel().commits.filter((commit) => commit.tags.length);
     /** @param {Change} change */
@@ -87,8 +86,8 @@ export class Chart {
     });
     const lines = scene.drawn.map((line) => ({ ...line, changes: line.changes.map(named) }));
     this.plot = drawLines(this.svg, lines, {
-      width: few ? Math.min(inner, 640) : inner,
-      height: few ? 240 : inner < 560 ? 280 : 400,
+      width: inner,
+      height: inner < 560 ? 280 : 400,
       position: scene.axis.position,
       domain: scene.axis.domain,
       y: scene.asked.y,
@@ -97,7 +96,6 @@ export class Chart {
       tags: tagged.map(({ index, tags }) => ({ stop: index, text: tags.at(-1) ?? "" })),
       events: scene.events,
     });
-    this.svg.classList.toggle("few", few);
     this.svg.append(this.overlay);
     this.#mark();
   }
