@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching, parse_part
+from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import Outcomes, measure_missing
 from asv_watch.errors import ExitStatus
@@ -84,12 +81,6 @@ def bench(
     *,
     full: Full = False,
     cases: Cases = "",
-    shard: Annotated[
-        str,
-        typer.Option(
-            metavar="K/N", help="Measure only part K of N of the chosen cases, such as 2/5."
-        ),
-    ] = "",
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
@@ -99,9 +90,6 @@ def bench(
         WatchError: nothing could be measured, or the site could not be written.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
-    if shard:
-        parse_part(shard)
-        selection = replace(selection, shard=shard)
     with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as workplace:
         head = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
         tally = Tally()

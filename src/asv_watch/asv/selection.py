@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -44,21 +43,6 @@ def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Dec
     return ""
 
 
-def parse_part(text: str, option: str = "--shard", of: str = "cases") -> tuple[int, int]:
-    """Read a part: ``2/5`` is every fifth case, starting with the second.
-
-    Raises:
-        WatchError: It is not such a part.
-    """
-    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise WatchError(
-            f"{option} {text[:100]!r} is not a part of the {of}; give one such as 2/5, the "
-            "second of five"
-        )
-    return int(match[1]), int(match[2])
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Conditions on a case; it is measured if all of them hold."""
@@ -67,9 +51,6 @@ class Selection:
     """Regular expression that its name contains, as asv matches it."""
     short: bool = False
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
-    shard: str = ""
-    """It belongs to this part (`parse_part`) of the cases that meet the other conditions. Only a
-    run divides cases into parts, because that needs all of them."""
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
@@ -112,15 +93,13 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
 def select(
     benchmarks: Iterable[dict[str, Any]], selection: Selection
 ) -> list[tuple[dict[str, Any], int]]:
-    """Return the selected cases of the wanted part: benchmarks and indices of cases."""
-    chosen = [
+    """Return the selected cases: benchmarks and indices of cases."""
+    return [
         (benchmark, index)
         for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
         for index, params in enumerate(cases_of(benchmark))
         if selection.includes(benchmark, params)
     ]
-    part, parts = parse_part(selection.shard or "1/1")
-    return chosen[part - 1 :: parts]
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ import typer
 
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.commands import NoCaseError
-from asv_watch.asv.selection import SHORT, Selection, matching, parse_part
+from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
 from asv_watch.errors import ExitStatus, MachineError, WatchError
@@ -60,7 +61,7 @@ def nightly(
     """
     selection = matching(cases, otherwise=SHORT)
     budget_s = parse_duration_s(budget)
-    parts = parse_part(part or "1/1", "--part", "commits")
+    parts = parse_part(part or "1/1")
     with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as workplace:
         if part and not workplace.declared.reference:
             raise WatchError(
@@ -74,6 +75,21 @@ def nightly(
 
 _MANY = 200
 """So many commits take longer than anybody wants to wait, at ten minutes each."""
+
+
+def parse_part(text: str) -> tuple[int, int]:
+    """Read a part of the commits: ``2/5`` is the second of five.
+
+    Raises:
+        WatchError: It is not such a part.
+    """
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise WatchError(
+            f"--part {text[:100]!r} is not a part of the commits; give one such as 2/5, the "
+            "second of five"
+        )
+    return int(match[1]), int(match[2])
 
 
 class _Night:

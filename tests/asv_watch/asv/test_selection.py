@@ -22,8 +22,6 @@ from asv_watch.asv.selection import (
     cases_of,
     in_short_set,
     matching,
-    parse_part,
-    select,
 )
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
@@ -69,29 +67,6 @@ def test_a_pattern_selects_what_asv_selects(pattern: str) -> None:
     regex = [pattern] if pattern else None
     benchmarks: Any = asv.benchmarks.Benchmarks(conf, BENCHMARKS, regex=regex)
     assert _listed(benchmarks) == _selected(Selection(pattern))
-
-
-@given(count=st.integers(1, 20), short=st.booleans())
-def test_each_case_belongs_to_one_shard_and_shards_are_of_one_size(
-    count: int, short: bool
-) -> None:
-    shards = [
-        [
-            case_name(benchmark, cases_of(benchmark)[index])
-            for benchmark, index in select(
-                BENCHMARKS, Selection(short=short, shard=f"{k}/{count}")
-            )
-        ]
-        for k in range(1, count + 1)
-    ]
-    assert sorted(itertools.chain(*shards)) == sorted(_selected(Selection(short=short)))
-    assert max(map(len, shards)) - min(map(len, shards)) <= 1
-
-
-@pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
-def test_what_is_no_shard_is_refused(text: str) -> None:
-    with pytest.raises(WatchError, match="give one such as 2/5"):
-        parse_part(text)
 
 
 def test_the_short_set_is_what_suites_declare() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.errors import WatchError
+from asv_watch.night.command import parse_part
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from tests.asv_watch import torchless
@@ -94,5 +96,9 @@ def test_parts_without_a_reference_are_refused(
     project = make_project(SUITE, {"src/package.py": package()})
     _, errors = run_driver("nightly", project, tmp_path, "--part", "1/2", status=1)
     assert "the reference joins what the parts of a history measure" in errors
-    _, errors = run_driver("nightly", project, tmp_path, "--part", "3/2", status=1)
-    assert "--part '3/2' is not a part of the commits; give one such as 2/5" in errors
+
+
+@pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(WatchError, match="is not a part of the commits; give one such as 2/5"):
+        parse_part(text)
