@@ -26,7 +26,6 @@ from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.machine.facts import describe
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.records import Outcome
-from asv_watch.records.result_files import merge_versions
 from asv_watch.records.side_files import OUTCOMES, RECORDS, Report, read_outcomes
 
 _COLUMNS = (
@@ -115,7 +114,7 @@ class ResultStore:
         if not self.path.exists():
             return {}
         try:
-            stored = _parse(read_regular(self.path))
+            stored = json.loads(read_regular(self.path))
             columns = stored["result_columns"]
             self._content["durations"] = dict(stored.get("durations", {}))
             return {
@@ -200,14 +199,6 @@ class ResultStore:
         text = json.dumps(self._content | {"results": rows})
         make_folder(self.path.parent)
         write_whole(self.path, text.encode())
-
-
-def _parse(content: bytes) -> dict[str, Any]:
-    try:
-        stored: dict[str, Any] = json.loads(content)
-    except ValueError:
-        stored = merge_versions(content)
-    return stored
 
 
 def _written(row: Mapping[str, Any]) -> list[Any]:

@@ -1,24 +1,32 @@
 """Merges the results of a folder or a branch into another folder, and loses nothing.
 
-Files merge as `.gitattributes` lets git merge them: a result file keeps the line of each side,
-which readers take for several versions of it (`asv_watch.records.result_files`). A file of
-lines has the lines of both, and lists of benchmarks become their union.
+A file of lines gets the lines of both, as `.gitattributes` lets git merge it, and lists of
+benchmarks become their union. Of two result files of one commit, the one that was measured last
+counts; nights measure again what it lacks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results, different_facts
 from asv_watch.exchange.sources import list_results, refuse_blocked_path
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.records import notes, suite_lists
-from asv_watch.records.result_files import DamagedError, read_json, read_result_file
+from asv_watch.records.result_files import (
+    DamagedError,
+    ResultFile,
+    read_json,
+    read_result_file,
+)
 from asv_watch.records.suite_lists import list_bytes, merge_lists, parse_list
 
 
@@ -144,7 +152,7 @@ def _merge(file: Path, old: bytes, new: bytes) -> bytes:
             facts: dict[str, Any] = json.loads(new) | json.loads(old)
             return old if facts == json.loads(old) else json.dumps(facts, indent=4).encode()
         if file.suffix == ".json":
-            return _union(_lines_of_json(old), _lines_of_json(new), old)
+            return new if _last_start(new) > _last_start(old) else old
     except ValueError as error:
         raise WatchError(f"{file} cannot be merged ({error}); correct it first") from error
     if file.suffix == ".jsonl":
@@ -153,12 +161,18 @@ def _merge(file: Path, old: bytes, new: bytes) -> bytes:
     raise WatchError(f"{file} differs from the file of that name to be merged; {remedy}")
 
 
-def _lines_of_json(content: bytes) -> list[bytes]:
-    """Return a result file as lines, one for each version; old files are written over many."""
-    try:
-        return [json.dumps(json.loads(content)).encode()]
-    except ValueError:
-        return [json.dumps(json.loads(line)).encode() for line in content.splitlines() if line]
+def _last_start(content: bytes) -> int:
+    """Return when the last benchmark of a result file started, in seconds since the epoch.
+
+    Raises:
+        ValueError: It is no result file.
+    """
+    file = msgspec.convert(json.loads(content), ResultFile)
+    starts = []
+    for name in file.results:
+        with contextlib.suppress(DamagedError):  # as loading leaves such a row out
+            starts.append(file.row(name).started_at or 0)
+    return max(starts, default=0)
 
 
 def _union(old: Sequence[bytes], new: Sequence[bytes], unchanged: bytes) -> bytes:

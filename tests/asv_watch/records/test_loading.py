@@ -21,7 +21,6 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Outcome
-from asv_watch.records.result_files import read_result_file
 from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
@@ -537,27 +536,6 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     assert sum(bool(series.columns.rows) for series in history.series) == 200
     assert len(history.commits) == 1000
     assert sum(len(series.columns.valued.rows) for series in history.series) > 190_000
-
-
-def test_versions_of_two_machines_in_one_file_are_merged(results_dir: Path) -> None:
-    path = save(results_dir)
-    older = json.loads(path.read_text())
-    row = dict(zip(older["result_columns"], older["results"][NAME], strict=False))
-    values = {"result": [9.0, None, math.nan, 4.0], "samples": [[1.0, 9.0], None, None, [4.0]]}
-    later = {"started_at": row["started_at"] + 1}
-    theirs = list((row | values | later).values())
-    newer = older | {"results": {NAME: theirs, "suite.time_theirs": theirs}}
-    newer["result_columns"] = list(row)
-    older["results"]["suite.time_mine"] = older["results"][NAME]
-    path.write_text(f"{json.dumps(newer)}\n{json.dumps(older)}\n")
-    merged = read_result_file(path)
-    assert set(merged.results) == {NAME, "suite.time_mine", "suite.time_theirs"}
-    history = load_history(results_dir, COMMITS)
-    assert history.problems == ()
-    runs = [series.runs[HASHES[0]].point for series in history.series]
-    joined = (*SAMPLES[0], 9.0)  # the first sample is the one that both had
-    others = tuple(map(tuple, SAMPLES[1:]))
-    assert [point and point.samples for point in runs] == [joined, *others]
 
 
 def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Path) -> None:
