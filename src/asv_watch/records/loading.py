@@ -44,7 +44,6 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.sampling import lasting_sampling, sampling_facts
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
@@ -182,7 +181,7 @@ class _Loader:
             ),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
-            facts={key: lasting_sampling(self._in_order(setup.facts)) for key, setup in setups},
+            facts={key: self._in_order(setup.facts) for key, setup in setups},
             recorded={
                 key: self._in_order(setup.records) for key, setup in setups if setup.records
             },
@@ -317,7 +316,7 @@ class _Loader:
         newest = self._environments.get(environment)
         if newest is None or newest[0] < self._order[commit]:
             self._environments[environment] = self._order[commit], content.environment(environment)
-        setup.facts[commit] = content.facts | sampling_facts(content)
+        setup.facts[commit] = content.facts
         if records:
             setup.records[commit] = records
         setup.runs[commit] = self._runs.read(path, content, reports or {})

@@ -16,7 +16,6 @@ from asv.runner import BenchmarkResult
 
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
-from asv_watch.judge.segments import split
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -298,30 +297,6 @@ def test_results_of_another_recipe_stay_in_the_series_and_say_which(results_dir:
     assert history.left_out == ()
     runs = case_of(history, "darnn", "5").runs
     assert [run.recipe for run in runs.values()] == recipes
-
-
-@pytest.mark.parametrize(
-    ("numbers", "lengths"),
-    [
-        ([[9, 9, 4, 2, 1], [9, 9, 4, 2, 1], [1] * 5, [1] * 5], [2, 2]),
-        ([[9, 9, 4, 2, 1], [1] * 5, [9, 9, 4, 2, 1], [7] * 5], [4]),  # one run alone
-        ([[9, 9, 4, 2, 1], [9, 9, 4, 2, 1], [1], [1]], [4]),  # too few to tell
-    ],
-    ids=["lasting", "alone", "few"],
-)
-def test_times_of_single_calls_are_not_compared_with_those_of_several(
-    results_dir: Path, numbers: list[list[int]], lengths: list[int]
-) -> None:
-    sizes = [str(size) for size in range(5)]
-    benchmark = BENCHMARK | {"param_names": ["size"], "params": [sizes]}
-    write_json(results_dir / "benchmarks.json", {NAME: benchmark, "version": 2})
-    for commit, of_cases in enumerate(numbers):
-        of_commit = benchmark | {"params": [sizes[: len(of_cases)]]}
-        samples = [[2e-6] * 10] * len(of_cases)
-        result = measured([2e-6] * len(of_cases), samples, of_cases)
-        save(results_dir, commit, result, benchmark=of_commit)
-    segments = split(load_history(results_dir, COMMITS))
-    assert [len(segment.values) for segment in segments[0]] == lengths
 
 
 def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir: Path) -> None:
