@@ -111,8 +111,6 @@ class Plan:
     timeouts: float = 0.002
     never_run: float = 0.01
     unmeasured_commits: float = 0.1
-    samples: int = 0
-    """Samples stored with each timing; 0 stores the summary alone, as asv does by default."""
     tag_every: int = 20
     hostile: bool = False
     """Add a benchmark, a model, a machine, commit subjects and reasons full of markup."""
@@ -471,12 +469,12 @@ class _SeriesFolder:
             )
         row: list[Any] = [_compressed(values), params, f"version-of-{function}", started_at, 12.5]
         if kind == "time":
-            row += self._spread(values, rng)
+            row += self._spread(values)
         while row[-1] is None:
             row.pop()
         return row, outcomes
 
-    def _spread(self, values: list[float | None], rng: np.random.Generator) -> list[Any]:
+    def _spread(self, values: list[float | None]) -> list[Any]:
         known = [value is not None and not math.isnan(value) for value in values]
 
         def column(entries: list[Any]) -> Any:
@@ -485,16 +483,11 @@ class _SeriesFolder:
 
         level = [v if v and is_known else 0.0 for v, is_known in zip(values, known, strict=True)]
         spread = self.plan.noise
-        columns: list[Any] = [
+        ends = [
             column([float(f"{value * factor:.4e}") for value in level])
             for factor in (1 - spread, 1 + spread, 1 - spread / 2, 1 + spread / 2)
         ]
-        columns += [column([4] * len(level)), column([max(10, self.plan.samples)] * len(level))]
-        if self.plan.samples:
-            noise = rng.lognormal(0.0, spread, (len(level), self.plan.samples))
-            noise /= np.median(noise, axis=1, keepdims=True)
-            columns.append(column((np.array(level)[:, None] * noise).tolist()))
-        return columns
+        return [*ends, column([4] * len(level)), column([10] * len(level))]
 
 
 _OUTCOMES: dict[float, tuple[str, str, float | None]] = {

@@ -28,7 +28,7 @@ from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.records.git import ask_git
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.records import Outcome
-from asv_watch.records.reported_value import is_finite_number
+from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
 from asv_watch.workplace import Workplace

@@ -18,13 +18,13 @@ from asv_watch.errors import WatchError
 from asv_watch.records import suite_lists
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Benchmark, Problem
-from asv_watch.records.reported_value import is_finite_number
 from asv_watch.records.result_files import (
     NAN_MARK,
     ROW_COLUMNS,
     DamagedError,
     ResultFile,
     Row,
+    is_finite_number,
     read_json,
     read_result_file,
 )
@@ -149,8 +149,3 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
             least, largest = _PLAUSIBLE[unit]
             if not least <= value <= largest:
                 yield f"{case}: its value {value!r} {unit} is not from {least:g} to {largest:g}"
-        samples = cells.get("samples")
-        if samples is not None and not (
-            isinstance(samples, list) and all(map(is_finite_number, samples))
-        ):
-            yield f"{case}: its samples are not a list of finite numbers"

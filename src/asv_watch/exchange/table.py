@@ -51,8 +51,6 @@ class TableRow:
     """Lower end of the interval of the value, in `unit`."""
     interval_high: float | None
     """Upper end of the interval of the value, in `unit`."""
-    samples: int
-    """Number of samples that are stored."""
     measured_at: int | None
     """Seconds since the epoch."""
     recipe: str
@@ -90,7 +88,6 @@ def measurements(history: History) -> Iterator[TableRow]:
                 value=None if point is None else point.value,
                 interval_low=low,
                 interval_high=high,
-                samples=0 if point is None else len(point.samples),
                 measured_at=run.at,
                 recipe=run.recipe,
             )

@@ -161,14 +161,10 @@ class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The value of one case at one commit, with its spread."""
 
     value: float
-    """The reported value of the samples (`asv_watch.records.reported_value`).
-
-    The stored value if no samples were recorded; always finite.
-    """
+    """As it is stored: the median of the rounds, or of the samples of `asv run`; of runs before
+    2026-11-26 the least sample. Always finite."""
     interval: tuple[float, float] | None = None
-    """From the least sample to the lower quartile; 99 % confidence interval of a median."""
-    samples: tuple[float, ...] = ()
-    """All samples, if the run recorded them."""
+    """99 % confidence interval of a median; of a least sample, up to the lower quartile."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):

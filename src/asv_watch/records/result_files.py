@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 
 import msgspec
 
@@ -27,6 +28,14 @@ NAN_MARK = "\x00NaN"
 _MARK_AS_TEXT = rb"\u0000NaN"
 
 T = TypeVar("T")
+NUMBERS = frozenset({float, int})
+"""Types of stored numbers; `bool`, which is an `int`, is none."""
+LARGEST = sys.float_info.max
+
+
+def is_finite_number(value: Any) -> TypeGuard[float]:
+    """Tell whether a stored value can be shown: ``True`` and ``10**400`` cannot."""
+    return type(value) in NUMBERS and -LARGEST <= value <= LARGEST
 
 
 class DamagedError(Exception):

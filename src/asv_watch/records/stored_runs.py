@@ -15,7 +15,6 @@ infinite, text, other     failed, with that as the reason, and a ``Problem``
 from __future__ import annotations
 
 import itertools
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -35,12 +34,19 @@ from asv_watch.records.records import (
     code_version,
     recipe_of,
 )
-from asv_watch.records.reported_value import LARGEST, NUMBERS, is_finite_number, report_value
-from asv_watch.records.result_files import NAN_MARK, DamagedError, ResultFile, Row
+from asv_watch.records.result_files import (
+    LARGEST,
+    NAN_MARK,
+    NUMBERS,
+    DamagedError,
+    ResultFile,
+    Row,
+    is_finite_number,
+)
 from asv_watch.records.side_files import Report
 
 _OK = Outcome.OK  # looking up a member of an enumeration takes as long as making a run
-SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b", "samples")
+SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b")
 
 
 class RunReader:
@@ -147,15 +153,13 @@ class RunReader:
         row_runs: dict[int, Run] = {}
         from_asv: set[int] = set()
         is_peak = self._benchmarks[name].type == PRIVATE
-        for number, value, lower, upper, samples in zip(
-            self._layout(name, row), *columns, strict=True
-        ):
+        for number, value, lower, upper in zip(self._layout(name, row), *columns, strict=True):
             if number is None:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
             report = reports.get(self.cases[number].name) if reports else None
-            run = run_of_cells(value, (lower, upper, samples), started_at, report, recipe)
+            run = run_of_cells(value, (lower, upper), started_at, report, recipe)
             if run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {value!r}"
@@ -211,16 +215,8 @@ def run_of_cells(
         if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
             return NEVER_RUN if report is None else _without_value(report)
         return None
-    lower, upper, stored_samples = spread
-    samples = _finite_samples(stored_samples) if stored_samples else ()
-    if report is not None and report.rounds:
-        interval = _pair(lower, upper) if report.rounds > 1 else None
-        point = Point(float(value), interval, samples)
-    elif samples:
-        reported = report_value(samples)
-        point = Point(reported.value, reported.interval, samples)
-    else:
-        point = Point(float(value), _pair(lower, upper))
+    is_of_one_round = report is not None and report.rounds == 1
+    point = Point(float(value), None if is_of_one_round else _pair(*spread))
     measured_at = started_at if report is None or report.at is None else report.at
     return Run(_OK, point, "", measured_at, recipe)
 
@@ -238,12 +234,3 @@ def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
     if are_numbers and -LARGEST <= lower <= upper <= LARGEST:
         return float(lower), float(upper)
     return None
-
-
-def _finite_samples(samples: Any) -> tuple[float, ...]:
-    """Return the samples, or none at all if any is not a finite number."""
-    try:
-        # One pass in C: the sum of anything infinite or NaN is not finite.
-        return tuple(map(float, samples)) if samples and math.isfinite(sum(samples)) else ()
-    except (TypeError, OverflowError):
-        return ()

@@ -59,7 +59,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
         machines=("desk",),
         machines_with_cuda=(),
         steps=1,
-        samples=4,
         failures=0.1,
         unmeasured_commits=0.0,
         tag_every=5,

@@ -156,25 +156,8 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
         run = run_of(history, model, batch)
         assert run.outcome is Outcome.OK
         assert run.at == int(STARTED.timestamp())
-        assert run.point.samples == tuple(SAMPLES[index])
-        assert run.point.value == min(SAMPLES[index])
-        assert run.point.interval == pytest.approx((min(SAMPLES[index]), stats[index]["q_25"]))
-
-
-def test_without_samples_the_value_is_the_median_with_the_interval_that_asv_has(
-    results_dir: Path,
-) -> None:
-    path = save(results_dir, record_samples=False)
-    history = load_history(results_dir, COMMITS)
-    asv = Results.load(str(path))
-    for index, (series, stats) in enumerate(
-        zip(history.series, asv.get_result_stats(NAME, BENCHMARK["params"]), strict=True)
-    ):
-        point = series.runs[HASHES[0]].point
-        assert point is not None
-        assert point.value == MEDIANS[index]
-        assert point.samples == ()
-        assert point.interval == (stats["ci_99_a"], stats["ci_99_b"])
+        assert run.point.value == MEDIANS[index]
+        assert run.point.interval == (stats[index]["ci_99_a"], stats[index]["ci_99_b"])
 
 
 def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
@@ -238,7 +221,7 @@ def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
     [first, *_] = [s for s in history.series if s.environment == ENVIRONMENT]
     assert first.last.outcome is Outcome.FAILED
     assert list(first.runs) == [HASHES[0], HASHES[1], HASHES[3]]
-    assert first.columns.valued.values.tolist() == [1.0]
+    assert first.columns.valued.values.tolist() == [1.2]
 
 
 def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
@@ -309,7 +292,7 @@ def test_removed_benchmarks_and_parameters_are_counted_and_not_shown(results_dir
     )
     history = load_history(results_dir, COMMITS)
     assert {(x.name, x.count) for x in history.left_out} == {("gone.Suite.time_x", 1), (NAME, 2)}
-    assert run_of(history, "darnn", "10", commit=1).point.value == 2.0
+    assert run_of(history, "darnn", "10", commit=1).point.value == 2.2
     assert run_of(history, "dsanet", "5", commit=1).outcome is Outcome.NEVER_RUN
 
 
@@ -413,16 +396,14 @@ def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
         row = content["results"][NAME]
         row[5] = [0.5]
         row[7] = ["low", None, 9.0, 3.0]
-        row[11] = [["slow"], [math.nan], 5, [1, 2]]
 
     edit(path, change)
     history = load_history(results_dir, COMMITS)
     [problem] = history.problems
     assert "stats_ci_99_a" in problem.message
     points: list[Any] = [series.runs[HASHES[0]].point for series in history.series]
-    assert [point.value for point in points] == [*MEDIANS[:3], 1.0]
+    assert [point.value for point in points] == [*MEDIANS]
     assert {point.interval for point in points} == {None}
-    assert [point.samples for point in points] == [(), (), (), (1, 2)]
 
 
 def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:

@@ -322,21 +322,14 @@ def stored_values(folder: Path) -> dict[tuple[str, str, str], float]:
     for path in folder.glob("*-*.json"):
         content = json.loads(path.read_text())
         columns = content["result_columns"]
-        outcomes = path.with_suffix(".outcomes.jsonl")
-        lines = outcomes.read_text().splitlines() if outcomes.exists() else []
-        rounds = {line["case"]: line.get("rounds", 0) for line in map(json.loads, lines)}
         for name, row in content["results"].items():
             cells = dict(zip(columns, row, strict=False))
             results = cells["result"] or []
-            samples = cells.get("samples") or [None] * len(results)
-            for params, result, of_case in zip(
-                product(*cells["params"]), results, samples, strict=True
-            ):
+            for params, result in zip(product(*cells["params"]), results, strict=True):
                 case = f"{name}({', '.join(params)})" if params else name
                 if result is not None and not isnan(result):
-                    value = min(of_case) if of_case and not rounds.get(case) else result
                     key = path.stem.partition("-")[2], content["commit_hash"], case
-                    values[key] = value
+                    values[key] = result
     return values
 
 

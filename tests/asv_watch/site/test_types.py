@@ -35,7 +35,7 @@ def required_keys() -> dict[str, set[str]]:
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """Name of each interface to what a site with something of everything holds of it."""
-    plan = Plan(commits=30, machines=("ci-2core",), samples=3, machine_steps=1)
+    plan = Plan(commits=30, machines=("ci-2core",), machine_steps=1)
     project = make_project(tmp_path_factory.mktemp("types") / "it", plan)
     released = compared_releases("2.14.1", "2.15.0", {CASE: 1.1})
     stored = project.contents().history.comparisons["ci-2core"]
