@@ -84,7 +84,7 @@ $(VENV)/.watch: src/asv_watch/pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml src/asv_watch/pyproject.toml
-	@sh .ci/venv $(VENV) "./src/asv_watch[table]" ".[train,test]"
+	@sh .ci/venv $(VENV) ./src/asv_watch ".[train,test]"
 	@touch $@ $(VENV)/.watch
 
 node_modules/.installed: package.json $(VENV)/.test

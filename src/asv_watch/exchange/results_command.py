@@ -31,7 +31,7 @@ def results(
         Literal["check", "merge", "export"],
         typer.Argument(
             help="check: name each fault in the files; merge: add results of folders and "
-            "branches; export: write a table with a row for each measurement (.csv, .parquet)."
+            "branches; export: write a table (.csv) with a row for each measurement."
         ),
     ],
     names: Annotated[
@@ -81,7 +81,7 @@ def _merge(root: Path, sources: Sequence[str]) -> ExitStatus:
 
 
 def _export(root: Path, file: str) -> ExitStatus:
-    """Write a table with a row for each measurement; the file's suffix chooses the format.
+    """Write a table with a row for each measurement.
 
     Damaged results are named, and are not in the table.
     """

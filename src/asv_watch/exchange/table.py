@@ -1,7 +1,4 @@
-"""Results as a table, a row for each measurement of a case: CSV, Parquet or a DataFrame.
-
-A DataFrame needs pandas and Parquet pyarrow as well (``pip install "asv-watch[table]"``).
-"""
+"""Results as a table of comma-separated values, a row for each measurement of a case."""
 
 from __future__ import annotations
 
@@ -11,16 +8,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from asv_watch.errors import WatchError
 from asv_watch.files import write_whole
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
 from asv_watch.terminal import printable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,47 +90,31 @@ def check_table(path: Path) -> None:
     """Refuse a path to which no table can be written.
 
     Raises:
-        WatchError: The ending is neither ``.csv`` nor ``.parquet``, or the folder is missing.
+        WatchError: The ending is not ``.csv``, or the folder is missing.
     """
-    if path.suffix not in {".csv", ".parquet"}:
-        raise WatchError(f"{path.name} does not say which format: end it in .csv or .parquet")
+    if path.suffix != ".csv":
+        raise WatchError(f"{path.name} does not end in .csv, the format of the table; rename it")
     if not path.parent.is_dir():
         raise WatchError(f"{path.parent} is not a folder; make it first, or choose another one")
 
 
-def to_frame(history: History) -> pd.DataFrame:
-    """Return the measurements as a DataFrame, times and dates as seconds since the epoch.
-
-    Raises:
-        ImportError: pandas is not installed.
-    """
-    import pandas as pd  # noqa: PLC0415 - of an extra that only this needs
-
-    return pd.DataFrame(map(astuple, measurements(history)), columns=list(COLUMNS))
-
-
 def write_table(history: History, path: Path) -> int:
-    """Write the measurements to a file in the format of its suffix; replace a file that exists.
+    """Write the measurements to a file; replace a file that exists.
 
     Returns:
         Number of measurements.
 
     Raises:
         WatchError: No table can be written there (`check_table`).
-        ImportError: What Parquet needs is not installed.
         OSError: The file cannot be written.
     """
     check_table(path)
     rows = list(measurements(history))
-    if path.suffix == ".csv":
-        stream = io.StringIO()
-        writer = csv.writer(stream)
-        writer.writerow(COLUMNS)
-        writer.writerows(map(_cell, astuple(row)) for row in rows)
-        content = stream.getvalue().encode(errors="replace")
-    else:
-        content = to_frame(history).to_parquet(engine="pyarrow", index=False)
-    write_whole(path, content)
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_cell, astuple(row)) for row in rows)
+    write_whole(path, stream.getvalue().encode(errors="replace"))
     return len(rows)
 
 
