@@ -48,7 +48,6 @@ LONGEST = (
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheels.py",
     "tests/asv_watch/compare/test_command.py",
-    "tests/asv_watch/compare/test_reference.py",
     "tests/asv_watch/night/test_planted_slowdown.py",
     "tests/asv_watch/night/test_machine_faults.py",
     "tests/asv_watch/night/test_parts.py",

@@ -53,11 +53,6 @@ COMMANDS = {
         "asv_watch.gate.comment_command:gate_comment",
         "Write a gate's result to its pull request on GitHub, in a workflow that may write.",
     ),
-    "reference": Command(
-        "asv_watch.compare.reference:reference",
-        "Measure a commit interleaved with the reference that asv.conf.json names.",
-        STORED,
-    ),
     "confirm": Command(
         "asv_watch.compare.confirm:confirm",
         "Compare the two commits of each change that is suspected or was compared only once.",

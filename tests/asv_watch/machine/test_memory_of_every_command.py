@@ -69,7 +69,6 @@ def container() -> Iterator[Path]:
 COMPARISONS = (
     ("compare", "--before", "HEAD~1"),
     ("gate", "--base", "HEAD~1", "--limit", "2min", "--cases", "time_"),
-    ("reference",),
     ("nightly", "--budget", "2min"),
     ("bisect", "--cases", "time_all", "--before", "HEAD~1"),
 )
@@ -98,11 +97,7 @@ def test_a_case_that_wants_all_memory_fails_alone(
     texts = {"before": (GREEDY, MODEST), "after": (MODEST, GREEDY)}[greedy]
     files = {"asv.conf.json": json.dumps(settings), "src/package.py": texts[0]}
     root = make_project(SUITE, files)
-    first = commit(root, {"x": ""}, "Name the first")
     commit(root, {"src/package.py": texts[1]}, "Change")
-    if command[0] == "reference":
-        settings = settings | {"reference": first}
-        commit(root, {"asv.conf.json": json.dumps(settings)}, "Name a reference")
     machine = ("--machine", "m")
     enter = f'echo $$ > {container} && exec "$@"'
     done = subprocess.run(
