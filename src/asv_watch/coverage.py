@@ -13,9 +13,6 @@ from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import read_machine_list
 
-_NOT_BUILT = "this commit could not be built and installed; asv's output says why"
-"""The reason of all cases of a commit in results from before 2026-11-26: they are not measured."""
-
 
 class Coverage:
     """The stored results of one machine: a value or a reason for each case of today's suites."""
@@ -36,7 +33,7 @@ class Coverage:
             if series.machine != machine or case not in wanted:
                 continue
             for commit, run in series.runs.items():
-                is_open = run.outcome is Outcome.NEVER_RUN or run.reason == _NOT_BUILT
+                is_open = run.outcome is Outcome.NEVER_RUN
                 key = commit, series.environment, case
                 open_cases[key] = is_open and open_cases.get(key, True)
         for (commit, environment, _), is_open in open_cases.items():

@@ -176,15 +176,9 @@ def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], P
     assert reasons == ["older commit", "missing cases", "older commit", "missing cases"]
 
 
-def test_a_failed_case_is_done_and_a_commit_that_was_not_built_is_not(
-    make_project: Callable[[int], Project],
-) -> None:
+def test_a_failed_case_is_done(make_project: Callable[[int], Project]) -> None:
     project = make_project(2)
     project.measure(0, NEW, 1, None)
-    project.measure(1, NEW, 1, None)
-    reason = "this commit could not be built and installed; asv's output says why"
-    line = {"case": "s.time_a(2)", "outcome": "failed", "reason": reason, "at": 1}
-    project.path(1, NEW).with_suffix(".outcomes.jsonl").write_text(json.dumps(line))
     assert project.night(NEW) == [(1, "2")]
 
 
