@@ -51,7 +51,7 @@ def compare(
         bool,
         typer.Option(
             "--stored",
-            help="Compare what is stored, and measure nothing. A side is a result file or "
+            help="Compare what is stored, and measure nothing. A side is "
             "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
         ),
     ] = False,

@@ -22,7 +22,6 @@ from asv_watch.records.git import find_commit, read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
-from asv_watch.records.result_files import DamagedError, read_result_file
 from asv_watch.statistics.rule import is_too_noisy, verdict
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
@@ -46,8 +45,8 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
 
     Args:
         root: folder of asv.conf.json.
-        before: a result file, or ``MACHINE:COMMIT@ENVIRONMENT``. Machine and environment may be
-            left out if only one result fits, and a part of the environment suffices.
+        before: ``MACHINE:COMMIT@ENVIRONMENT``. Machine and environment may be left out if only
+            one result fits, and a part of the environment suffices.
         after: the same.
         cases: regular expression of cases; all that both have if empty.
 
@@ -86,13 +85,6 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
 
 
 def _parse(text: str, repository: Path) -> StoredSide:
-    path = Path(text)
-    if path.suffix == ".json" and path.is_file():
-        try:
-            commit = read_result_file(path).commit_hash
-        except DamagedError as error:
-            raise WatchError(f"{path} is damaged ({error}); `asv-watch results check`") from error
-        return StoredSide(path.parent.name, path.stem.partition("-")[2], commit)
     match = _SIDE.fullmatch(text)
     commit = find_commit(repository, match["commit"]) if match else ""
     if match is None or not commit:
@@ -101,9 +93,7 @@ def _parse(text: str, repository: Path) -> StoredSide:
 
 
 def _not_stored(text: str) -> WatchError:
-    return WatchError(
-        f"no result of {text!r} is stored; name one as MACHINE:COMMIT@ENVIRONMENT, or its file"
-    )
+    return WatchError(f"no result of {text!r} is stored; name one as MACHINE:COMMIT@ENVIRONMENT")
 
 
 def _find(
