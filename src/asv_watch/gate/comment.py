@@ -70,7 +70,7 @@ def sentence(result: GateResult, threshold: float) -> str:
     others = (
         (
             len(result.in_state(CaseState.NOT_CERTAIN)),
-            f"{_slower(result)}, but not for certain after {limit}",
+            f"{_slower(result)}, but not for certain",
         ),
         (
             len(result.uncertain(threshold)),

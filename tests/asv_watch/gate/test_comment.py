@@ -46,7 +46,7 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
         GateCase("s.time_h", skipped="no such model"),
     )
     assert sentence(result(*others), 0.03) == (
-        "0 of 3 cases slower; 1 slower, but not for certain after 20 min 00 s, "
+        "0 of 3 cases slower; 1 slower, but not for certain, "
         "1 too noisy to exclude 3.0 %, 1 failed, 1 not measured"
     )
     unmeasured = GateCase("s.time_e")
