@@ -141,7 +141,7 @@ def test_cases_that_nothing_matches(bench: Bench, make_project: Callable[..., Pa
 def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
     for python, named in (
-        ("", "no python3.11, python3.12 or python3.13"),
+        ("", "no python3.11, python3.12, python3.13 or python3.14"),
         ("/bin/false", "/bin/false"),
     ):
         environment = {"PYTHON": python, "PATH": str(tmp_path)}
