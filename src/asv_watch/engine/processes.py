@@ -1,10 +1,11 @@
 """One round of one case: a process of each side, with interleaved samples of a time.
 
 Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where they are
-as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Cases
-of a GPU, which must not be initialised in a process that forks, have a server that forks nothing.
-Where the processes compute on one thread they are pinned to one core, so that they share its
-clock, its caches and its neighbours; where they use a GPU, to two.
+as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Servers
+of one environment are forks of one parent themselves (`asv_watch.engine.parents`). Cases of a GPU,
+which must not be initialised in a process that forks, have a server that forks nothing. Where the
+processes compute on one thread they are pinned to one core, so that they share its clock, its
+caches and its neighbours; where they use a GPU, to two.
 
 All sides of a round have the same random data: their generators have one seed, and Python hashes
 texts alike. Another round has others.
@@ -20,7 +21,6 @@ import json
 import math
 import os
 import selectors
-import signal
 import statistics
 import subprocess
 import tempfile
@@ -28,12 +28,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
@@ -63,8 +63,6 @@ _LONGEST_ANSWER = 1 << 20
 """A line of more bytes is no answer."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 """Seconds between checks of a process's memory; a check takes some milliseconds."""
-_SECONDS_TO_END = 2.0
-"""Seconds that a server may take to end before it is killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork of the server, the server itself, or a server that ends with it."""
 
@@ -145,13 +143,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
             sides: number of servers that run at the same time, and share the memory.
             preload: modules that are imported before the first case that times something.
         """
-        self.side, self._folder, self._preload = side, folder, preload
-        self._seed, self._memory_limit = seed, memory_limit(sides)
+        self.side, self._folder, self.preload = side, folder, preload
+        self.seed, self._memory_limit = seed, memory_limit(sides)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._requests: IO[bytes]
-        self._answers: IO[bytes]
+        self._connection: Connection | None = None
+        self._pid = 0
+        """Process id of the server; 0 until it has said it."""
         self._unread = b""
         """Bytes after the last answer that was read."""
         self._case: MeasurableCase | None = None
@@ -168,17 +166,27 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._stop()
         self._errors.close()
 
-    def start(self, case: MeasurableCase, process: _Process) -> None:
-        """Begin to make a case; `wait_until_ready` waits for it."""
+    def needs_process(self, case: MeasurableCase) -> bool:
+        """Tell whether a process has to start for a case; one that serves other cases ends."""
         if case.process != self._shared_by:
             self._stop()
-        if self._process is None:
-            self._launch(case)
+        return self._connection is None
+
+    def how_to_start(self) -> Start:
+        """Return how its process starts."""
+        return Start(self.side, self._folder, self._errors)
+
+    def use(self, connection: Connection, case: MeasurableCase) -> None:
+        """Use a process that has started for a case and those that share its process."""
+        self._connection, self._shared_by = connection, case.process
+
+    def start(self, case: MeasurableCase, process: _Process) -> None:
+        """Begin to make a case; `wait_until_ready` waits for it."""
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._timeout = self.side.environment.declared.import_timeout
         self._until = math.inf  # the case's timeout begins once its suite is imported
         measured = self.side.other_cases.get(case.identity, case.identity)
-        request = {"case": measured, "process": process, "seed": self._seed}
+        request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
     def wait_until_ready(self) -> dict[str, Any]:
@@ -194,14 +202,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._timeout, self._until = timeout, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout
         return self._answer()
 
-    def value(self, case: MeasurableCase) -> Number:
+    def value(self, case: MeasurableCase, process: _Process) -> Number:
         """Measure a case that times nothing.
 
         Raises:
             CaseSkippedError: it cannot run here.
             CaseFailedError: it failed, or took too long.
         """
-        self.start(case, "own" if case.measures == "memory" else "shared")
+        self.start(case, process)
         value = float(self.wait_until_ready()["value"])
         return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
@@ -241,26 +249,10 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """End the process at once, and with it the case that it measures."""
         self._stop(kill=True)
 
-    def _launch(self, case: MeasurableCase) -> None:
-        side, self._shared_by = self.side, case.process
-        preload = self._preload if case.is_timed else ()
-        self._process = subprocess.Popen(
-            side.command(probes.MEASURE, side.planted, *preload),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            cwd=self._folder,
-            env={"PYTHONHASHSEED": str(self._seed), **side.variables},
-            bufsize=0,
-            start_new_session=True,  # so that it can be killed together with its child
-        )
-        assert self._process.stdin is not None  # noqa: S101 - PIPE was asked for
-        assert self._process.stdout is not None  # noqa: S101 - PIPE was asked for
-        self._requests, self._answers = self._process.stdin, self._process.stdout
-
     def _send(self, line: str) -> None:
+        assert self._connection is not None  # noqa: S101 - a process has started
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
-            self._requests.write(line.encode() + b"\n")
+            self._connection.requests.write(line.encode() + b"\n")
 
     def _answer(self) -> dict[str, Any]:
         """Return the answer to a request.
@@ -301,15 +293,16 @@ class Server(contextlib.AbstractContextManager["Server"]):
         Raises:
             CaseFailedError: there is none in time, or it is not a JSON object.
         """
-        process, case = self._process, self._case
-        assert process is not None and case is not None  # noqa: PT018, S101 - a case was started
+        connection, case = self._connection, self._case
+        assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
         left = min(self._timeout, self._until - time.monotonic())
         deadline = time.monotonic() + left
         try:
-            line = self._read_line(deadline)
+            line = self._read_line(connection, deadline)
             if line:
                 answer = msgspec.json.decode(line, type=dict[str, Any])
             else:
+                process = connection.parent.process
                 answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
         except (TimeoutError, subprocess.TimeoutExpired):
             reason = f"did not answer in {self._timeout:g} s"
@@ -323,33 +316,36 @@ class Server(contextlib.AbstractContextManager["Server"]):
         except (msgspec.DecodeError, UnicodeDecodeError):
             self._stop(kill=True)
             raise CaseFailedError("wrote something else where its answers go", self) from None
+        if "server" in answer:
+            self._pid = answer["server"]
+            return self._read()
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self._stop()
         return answer
 
-    def _read_line(self, deadline: float) -> bytes:
+    def _read_line(self, connection: Connection, deadline: float) -> bytes:
         """Return the next line; nothing if the process ends before it has written a whole one.
 
         Raises:
             TimeoutError: no whole line came by the deadline, on the monotonic clock.
             _OutOfMemoryError: the process and its children use more memory than they may.
         """
-        assert self._process is not None  # noqa: S101 - it was asked
+        answers = connection.answers
         with selectors.DefaultSelector() as selector:
-            selector.register(self._answers, selectors.EVENT_READ)
+            selector.register(answers, selectors.EVENT_READ)
             while b"\n" not in self._unread and len(self._unread) < _LONGEST_ANSWER:
                 now = time.monotonic()
                 if now > self._next_look:
                     self._next_look = now + _SECONDS_BETWEEN_LOOKS
-                    if memory_of(self._process.pid) > self._memory_limit:
+                    if self._pid and memory_of(self._pid) > self._memory_limit:
                         raise _OutOfMemoryError
                 if not selector.select(max(0.0, min(deadline, self._next_look) - now)):
                     if now >= deadline:
                         raise TimeoutError
                     continue
-                part = os.read(self._answers.fileno(), _LONGEST_ANSWER)
+                part = os.read(answers.fileno(), _LONGEST_ANSWER)
                 if not part:
                     return b""
                 self._unread += part
@@ -357,19 +353,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
         return line
 
     def _stop(self, *, kill: bool = False) -> None:
-        """End the process and its child: the end of standard input, then a kill."""
-        process, self._process = self._process, None
-        self._case, self._unread = None, b""
-        if process is None:
-            return
-        with contextlib.suppress(BrokenPipeError):
-            self._requests.close()
-        try:
-            process.wait(timeout=0 if kill else _SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        self._answers.close()
+        """End the process and its child: the end of its input, then a kill.
+
+        A kill ends those of other sides too, if one parent forked them.
+        """
+        connection, self._connection = self._connection, None
+        self._case, self._unread, self._pid = None, b"", 0
+        if connection is not None:
+            connection.close(kill=kill)
 
 
 def measure_round(
@@ -389,12 +380,12 @@ def measure_round(
         CaseFailedError: it failed on a side.
     """
     try:
+        process = _process_for(case, servers)
+        _start_missing(servers, case, process)
         if not case.is_timed:
-            return tuple(server.value(case) for server in servers)
-        fork_safe = all(server.side.environment.fork_safe for server in servers)
-        forks: _Process = "fork" if fork_safe else "shared"
+            return tuple(server.value(case, process) for server in servers)
         for server in servers:
-            server.start(case, forks if case.can_fork else "shared")
+            server.start(case, process)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         processes = [answer["pid"] for answer in ready]
         if all(answer["one thread"] for answer in ready):
@@ -433,6 +424,29 @@ def _waiting_s(sample: Number) -> float:
     if not sample.computes or sample.wall is None or sample.cpu is None:
         return 0.0
     return max(0.0, sample.wall - sample.cpu)
+
+
+def _process_for(case: MeasurableCase, servers: Sequence[Server]) -> _Process:
+    """Return what runs a case, alike on all sides."""
+    if case.measures == "memory":
+        return "own"
+    fork_safe = all(server.side.environment.fork_safe for server in servers)
+    return "fork" if case.is_timed and case.can_fork and fork_safe else "shared"
+
+
+def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Process) -> None:
+    """Start a process for each server without one; for forks, one process for an environment."""
+    groups: dict[object, list[Server]] = {}
+    for index, server in enumerate(servers):
+        if server.needs_process(case):
+            group = str(server.side.python) if process == "fork" else index
+            groups.setdefault(group, []).append(server)
+    for together in groups.values():
+        preload, seed = together[0].preload if case.is_timed else (), together[0].seed
+        starts = [server.how_to_start() for server in together]
+        connections = start_processes(starts, seed, preload)
+        for server, connection in zip(together, connections, strict=True):
+            server.use(connection, case)
 
 
 def end_cases(servers: Sequence[Server]) -> None:

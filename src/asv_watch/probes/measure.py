@@ -1,18 +1,21 @@
 """Measures cases of one version; takes a sample of a time on request.
 
 Runs as a script in the environment that is measured, ``python -P measure.py <folder of suites>
-<planted share> <module> ...``; it needs nothing of this package, so that it can measure commits
+<sides as JSON> <module> ...``; it needs nothing of this package, so that it can measure commits
 from before it. It imports the modules once for all cases of a round, because importing may take
-longer than measuring. A case runs in one of three ways: ``fork``, in a grandchild: a child imports
-the suite and forks a process for each case, which is safe because nothing runs before the fork and
-there is one thread (with more threads the child times one case itself, and ends); ``shared``, in
-the process itself, for releases that are slower in a forked process, for values, and for a GPU,
-which must never be initialised in a process that forks; ``own``, in the process itself, which then
-ends: peak memory is that of a whole process. A case is made as asv makes it, by its own suite and
-under its recipe: the length of a sample, the warm-up and the clock. What ``setup_cache`` returned
-is kept in the working folder, for all processes of this side that run there.
+longer than measuring. If it has several sides, each runs in a fork, which imports the modules that
+its own source brings; all others are imported before. A case runs in one of three ways: ``fork``,
+in a grandchild: a child imports the suite and forks a process for each case, which is safe because
+nothing runs before the fork and there is one thread (with more threads the child times one case
+itself, and ends); ``shared``, in the process itself, for releases that are slower in a forked
+process, for values, and for a GPU, which must never be initialised in a process that forks;
+``own``, in the process itself, which then ends: peak memory is that of a whole process. A case is
+made as asv makes it, by its own suite and under its recipe: the length of a sample, the warm-up
+and the clock. What ``setup_cache`` returned is kept in the working folder, for all processes of
+this side that run there.
 
-Requests are lines of standard input, answers are lines of JSON:
+Each side has a file of requests, which are lines, and one of answers, which are lines of JSON, the
+first one ``{"server": 7}`` with the id of its process:
 
 - ``{"case": "<benchmark>-<index of the case>", "process": "fork", "seed": 1, "clock": ""}`` starts
   a case; with the clock ``process``, suites with asv's default timer measure CPU time. The
@@ -47,25 +50,28 @@ import os
 import pickle
 import re
 import resource
+import subprocess
 import sys
 import threading
 import time
 import timeit
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TextIO, TypedDict
+from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """One in so many calls of a sample is made uncounted before it; at least one."""
 _FIRST_CALLS = 3
-"""Uncounted calls before the time of a call decides anything: the first ones import, compile, load
-kernels or choose algorithms, and may take as long as all that follow."""
+"""The last of so many calls is the first whose time decides anything: those before it import,
+compile, load kernels or choose algorithms, and may take as long as all that follow."""
 _FIRST_CALLS_S = 1.0
 """No further one of these starts when those after the very first have taken so long."""
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
+_STANDARD = (0, 1, 2)
+"""Descriptors of standard input, output and error."""
 _TOO_LARGE = 1e300  # for what is stored of a comparison: the quotient of two may have no value
 _ONE_THREAD = 0.98
 """Share of the CPU time of a process that one thread has at least if it is the only one."""
@@ -73,6 +79,18 @@ _SHORTEST_S = 1e-4
 """Reading the clocks takes up to a microsecond, which must not count."""
 _SKIPPED = "skipped by its suite"
 """The reason of a suite that gives none."""
+
+
+class _Side(TypedDict):
+    """A side, whose files are open."""
+
+    files: tuple[int, int, int]
+    """Descriptors of its requests, its answers and its errors."""
+    folder: str
+    """Its working folder."""
+    source: str
+    """Folder from which its package is imported."""
+    planted: float
 
 
 class _Request(TypedDict):
@@ -200,27 +218,27 @@ def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time
         timer: the case's timer, on its own clock, which waits until a device has finished.
         number: calls that the suite asks for; 0 if it leaves that open.
         sample_time: seconds that a sample lasts at least.
-        warmup_time: seconds of calls that come before the first sample.
+        warmup_time: seconds of calls that come between the very first one and the first sample.
     """
-    make_first_calls(timer)
-    calls = number or 1
+    timer.timeit(1)
     start = time.perf_counter()
+    took = 0.0
+    for _ in range(_FIRST_CALLS - 1):
+        if time.perf_counter() - start < _FIRST_CALLS_S:
+            took = _seconds_of(timer, 1)
+    calls = number or 1
     while True:
-        began = time.perf_counter()
-        took = max(timer.timeit(calls), time.perf_counter() - began)
         if not number and took < sample_time:
             calls = max(calls + 1, math.ceil(calls * min(10.0, sample_time / max(took, 1e-9))))
         elif time.perf_counter() - start >= warmup_time:
             return calls
+        took = _seconds_of(timer, calls)
 
 
-def make_first_calls(timer: Timer) -> None:
-    """Make the calls that neither calibrate nor count as warm-up."""
-    timer.timeit(1)
-    start = time.perf_counter()
-    for _ in range(_FIRST_CALLS - 1):
-        if time.perf_counter() - start < _FIRST_CALLS_S:
-            timer.timeit(1)
+def _seconds_of(timer: Timer, calls: int) -> float:
+    """Return the seconds that so many calls take, by the case's clock or the wall."""
+    began = time.perf_counter()
+    return max(timer.timeit(calls), time.perf_counter() - began)
 
 
 class _TimerWithoutSetup:
@@ -479,15 +497,10 @@ def _fork_for_suite(
     return channel.case()
 
 
-def main(suites: str, planted: float, modules: Sequence[str]) -> None:
-    """Import the modules, then measure the cases that are requested."""
+def _serve(suites: str, planted: float) -> None:
+    """Measure the cases that are requested of one side."""
     channel = _Channel()
-    with contextlib.suppress(OSError):  # where memory runs out, this process is ended first
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
-    sys.meta_path.insert(0, _seeding)
-    for name in modules:
-        with contextlib.suppress(Exception):  # a case that needs it fails by itself, or skips
-            importlib.import_module(name)
+    channel.answer({"server": os.getpid()})
     asked = channel.case()
     while asked is not None:
         if asked["process"] == "fork" and _threads() == 1:
@@ -500,7 +513,75 @@ def main(suites: str, planted: float, modules: Sequence[str]) -> None:
         asked = channel.case() if goes_on else None
 
 
-if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), sys.argv[3:])
+def _become(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]) -> NoReturn:
+    """Be the process of a side: use its files, folder and source, and measure its cases."""
+    for file, standard in zip(side["files"], _STANDARD, strict=True):
+        os.dup2(file, standard)
+    for file in {file for other in sides for file in other["files"]}.difference(_STANDARD):
+        os.close(file)
+    os.chdir(side["folder"])
+    os.environ["PYTHONPATH"] = side["source"]
+    sys.path.insert(0, side["source"])
+    _import(modules)
+    _serve(suites, side["planted"])
     sys.stdout.flush()
     os._exit(0)  # or Python looks for cycles among all that was imported, for up to a second
+
+
+def _import(modules: Iterable[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):  # a case that needs it fails by itself, or skips
+            importlib.import_module(name)
+
+
+def _import_shared(sides: Sequence[_Side], modules: Sequence[str]) -> None:
+    """Import the modules that no side brings, and keep none that a side brings."""
+    sources = [side["source"] for side in sides]
+
+    def is_brought(name: str) -> bool:
+        top = name.partition(".")[0]
+        return importlib.machinery.PathFinder.find_spec(top, sources) is not None
+
+    before = set(sys.modules)
+    _import(name for name in modules if not is_brought(name))
+    for name in set(sys.modules) - before:
+        if is_brought(name):
+            del sys.modules[name]
+
+
+def _start_side(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]) -> int:
+    """Start the process of a side and return its id: a fork, or a new one if there are threads."""
+    if _threads() > 1:
+        command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
+        return subprocess.Popen(command, pass_fds=side["files"]).pid
+    child = os.fork()
+    if child:
+        return child
+    try:
+        _become(side, sides, suites, modules)
+    finally:  # whatever happens, a child must not go on as its parent
+        os._exit(1)
+
+
+def main(suites: str, sides: Sequence[_Side], modules: Sequence[str]) -> None:
+    """Import the modules, and run each side; the only one in this process itself."""
+    with contextlib.suppress(OSError):  # where memory runs out, this process is ended first
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
+    sys.meta_path.insert(0, _seeding)
+    if len(sides) == 1:
+        _become(sides[0], sides, suites, modules)
+    _import_shared(sides, modules)
+    running = {_start_side(side, sides, suites, modules): side for side in sides}
+    for side in sides:
+        os.close(side["files"][0])
+    while running:
+        child, status = os.wait()
+        answers = running.pop(child)["files"][1]
+        last = json.dumps({"status": os.waitstatus_to_exitcode(status)})
+        with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+            os.write(answers, f"{last}\n".encode())
+        os.close(answers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:])

@@ -172,14 +172,27 @@ def suites(tmp_path: Path) -> Path:
     return folder
 
 
+NOTED = """
+import os
+with open(os.environ["NOTES"] + "-modules", "a") as notes:
+    notes.write("imported ")
+"""
+THREAD = """
+import threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+
+
 @functools.cache
 def environment() -> Path:
-    """An environment that has asv_runner and nothing else."""
+    """An environment that has asv_runner, and modules that note when they are imported."""
     folder = Path(tempfile.mkdtemp(prefix="environment-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
+    (packages / "noted.py").write_text(NOTED)
+    (packages / "threaded.py").write_text(NOTED + THREAD)
     return folder
 
 
@@ -273,6 +286,9 @@ def test_time_that_other_work_takes_costs_a_round_no_samples(
 
         def __init__(self, side: Side) -> None:
             self.side = side
+
+        def needs_process(self, case: MeasurableCase) -> bool:
+            return False
 
         def start(self, case: MeasurableCase, process: str) -> None:
             pass
@@ -566,6 +582,17 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
     count = MeasurableCase("x", "values.track_preloaded", 30.0, "count")
     [value] = _measure(sides, count, preload=preload)
     assert value == (Number(0), Number(0))
+
+
+@pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3)])
+def test_what_no_side_brings_is_imported_once_for_all_sides(
+    tmp_path: Path, module: str, imports: int
+) -> None:
+    """A process with threads is not forked, so that each side then starts its own."""
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    _measure(sides, _case(0), preload=("package", module))
+    assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
+    assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
 
 
 def test_a_module_is_imported_only_where_a_case_needs_it() -> None:

@@ -54,6 +54,8 @@ def peakmem_little():
     return bytearray(10_000_000)
 """
 
+SIDE = json.dumps([{"files": [0, 1, 2], "folder": ".", "source": "", "planted": 0.0}])
+
 
 def start_script(folder: Path) -> list[str]:
     """Write the suites; return the command of the script."""
@@ -61,11 +63,14 @@ def start_script(folder: Path) -> list[str]:
     suites.mkdir(parents=True)
     (suites / "__init__.py").touch()
     (suites / "suite.py").write_text(SUITE)
-    return [sys.executable, "-P", str(probes.MEASURE), str(suites), "0"]
+    return [sys.executable, "-P", str(probes.MEASURE), str(suites), SIDE]
 
 
 def answers(output: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in output.splitlines()]
+    """Return the answers after the first one, which names the process."""
+    started, *following = [json.loads(line) for line in output.splitlines()]
+    assert started["server"]
+    return following
 
 
 def request(case: str) -> str:

@@ -1,0 +1,128 @@
+"""Starts the processes of sides; those of one environment are forks of one parent.
+
+The parent has imported the modules that belong to no side. So they are imported once for all sides
+of a round, and lie at the same addresses: what differs from process to process by chance, such as
+the layout of memory, is then the same for both sides of a ratio. Another round has another parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from asv_watch import probes
+from asv_watch.engine.sides import Side
+
+_SECONDS_TO_END = 2.0
+"""Seconds that processes may take to end before they are killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the process of a side starts."""
+
+    side: Side
+    folder: Path
+    """Its working folder."""
+    errors: IO[bytes]
+    """File to which it writes its errors."""
+
+
+class Parent:
+    """A process from which the processes of sides are forked, or the only one itself."""
+
+    def __init__(self, process: subprocess.Popen[bytes], connections: int) -> None:
+        """Describe a process that has started.
+
+        Args:
+            process: the process; it leads a group, to which all those forked from it belong.
+            connections: number of sides.
+        """
+        self.process, self._open = process, connections
+        self._answers: list[IO[bytes]] = []
+
+    def leave(self, answers: IO[bytes], *, kill: bool) -> None:
+        """Give up the answers of one side; with the last, or with a kill, all processes end."""
+        self._answers.append(answers)
+        self._open -= 1
+        if self._open and not kill:
+            return
+        try:
+            self.process.wait(timeout=0 if kill else _SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            forks = psutil.Process(self.process.pid).children(recursive=True)
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            psutil.wait_procs(forks, timeout=_SECONDS_TO_END)
+        for file in self._answers:
+            file.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The connection to the process of a side."""
+
+    parent: Parent
+    requests: IO[bytes]
+    answers: IO[bytes]
+
+    def close(self, *, kill: bool) -> None:
+        """End the process, by the end of its input or with a kill."""
+        with contextlib.suppress(BrokenPipeError):
+            self.requests.close()
+        self.parent.leave(self.answers, kill=kill)
+
+
+def start_processes(
+    starts: Sequence[Start], seed: int, preload: Sequence[str]
+) -> list[Connection]:
+    """Start one process for sides of one environment; if there are several, it forks one for each.
+
+    Args:
+        starts: the sides.
+        seed: of the hashes of texts.
+        preload: modules to import before anything is measured.
+    """
+    requests, answers = [os.pipe() for _ in starts], [os.pipe() for _ in starts]
+    files = [
+        (asked[0], answering[1], start.errors.fileno())
+        for start, asked, answering in zip(starts, requests, answers, strict=True)
+    ]
+    sides = [
+        {
+            "files": of_side,
+            "folder": str(start.folder),
+            "source": str(start.side.source),
+            "planted": start.side.planted,
+        }
+        for start, of_side in zip(starts, files, strict=True)
+    ]
+    first = starts[0]
+    process = subprocess.Popen(
+        first.side.command(probes.MEASURE, json.dumps(sides), *preload),
+        stdin=subprocess.DEVNULL,
+        stdout=first.errors,
+        stderr=first.errors,
+        pass_fds=list(itertools.chain(*files)),
+        cwd=first.folder,
+        env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": ""},
+        start_new_session=True,  # so that it can be killed together with its children
+    )
+    for asked, answering in zip(requests, answers, strict=True):
+        os.close(asked[0])
+        os.close(answering[1])
+    parent = Parent(process, len(starts))
+    return [
+        Connection(parent, os.fdopen(asked[1], "wb", 0), os.fdopen(answering[0], "rb", 0))
+        for asked, answering in zip(requests, answers, strict=True)
+    ]
