@@ -32,7 +32,7 @@ const eventsOf = ({ m, e }) =>
     .map((event) => ({ stop: event.c, text: event.text }));
 
 /**
- * The commits in the range that the address asks for.
+ * The commits in the range that the address asks for; small charts have room for the newest 200.
  * @param {Asked} asked
  * @param {CommitIndex[]} stops
  * @returns {[CommitIndex, CommitIndex]}
@@ -42,7 +42,7 @@ function rangeOf(asked, stops) {
   const from = model.findCommit(asked.from);
   const to = model.findCommit(asked.to);
   if (from >= 0 && to >= 0) return from < to ? [from, to] : [to, from];
-  return [stops[0] ?? 0, stops.at(-1) ?? 0];
+  return [stops.at(asked.cases.length ? 0 : -200) ?? stops[0] ?? 0, stops.at(-1) ?? 0];
 }
 
 /**
