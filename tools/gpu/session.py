@@ -32,7 +32,6 @@ from asv_watch.engine.processes import (
     CaseSkippedError,
     Server,
     UnmeasuredError,
-    end_cases,
     measure_round,
 )
 from asv_watch.engine.sides import Side
@@ -168,9 +167,6 @@ class Session:
                     commit: stack.enter_context(self._server(commit, cases, number, len(commits)))
                     for commit in commits
                 }
-                for server in servers.values():  # they import at the same time
-                    server.start(cases[0], "shared")
-                end_cases(list(servers.values()))
                 for case in cases:
                     if time.monotonic() >= deadline:
                         return

@@ -408,7 +408,7 @@ def measure_round(
             server.kill()
         raise
     finally:
-        end_cases(servers)
+        _end_cases(servers)
     numbers = []
     for server, side_samples, answer in zip(servers, samples, ready, strict=True):
         if not all(0 < sample.value < math.inf for sample in side_samples):
@@ -449,7 +449,7 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
             server.use(connection, case)
 
 
-def end_cases(servers: Sequence[Server]) -> None:
+def _end_cases(servers: Sequence[Server]) -> None:
     """End the case on all sides at the same time."""
     for server in servers:
         server.ask_to_end()

@@ -162,7 +162,11 @@ class _Used(NamedTuple):
 
 
 class _Clocks:
-    """The clock of a case; it also adds up what its process uses between each two readings."""
+    """The clock of a case; it also adds up what its process uses between each two readings.
+
+    The wall is read next to the case's own clock: a call of the system between them is where other
+    work gets the core.
+    """
 
     def __init__(self, own: Callable[[], float]) -> None:
         self._own = own
@@ -175,12 +179,12 @@ class _Clocks:
         if self._runs:
             self._waits -= _waits()
             self._of_this_thread -= time.thread_time()
-            self._wall -= time.perf_counter()
             self._cpu -= time.process_time()
+            self._wall -= time.perf_counter()
             return self._own()
         now = self._own()
-        self._cpu += time.process_time()
         self._wall += time.perf_counter()
+        self._cpu += time.process_time()
         self._of_this_thread += time.thread_time()
         self._waits += _waits()
         return now

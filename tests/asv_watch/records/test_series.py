@@ -16,7 +16,7 @@ RUNS = st.one_of(
     st.builds(
         Run,
         st.just(Outcome.OK),
-        st.builds(Point, NUMBERS, PAIRS, st.lists(NUMBERS).map(tuple)),
+        st.builds(Point, NUMBERS, PAIRS),
         st.just(""),
         TIMES,
         TEXTS,
