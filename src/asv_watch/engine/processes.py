@@ -439,7 +439,7 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
     groups: dict[object, list[Server]] = {}
     for index, server in enumerate(servers):
         if server.needs_process(case):
-            group = str(server.side.python) if process == "fork" else index
+            group = server.side.same_process if process == "fork" else index
             groups.setdefault(group, []).append(server)
     for together in groups.values():
         preload, seed = together[0].preload if case.is_timed else (), together[0].seed

@@ -59,6 +59,12 @@ class Side:
         declared = dict(self.environment.variables)
         return os.environ | declared | {"PYTHONPATH": str(self.source)}
 
+    @property
+    def same_process(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        """What sides have in common whose processes may be forks of one."""
+        variables = tuple(sorted(self.environment.variables.items()))
+        return str(self.python), str(self.suites), variables
+
 
 def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
     """Make one side from what a person typed.

@@ -648,6 +648,24 @@ class Suite:
     assert cores == min(2, len(os.sched_getaffinity(0)))
 
 
+def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -> None:
+    """Environments of asv that differ in ``env_nobuild`` alone have one Python."""
+    sides = []
+    for name in "AB":
+        side = _side(tmp_path, name)
+        suites = tmp_path / f"benchmarks of {name}"
+        suites.mkdir()
+        (suites / "own.py").write_text(
+            "import os\ndef time_it(): pass\n"
+            f"with open(os.environ['NOTES'], 'a') as n: n.write('{name}' + os.environ['OWN'])\n"
+        )
+        variables = {**side.environment.variables, "OWN": name}
+        environment = dataclasses.replace(side.environment, variables=variables)
+        sides.append(dataclasses.replace(side, environment=environment, suites=suites))
+    _measure(sides, MeasurableCase("a case", "own.time_it", 30.0))
+    assert sorted((tmp_path / "notes").read_text()) == list("AABB")
+
+
 @pytest.mark.parametrize(
     ("name", "engine", "count"),
     [("a case", "2.7.0", 4), ("a case('cuda')", "2.7.0", 2), ("a case", "2.6.0", 2)],

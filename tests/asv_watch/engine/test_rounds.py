@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import statistics
 from collections import Counter
@@ -66,6 +67,16 @@ def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator
     return play
 
 
+def _alternating(ratio: float, spread: float) -> Play:
+    """Rounds that lie above and below a ratio in turn."""
+    signs = itertools.cycle((-1, 1))
+
+    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        return _round(1.0, ratio * math.exp(spread * next(signs)))
+
+    return play
+
+
 def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.MonkeyPatch) -> None:
     spreads = {"quiet": 0.001, "middle": 0.002, "noisy": 0.5}
     play = _processes(spreads, 1.0, np.random.default_rng(1))
@@ -82,15 +93,7 @@ def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.Mo
 def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
     monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
 ) -> None:
-    played = 0
-
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
-        nonlocal played
-        played += 1
-        after = ratio * (1 + 0.006 * (-1) ** played)
-        return _round(1.0, after)
-
-    (result,) = _ratios(_measure(monkeypatch, play, ["x"]))
+    (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, 0.006), ["x"]))
     assert len(result.ratios) == rounds
 
 
@@ -100,14 +103,7 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
 def test_a_noisy_case_has_as_many_rounds_again_only_if_they_would_decide_it(
     monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
 ) -> None:
-    played = 0
-
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
-        nonlocal played
-        played += 1
-        return _round(1.0, ratio * math.exp(0.06 * (-1) ** played))
-
-    (result,) = _ratios(_measure(monkeypatch, play, ["x"]))
+    (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, 0.06), ["x"]))
     assert len(result.ratios) == rounds
     assert verdict(result) is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
 
