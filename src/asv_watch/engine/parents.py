@@ -50,6 +50,7 @@ class Parent:
         """
         self.process, self._open = process, connections
         self._answers: list[IO[bytes]] = []
+        self._is_killed = False
 
     def leave(self, answers: IO[bytes], *, kill: bool) -> None:
         """Give up the answers of one side; with the last, or with a kill, all processes end."""
@@ -57,15 +58,32 @@ class Parent:
         self._open -= 1
         if self._open and not kill:
             return
-        try:
-            self.process.wait(timeout=0 if kill else _SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            forks = psutil.Process(self.process.pid).children(recursive=True)
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            psutil.wait_procs(forks, timeout=_SECONDS_TO_END)
+        if not kill:
+            try:
+                self.process.wait(timeout=_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                kill = True
+        if kill and not self._is_killed:
+            self._kill()
         for file in self._answers:
             file.close()
+
+    def _kill(self) -> None:
+        """End all processes of the group; its leader may have ended before the others."""
+        self._is_killed = True
+        group = [p for p in psutil.process_iter() if _group_of(p.pid) == self.process.pid]
+        with contextlib.suppress(ProcessLookupError):  # all have ended
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        psutil.wait_procs(group, timeout=_SECONDS_TO_END)
+
+
+def _group_of(process: int) -> int:
+    """Return the group of a process; 0 if it has ended."""
+    try:
+        return os.getpgid(process)
+    except ProcessLookupError:
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Merges the results of a folder or a branch into another folder, and loses nothing.
+"""Merges the results of a folder or a branch into another folder.
 
 A file of lines gets the lines of both, as `.gitattributes` lets git merge it, and lists of
 benchmarks become their union. Of two result files of one commit, the one that was measured last

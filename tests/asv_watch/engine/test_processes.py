@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import asv_runner
-import psutil
 import pytest
 
 from asv_watch.asv.declared import Declared
@@ -38,6 +37,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.machine.memory import MEMORY_LIMIT
+from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
 
 SUITE = '''
 import gc
@@ -480,17 +480,9 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     started = time.monotonic()
     with pytest.raises(error, match=output):
         _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(index, timeout))
-    while _is_measured(suites):
+    while measured_processes(suites):
         assert time.monotonic() - started < 40
         time.sleep(0.05)
-
-
-def _is_measured(suites: Path) -> bool:
-    """Tell whether a process of a side runs."""
-    return any(
-        str(suites) in (process.info["cmdline"] or ())
-        for process in psutil.process_iter(["cmdline"])
-    )
 
 
 def test_an_interrupt_ends_a_case_that_would_take_minutes_more(
@@ -503,7 +495,7 @@ def test_an_interrupt_ends_a_case_that_would_take_minutes_more(
         with pytest.raises(BudgetSpentError), Budget(5.0, time.monotonic).enforced():
             _measure(sides, case)
         assert time.monotonic() - started < 20
-        assert not _is_measured(suites)
+        assert not measured_processes(suites)
 
 
 def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:
@@ -664,6 +656,26 @@ def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -
         sides.append(dataclasses.replace(side, environment=environment, suites=suites))
     _measure(sides, MeasurableCase("a case", "own.time_it", 30.0))
     assert sorted((tmp_path / "notes").read_text()) == list("AABB")
+
+
+def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
+    tmp_path: Path, suites: Path
+) -> None:
+    (suites / "patricide.py").write_text(
+        "import os, pathlib, signal, time\n"
+        "def parent_of(process):\n"
+        "    stat = pathlib.Path(f'/proc/{process}/stat').read_text()\n"
+        "    return int(stat.rpartition(')')[2].split()[1])\n"
+        "def time_it():\n"
+        "    server = parent_of(os.getppid())\n"
+        "    os.kill(parent_of(server), signal.SIGKILL)\n"
+        "    time.sleep(60)\n"
+    )
+    side = _side(tmp_path, "A")
+    other = _side(tmp_path, "B")
+    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
+        _measure((side, other), MeasurableCase("a case", "patricide.time_it", 2.0))
+    wait_until_none_is_left(tmp_path)
 
 
 @pytest.mark.parametrize(
