@@ -254,7 +254,7 @@ def test_all_sides_are_sampled_alike_on_one_core(
 
 def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suites: Path) -> None:
     (suites / "sleepy.py").write_text(
-        "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(100_000))\n"
+        "import time\ndef time_it():\n    time.sleep(0.03)\n    sum(range(1_000_000))\n"
     )
     [[number]] = _measure([_side(tmp_path, "A")], MeasurableCase("x", "sleepy.time_it", 30.0))
     assert number.wall is not None
