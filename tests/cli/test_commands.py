@@ -164,6 +164,11 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
             "is for --data dummy, and this run takes",
         ),
         (["train", "--window", "24"], 1, "--window is for a series, and digits holds images"),
+        (
+            ["inference", "--no-anomalies"],
+            1,
+            "--anomalies is for a series, and digits holds images",
+        ),
         (["inference", "--horizon", "6"], 1, "--horizon is for a series, and digits holds images"),
         (
             ["train", "-m", "darnn", "--image-size", "9"],

@@ -66,14 +66,83 @@ def test_each_label_is_in_one_split_and_windows_end_a_horizon_before_it(
     labels = []
     for split in (data.train, data.validation, data.test):
         for item, label in split:
-            [row] = data.scale.restore(label.double(), columns).round().tolist()
-            last = float(data.scale.restore(item[-1].double(), columns).round())
+            unknown = torch.tensor(0)
+            [row] = data.scale.restore(label.double(), columns, unknown).round().tolist()
+            last = float(data.scale.restore(item[-1].double(), columns, unknown).round())
             assert last == row - horizon
             assert len(item) == window
             labels.append(row)
     assert labels == list(range(window + horizon - 1, rows))
     assert len(data.test) == rows - int(rows * 0.8)
     assert len(data.validation) == int(rows * 0.8) - int(rows * 0.6)
+
+
+@given(season=st.integers(2, 12), columns=st.integers(1, 3), seed=st.integers(0, 100))
+def test_anomalies_have_no_season_in_training_rows_and_forecasts_get_it_back(
+    season: int, columns: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    shape = generator.normal(20, 5, (season, columns))
+    series = shape[np.arange(100) % season] + generator.normal(0, 1, (100, columns))
+    values = torch.from_numpy(series)
+    scale = Scale.of(values[:60], season)
+    anomalies = scale.normalise(values)
+    for phase in range(season):
+        assert torch.allclose(
+            anomalies[phase:60:season].mean(0), torch.zeros(columns).double(), atol=1e-9
+        )
+    assert torch.allclose(anomalies[:60].std(0, correction=0), torch.ones(columns).double(), 1e-4)
+    rows = torch.from_numpy(generator.integers(0, 100, (5, 4)))
+    restored = scale.restore(anomalies[rows][..., -1:], slice(columns - 1, columns), rows)
+    assert torch.allclose(restored, values[rows][..., -1:])
+
+
+def monthly(anomalies: bool | None, values: torch.Tensor) -> Any:
+    options = DataOptions(window=5, horizon=3, target="all", anomalies=anomalies)  # type: ignore[arg-type]
+    table = Table(values, ("a", "b"))
+    return split_series("months", table, options, "a test", season=12)
+
+
+def test_anomalies_know_nothing_of_the_rows_to_validate_and_to_test() -> None:
+    values = torch.randn(200, 2)
+    other = values.clone()
+    other[120:] = 100 * torch.randn(80, 2)
+    ours, others = monthly(True, values), monthly(True, other)
+    for name in ("mean", "deviation", "season"):
+        assert torch.equal(getattr(ours.scale, name), getattr(others.scale, name))
+    assert torch.equal(ours.train.values[:120], others.train.values[:120])
+
+
+@pytest.mark.parametrize("anomalies", [None, False])
+def test_without_anomalies_a_column_is_scaled_as_a_whole_to_the_last_bit(
+    anomalies: bool | None,
+) -> None:
+    values = torch.randn(200, 2) + 5
+    data = monthly(anomalies, values)
+    deviation, mean = torch.std_mean(values[:120], dim=0, correction=0)
+    assert data.scale.season is None
+    assert torch.equal(data.train.values, (values - mean) / (deviation + 1e-5))
+
+
+def test_anomalies_need_a_season_that_the_training_rows_hold() -> None:
+    with pytest.raises(TorchspeedError, match=r"eeg has no known season; leave out --anomalies"):
+        load_data("eeg", DataOptions(anomalies=True))
+    with pytest.raises(TorchspeedError, match=r"months has 11 rows to train on, no whole season"):
+        monthly(True, torch.randn(19, 2))
+
+
+def test_the_monthly_series_holds_anomalies_unless_declined() -> None:
+    seasonal: Any = load_data("el_nino", DataOptions(anomalies=False))
+    assert seasonal.scale.season is None
+    data: Any = load_data("el_nino", DataOptions())
+    assert data.scale.season.shape == (12, 1)
+    assert data.scale.deviation < 0.6 * seasonal.scale.deviation  # the rest is the season
+    rows = torch.arange(len(data.test.values))
+    restored, same = (
+        each.scale.restore(each.test.values.double(), slice(None), rows)
+        for each in (data, seasonal)
+    )
+    assert torch.allclose(restored, same, atol=1e-5)
 
 
 def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:

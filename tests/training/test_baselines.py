@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
-from torchspeed.data.series import split_series
+from torchspeed.data.series import rows_of, split_series
 from torchspeed.data.tables import Table
 from torchspeed.training import baselines
 from torchspeed.training.baselines import (
+    LAST_ANOMALY,
     LAST_VALUE,
     MEAN,
     RIDGE,
@@ -55,21 +56,24 @@ def test_noise_a_random_walk_a_line_and_a_constant_have_no_season(seed: int) -> 
 
 
 def test_the_monthly_series_has_a_season_of_a_year_and_says_so() -> None:
-    data: Any = load_data("el_nino", DataOptions())
+    data: Any = load_data("el_nino", DataOptions(anomalies=False))
     assert data.season == 12
     assert find_season(data.train.values[:439].numpy()) == 12
 
 
+@pytest.mark.parametrize("anomalies", [False, True])
 @pytest.mark.parametrize("every_step", [False, True])
 @pytest.mark.parametrize("target", ["all", "1"])
-def test_every_baseline_is_its_definition(target: str, every_step: bool) -> None:
+def test_every_baseline_is_its_definition(target: str, every_step: bool, anomalies: bool) -> None:
     values = seasonal_series(300, season=7, noise=0.05)
     window, horizon = 9, 4
-    data = data_of(values, window=window, horizon=horizon, target=target, every_step=every_step)
+    season = 7 if anomalies else None  # found where it is not said
+    data = data_of(values, season, window=window, horizon=horizon, target=target,
+                   every_step=every_step, anomalies=anomalies)  # fmt: skip
     items = np.arange(0, len(data.test), 3)
-    forecasts = baseline_forecasts(data, items)
+    forecasts = baseline_forecasts(data, data.scale, items)
     columns = [0, 1] if target == "all" else [1]
-    known = data.train.values.numpy()[:, columns]
+    known = values[:, columns]
     trained = known[:180]
     for index, item in enumerate(items.tolist()):
         label = 240 + (horizon - 1 if every_step else 0) + item
@@ -78,15 +82,14 @@ def test_every_baseline_is_its_definition(target: str, every_step: bool) -> None
             ago = max(r for r in range(row % 7, row, 7) if r <= end)
             by_hand = {
                 LAST_VALUE: known[end],
-                MEAN: np.zeros(len(columns)),
+                MEAN: trained.mean(0),
                 SEASONAL_VALUE: known[ago],
                 SEASONAL_MEAN: trained[row % 7 :: 7].mean(0),
+                LAST_ANOMALY: trained[row % 7 :: 7].mean(0)
+                + (known[end] - trained[end % 7 :: 7].mean(0)),
             }
             for name, expected in by_hand.items():
-                forecast = forecasts[name][index]
-                if every_step:
-                    forecast = forecast[step]
-                assert np.allclose(forecast, expected, atol=1e-5), name
+                assert np.allclose(forecasts[name][index, step], expected, atol=1e-5), name
 
 
 @pytest.mark.parametrize("every_step", [False, True])
@@ -100,19 +103,36 @@ def test_ridge_finds_a_series_that_is_linear_in_its_window(
     data = data_of(values.astype(np.float32), window=8, horizon=3, target="all",
                    every_step=every_step)  # fmt: skip
     items = np.arange(len(data.test))
-    forecast = baseline_forecasts(data, items)[RIDGE]
-    assert forecast.shape == data.test.targets.shape
-    error = (forecast - data.test.targets).square().mean().sqrt()
+    forecasts = baseline_forecasts(data, data.scale, items)
+    _, labels = rows_of(data.test, items)
+    truth = torch.from_numpy(values)[labels]
+    assert forecasts[RIDGE].shape == truth.shape
+    error = (forecasts[RIDGE] - truth).square().mean().sqrt()
     assert error < 0.1
-    assert error < 0.2 * (baseline_forecasts(data, items)[LAST_VALUE]
-                          - data.test.targets).square().mean().sqrt()  # fmt: skip
+    assert error < 0.2 * (forecasts[LAST_VALUE] - truth).square().mean().sqrt()
+
+
+def test_ridge_sees_the_anomalies_that_a_model_sees() -> None:
+    walk = seasonal_series(300, season=7, noise=0.05)
+    season = np.random.default_rng(1).normal(0, 9, (7, 2))[np.arange(300) % 7].astype(np.float32)
+    plain, shifted = (
+        data_of(values, 7, window=9, horizon=2, target="all", anomalies=True)
+        for values in (walk, walk + season)
+    )
+    assert torch.allclose(plain.train.inputs, shifted.train.inputs, atol=1e-4)
+    items = np.arange(len(plain.test))
+    without, with_season = (
+        baseline_forecasts(data, data.scale, items)[RIDGE] for data in (plain, shifted)
+    )
+    _, labels = rows_of(plain.test, items)
+    assert torch.allclose(without + torch.from_numpy(season)[labels], with_season, atol=1e-3)
 
 
 @pytest.mark.filterwarnings("error")
 def test_ridge_on_a_series_that_hardly_moves_gives_no_warning() -> None:
     slow = np.random.default_rng(0).normal(0, 1, (3000, 8)).cumsum(0)
     data = data_of(slow.astype(np.float32), window=100, horizon=3, target="all")
-    assert baseline_forecasts(data, np.arange(50))[RIDGE].shape == (50, 8)
+    assert baseline_forecasts(data, data.scale, np.arange(50))[RIDGE].shape == (50, 1, 8)
 
 
 def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean() -> None:
@@ -120,6 +140,8 @@ def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean(
     pairs = list(data.test)
     own = type(data)("own", data.train, pairs, data.item_shape, None, "a test", data.target,
                      data.validation, data.scale)  # fmt: skip
-    forecasts = baseline_forecasts(own, np.arange(len(pairs)))
+    forecasts = baseline_forecasts(own, data.scale, np.arange(len(pairs)))
     assert set(forecasts) == {LAST_VALUE, MEAN}
-    assert torch.equal(forecasts[LAST_VALUE][:, 0], torch.stack([x[-1, 0] for x, _ in pairs]))
+    last = torch.stack([x[-1, 0] for x, _ in pairs]).double()
+    expected = last * data.scale.deviation[0] + data.scale.mean[0]
+    assert torch.equal(forecasts[LAST_VALUE][:, 0, 0], expected)

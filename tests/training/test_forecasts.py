@@ -15,7 +15,14 @@ from torchspeed.cli.main import main
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import Implementation, create_model
-from torchspeed.training.baselines import LAST_VALUE, LINEAR_BATCH, LINEAR_MODEL, LINEAR_NAME, MEAN
+from torchspeed.training.baselines import (
+    LAST_VALUE,
+    LINEAR_BATCH,
+    LINEAR_MODEL,
+    LINEAR_NAME,
+    MEAN,
+    SEASONAL_MEAN,
+)
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastAccuracy, ForecastReport, forecast_accuracy
 from torchspeed.training.infer import infer
@@ -181,6 +188,19 @@ def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
     assert LINEAR_NAME not in again.baselines
     linear = {LINEAR_NAME: report.baselines[LINEAR_NAME]}
     assert again.baselines | linear == report.baselines
+
+
+def test_a_model_that_expects_no_anomaly_is_as_good_as_the_mean_of_the_season(
+    tmp_path: Path,
+) -> None:
+    config = RunConfig(model="dlinear", data_options=DataOptions(window=12))
+    model = create_model("dlinear", "plain", window=12, features=1, horizon=3)
+    zeros = {name: torch.zeros_like(value) for name, value in model.state_dict().items()}
+    torch.save(zeros, tmp_path / "zeros.pt")
+    report = infer(config, weights=tmp_path / "zeros.pt").forecast
+    assert report is not None
+    assert report.model.rse == pytest.approx(report.baselines[SEASONAL_MEAN].rse, rel=1e-5)
+    assert report.model.rse == pytest.approx(0.366, abs=0.001)
 
 
 def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_squared() -> None:

@@ -103,6 +103,12 @@ class DataOptions:
         "Column to forecast: name, first or all; 0, 1, … without a header.",
         panel=DATA_PANEL,
     )
+    anomalies: bool = option(
+        None,
+        "Subtract the mean of each time of the season, such as each month, over the training "
+        "data; by default of el_nino alone.",
+        panel=DATA_PANEL,
+    )
     every_step: bool = False
     """Whether a model forecasts each step up to the horizon; else the last one alone."""
     shape: tuple[int, ...] | None = None

@@ -18,26 +18,46 @@ EPSILON = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The normalisation of each column: subtract its mean, divide by its deviation."""
+    """The normalisation of each column: subtract its mean, divide by its deviation.
+
+    With a season, each time of the season, such as each month, has a mean of its own, and what
+    remains are the anomalies of climatology. Rows are counted from the first of the series.
+    """
 
     mean: Tensor
     """(columns,), in the unit of each column."""
     deviation: Tensor
-    """(columns,), uncorrected, plus 1e-5."""
+    """(columns,), uncorrected, plus 1e-5; of the anomalies where there is a season."""
+    season: Tensor | None = None
+    """(rows of a season, columns): what the mean of each time of the season is above ``mean``."""
 
     @classmethod
-    def of(cls, values: Tensor) -> Scale:
-        """Return the scale of the columns of (rows, columns)."""
+    def of(cls, values: Tensor, season: int | None = None) -> Scale:
+        """Return the scale of the columns of (rows, columns), the oldest rows of a series.
+
+        Args:
+            values: the rows.
+            season: how many of them a season has, if its means are to be subtracted.
+        """
         deviation, mean = torch.std_mean(values, dim=0, correction=0)
-        return cls(mean, deviation + EPSILON)
+        if season is None:
+            return cls(mean, deviation + EPSILON)
+        means = torch.stack([values[phase::season].mean(0) for phase in range(season)])
+        anomalies = values - means[torch.arange(len(values)) % season]
+        return cls(mean, anomalies.std(0, correction=0) + EPSILON, means - mean)
 
     def normalise(self, values: Tensor) -> Tensor:
-        """Return the values (..., columns) without unit."""
-        return (values - self.mean) / self.deviation
+        """Return the values (rows, columns) of a series, from its first row on, without unit."""
+        return (values - self._centre(torch.arange(len(values)))) / self.deviation
 
-    def restore(self, values: Tensor, columns: slice) -> Tensor:
-        """Return normalised values (..., chosen columns) in the units of the data."""
-        return values * self.deviation[columns] + self.mean[columns]
+    def restore(self, values: Tensor, columns: slice, rows: Tensor) -> Tensor:
+        """Return normalised values (..., chosen columns) of some rows (...) in their units."""
+        return values * self.deviation[columns] + self._centre(rows)[..., columns]
+
+    def _centre(self, rows: Tensor) -> Tensor:
+        if self.season is None:
+            return self.mean
+        return self.mean + self.season[rows % len(self.season)]
 
 
 @dataclass(frozen=True, slots=True)

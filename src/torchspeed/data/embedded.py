@@ -2,12 +2,13 @@
 
 ``digits`` is the test set of UCI's Optical Recognition of Handwritten Digits (Alpaydin and Kaynak,
 1998), 8x8 grey, with scikit-learn. ``el_nino`` is the default series: the sea's temperature
-follows the seasons, so a model learns in seconds to forecast it better than the last value or the
-mean. ``eeg`` is hard: ten seconds of brain waves.
+follows the seasons, and its anomalies persist for months. ``eeg`` is hard: ten seconds of brain
+waves.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def load_digits(options: DataOptions) -> Data:
 
 
 def load_el_nino(options: DataOptions) -> Data:
-    """Return windows of 732 monthly sea temperatures."""
+    """Return windows of 732 monthly sea temperatures; of their anomalies unless declined."""
     file = _file_of("statsmodels", "datasets/elnino/elnino.csv")
     years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()
@@ -74,6 +75,7 @@ def load_el_nino(options: DataOptions) -> Data:
         "sea surface temperature off Peru, °C, 732 months from 1950 to 2010 (NOAA's ERSST.V3B, "
         "region Nino 1+2, public domain, with statsmodels)"
     )
+    options = replace(options, anomalies=options.anomalies is not False)
     return split_series("el_nino", Table(values, ("temperature",)), options, source, season=12)
 
 

@@ -5,12 +5,15 @@ as LSTNet's and TPA-LSTM's papers count: horizon 1 is the next value. Labels are
 the oldest 60 % to train on, the next 20 % to choose an epoch by, the newest 20 % to test on. A
 window may reach back into the split before, as in those papers, because its rows are known when
 the forecast is made. Columns are normalised by the rows before the first label to validate; the
-papers divide by each column's largest value, those to be forecast included.
+papers divide by each column's largest value, those to be forecast included. Where anomalies are
+asked for, the means of the season come from the same rows, and forecasts get them back before
+they are judged (`torchspeed.data.dataset.Scale`).
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,8 +55,8 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         self.horizon = horizon
         self.columns = slice(None) if target is None else slice(target, target + 1)
         rows = labels or range(len(values))
-        self._steps = horizon if every_step else 1
-        self.labels = range(max(rows.start + self._steps, window + horizon) - 1, rows.stop)
+        self.steps = horizon if every_step else 1
+        self.labels = range(max(rows.start + self.steps, window + horizon) - 1, rows.stop)
         # A window's rows follow each other in memory, so that a batch is copied window by window.
         features = values.shape[1]
         first = self.labels.start - horizon - window + 1
@@ -71,10 +74,6 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def label_rows(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows that the items at some indices forecast, (items, steps)."""
-        return self.labels.start + indices[:, None] + np.arange(1 - self._steps, 1)
-
     def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         """Return the items at some indices: (items, window, features) and (items, columns)."""
         inputs, targets = self._arrays
@@ -84,6 +83,19 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         return self.inputs[index], self.targets[index]
+
+
+def rows_of(items: Dataset[Any], indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    """Return the rows of some items: the windows' last, (items, 1), and those to forecast.
+
+    The latter are (items, steps). Both are 0 for items that are no windows, whose rows are not
+    known; they matter only where a season was subtracted.
+    """
+    if not isinstance(items, Windows):
+        unknown = torch.zeros(len(indices), 1, dtype=torch.int64)
+        return unknown, unknown
+    labels = items.labels.start + torch.from_numpy(indices)[:, None]
+    return labels - items.horizon, labels + torch.arange(1 - items.steps, 1)
 
 
 def split_series(
@@ -100,13 +112,18 @@ def split_series(
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and
-            horizon.
+            horizon; or anomalies are asked for where no season is known.
     """
     target = table.index_of(options.target, name)
     window = options.window or USUAL_WINDOW
     rows, features = table.values.shape
     cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
-    scale = Scale.of(table.values[: cuts[1]])
+    if options.anomalies and not (season and season <= cuts[1]):
+        why = (
+            f"has {cuts[1]} rows to train on, no whole season" if season else "has no known season"
+        )
+        raise TorchspeedError(f"{name} {why}; leave out --anomalies")
+    scale = Scale.of(table.values[: cuts[1]], season if options.anomalies else None)
     scaled = scale.normalise(table.values)
     train, validation, test = (
         Windows(scaled, window, options.horizon, target, range(first, last),

@@ -6,6 +6,7 @@
 | the mean | each value is the mean of the training data |
 | the value a season ago | the last known value of the same time of the season |
 | the mean of the season | the mean of the training data at the same time of the season |
+| the last anomaly | that mean, plus what the last value is above the mean of its own time |
 | ridge regression | a linear map of the window, with its penalty chosen on the validation items |
 | DLinear | the model of that name, trained by its own recipe whatever the run's is |
 
@@ -23,13 +24,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from torchspeed.data.dataset import Data
-from torchspeed.data.series import Windows
+from torchspeed.data.dataset import Data, Scale
+from torchspeed.data.series import Windows, rows_of
 from torchspeed.models import create_model
 from torchspeed.training.config import RunConfig, complete
 
 LAST_VALUE, MEAN = "the last value", "the mean"
 SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the season"
+LAST_ANOMALY = "the last anomaly"
 RIDGE = "ridge regression"
 
 PENALTIES = 10.0 ** np.arange(-1, 5)
@@ -43,23 +45,27 @@ ROUNDING = 1e-6
 """Rounding error of float32, as a share of the largest value."""
 
 
-def baseline_forecasts(data: Data, items: NDArray[np.int64]) -> dict[str, Tensor]:
-    """Return forecasts of test items by name, normalised and of the shape of their targets."""
+def baseline_forecasts(data: Data, scale: Scale, items: NDArray[np.int64]) -> dict[str, Tensor]:
+    """Return forecasts of test items by name, (items, steps, columns) in the units of the data."""
     inputs, targets = zip(*(data.test[int(index)] for index in items), strict=True)
-    shape = torch.stack(targets).shape
-    last = torch.stack([window[-1, data.target_columns] for window in inputs])
-    by_item = (len(items), *(1,) * (len(shape) - 2), shape[-1])
+    columns = data.target_columns
+    shape = torch.stack(targets).view(len(items), -1, targets[0].shape[-1]).shape
+    last, rows = rows_of(data.test, items)
+    last_values = torch.stack([window[-1:, columns] for window in inputs]).double()
     forecasts = {
-        LAST_VALUE: last.view(by_item).expand(shape),
-        MEAN: torch.zeros(shape),  # normalised values have the training data's mean
+        LAST_VALUE: scale.restore(last_values, columns, last).expand(shape),
+        MEAN: scale.mean[columns].double().expand(shape),
     }
     if isinstance(data.train, Windows) and isinstance(data.test, Windows):
-        known = data.train.values[: data.train.labels.stop, data.target_columns]
-        season = data.season or find_season(known.numpy())
+        values = data.train.values[:, columns]
+        trained = data.train.labels.stop
+        season = data.season or find_season(values[:trained].numpy())
         if season is not None:
-            forecasts |= _seasonal(data.test, known, season, items)
+            series = scale.restore(values.double(), columns, torch.arange(len(values)))
+            forecasts |= _seasonal(series, trained, season, last, rows)
         if isinstance(data.validation, Windows):
-            forecasts[RIDGE] = _ridge(data.train, data.validation, data.test, items)
+            forecast = _ridge(data.train, data.validation, data.test, items)
+            forecasts[RIDGE] = scale.restore(forecast.reshape(shape), columns, rows)
     return forecasts
 
 
@@ -134,17 +140,26 @@ def find_season(values: NDArray[np.float32]) -> int | None:
 
 
 def _seasonal(
-    test: Windows, known: Tensor, season: int, items: NDArray[np.int64]
+    series: Tensor, trained: int, season: int, last: Tensor, rows: Tensor
 ) -> dict[str, Tensor]:
-    rows = torch.from_numpy(test.label_rows(items))
-    last = rows[:, -1:] - test.horizon  # of each window
-    values = test.values[:, test.columns]
+    """Return the forecasts that know a season.
+
+    Args:
+        series: (rows, columns), of which the first ``trained`` are the training data.
+        trained: see above.
+        season: its length in rows.
+        last: the last row of each window, (items, 1).
+        rows: the rows to forecast, (items, steps).
+    """
+    means = torch.stack([series[phase:trained:season].mean(0) for phase in range(season)])
+    mean = means[rows % season]
     ago = rows - season * torch.ceil((rows - last) / season).long()
-    phases = torch.stack([known[phase::season].mean(0) for phase in range(season)])
-    # A window that begins less than a season after the series has no value a season ago.
-    forecasts = {SEASONAL_VALUE: values[ago.clamp(min=0)], SEASONAL_MEAN: phases[rows % season]}
-    shape = test.targets[items].shape
-    return {name: forecast.reshape(shape) for name, forecast in forecasts.items()}
+    return {
+        # A window that begins less than a season after the series has no value a season ago.
+        SEASONAL_VALUE: series[ago.clamp(min=0)],
+        SEASONAL_MEAN: mean,
+        LAST_ANOMALY: mean + series[last] - means[last % season],
+    }
 
 
 def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np.int64]) -> Tensor:

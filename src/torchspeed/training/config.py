@@ -245,7 +245,7 @@ def unused_option(config: RunConfig) -> str | None:
     for name in ("items", "features"):
         if getattr(options, name) is not None and kind not in ("dummy", "imported"):
             return f"--{name} is for --data dummy, and this run takes {data}; leave it out"
-    for name in ("window", "horizon", "target"):
+    for name in ("window", "horizon", "target", "anomalies"):
         if getattr(options, name) != getattr(usual, name) and kind == "images":
             return f"--{name} is for a series, and {data} holds images; leave it out"
     return None

@@ -15,6 +15,7 @@ from torch.utils.data import Dataset
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.loader import Batches
+from torchspeed.data.series import rows_of
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.baselines import baseline_forecasts
 from torchspeed.training.config import RunConfig, complete
@@ -165,20 +166,25 @@ class RunContext:
         ranks = self.group.gather((items, forecasts, truth, own))
         items = np.concatenate([rank[0] for rank in ranks])
         forecasts, truth = (torch.cat([rank[part] for rank in ranks]) for part in (1, 2))
-        baselines = baseline_forecasts(self.data, items)
-        baselines |= {name: torch.cat([rank[3][name] for rank in ranks]) for name in own}
+        _, rows = rows_of(self.data.test, items)
 
-        def measured(values: Tensor) -> Values:
-            """Return values in the units of the data, (items, columns)."""
-            return scale.restore(values.double(), columns).flatten(0, -2).numpy()
+        def measured(values: Tensor) -> Tensor:
+            """Return values in the units of the data, (items, steps, columns)."""
+            by_step = values.double().view(len(items), -1, values.shape[-1])
+            return scale.restore(by_step, columns, rows)
+
+        baselines = baseline_forecasts(self.data, scale, items)
+        for name in own:
+            baselines[name] = measured(torch.cat([rank[3][name] for rank in ranks]))
+        true = _by_value(measured(truth))
 
         return ForecastReport(
             horizon=self.config.data_options.horizon,
             items=len(truth),
             epoch=epoch,
-            model=forecast_accuracy(measured(forecasts), measured(truth)),
+            model=forecast_accuracy(_by_value(measured(forecasts)), true),
             baselines={
-                name: forecast_accuracy(measured(forecast), measured(truth))
+                name: forecast_accuracy(_by_value(forecast), true)
                 for name, forecast in baselines.items()
             },
         )
@@ -223,6 +229,11 @@ class RunContext:
             loss=loss,
             accuracy=accuracy,
         )
+
+
+def _by_value(forecast: Tensor) -> Values:
+    """Return (items, steps, columns) as (items and steps, columns)."""
+    return forecast.flatten(0, 1).numpy()
 
 
 def _peak_memory(device: torch.device) -> int:
