@@ -15,7 +15,7 @@ import typer
 from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured
-from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, value_ratio, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy, value_ratio, value_verdict, verdict
 from asv_watch.terminal import answer_output
 
 SCHEMA = 1
@@ -79,21 +79,23 @@ class Answer(msgspec.Struct):
     schema: int = SCHEMA
 
 
-def word_of(answer: Verdict, unit: str) -> str:
-    """Return the word that tables use for a verdict."""
-    words = {Verdict.WORSE: "more", Verdict.BETTER: "less"}
+def direction_word(unit: str, *, is_more: bool) -> str:
+    """Return the word for a value that went up or down, whichever is better."""
     if unit == "seconds":
-        words = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
-    return words.get(answer, "same")
+        return "slower" if is_more else "faster"
+    return "more" if is_more else "less"
 
 
 def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Difference:
     """Return a measured ratio as a difference."""
     rounds = ratio.rounds if isinstance(ratio, PairRatio) else len(ratio.ratios)
     answer = verdict(ratio)
+    word = direction_word(ratio.unit, is_more=ratio.ratio > 1)
+    if answer is Verdict.SAME:
+        word = "too noisy to tell" if is_too_noisy(ratio) else "same"
     return Difference(
         case=ratio.case,
-        verdict="too noisy to tell" if is_too_noisy(ratio) else word_of(answer, ratio.unit),
+        verdict=word,
         unit=ratio.unit,
         before=ratio.before,
         after=ratio.after,
@@ -101,7 +103,7 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
         interval=ratio.interval,
         clock=ratio.clock,
         rounds=rounds,
-        worse=judged(answer, ratio.unit) is Verdict.WORSE,
+        worse=answer is Verdict.WORSE,
         machine=machine,
     )
 
@@ -111,17 +113,18 @@ def exact_difference(values: CaseValues, machine: str = "") -> Difference:
     before, after = (
         side if isinstance(side, float) else None for side in (values.before, values.after)
     )
-    answer = Verdict.SAME
-    if before is not None and after is not None and before != after:
-        answer = Verdict.WORSE if after > before else Verdict.BETTER
+    answer = value_verdict(values)
+    word = "same" if answer is Verdict.SAME else "not measured"
+    if before is not None and after is not None and answer is not Verdict.SAME:
+        word = direction_word(values.unit, is_more=after > before)
     return Difference(
         case=values.case,
-        verdict=word_of(answer, values.unit) if None not in {before, after} else "not measured",
+        verdict=word,
         unit=values.unit,
         before=before,
         after=after,
         ratio=value_ratio(values),
-        worse=judged(answer, values.unit) is Verdict.WORSE,
+        worse=answer is Verdict.WORSE,
         machine=machine,
     )
 

@@ -306,7 +306,17 @@ def _as_ratio(values: CaseValues) -> CaseRatio:
         raise UnmeasurableError("values of zero or below have no ratio")
     ratio = after / before
     ends = (ratio, ratio)
-    return CaseRatio(values.case, values.at, ends, ratio, ends, before, after, values.unit)
+    return CaseRatio(
+        case=values.case,
+        at=values.at,
+        ratios=ends,
+        ratio=ratio,
+        interval=ends,
+        before=before,
+        after=after,
+        unit=values.unit,
+        higher_is_better=values.higher_is_better,
+    )
 
 
 def bisect(

@@ -16,7 +16,7 @@ import numpy as np
 from asv_watch.engine.rounds import DEFAULT, PRECISE, Sampling
 from asv_watch.statistics.graph import Estimate, Measured, Noise, RatioGraph
 from asv_watch.statistics.ratio import estimate_ratio
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
 
 BETWEEN = 0.005
 USUAL_SPREAD = 0.015
@@ -56,7 +56,7 @@ def simulate_pairs(pairs: int, ratio: float, between: float = BETWEEN, seed: int
             both: Estimate | None = RatioGraph([first, again], noise).estimate("a", "b")
             assert both is not None
             answer = both
-        claims.called += verdict(answer) is not Verdict.SAME
+        claims.called += verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
     return claims
 
 

@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from asv_watch import quantities
-from asv_watch.compare.report import OTHER_WORDS, UNKNOWN, WORDS
-from asv_watch.records.records import Point
-from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, verdict
+from asv_watch.compare.report import UNKNOWN, word_of
+from asv_watch.records.records import Benchmark, Point
+from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
 
 SUSPECTED = ", suspected"
 
@@ -33,44 +33,41 @@ class Apart(NamedTuple):
     """Whether the second value is worse: where more is better, less of it."""
 
 
-class _Ratio(NamedTuple):
-    ratio: float
-    interval: tuple[float, float]
-
-
-def compare_apart(before: Point, after: Point, unit: str, *, exact: bool = False) -> Apart:
+def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
     """Compare two values of a case.
 
     Args:
         before: the first.
         after: the second.
-        unit: of both; a time of a single sample is too noisy to tell anything.
-        exact: whether every process gives the same value, so that any difference counts.
+        benchmark: of both; a time of a single sample is too noisy to tell anything, and of an
+            exact value any difference counts.
     """
-    kind = "time" if unit == "seconds" else "memory"
-    ratio = _divide(before, after)
-    differs = Verdict.WORSE if after.value > before.value else Verdict.BETTER
-    if ratio is None or exact:
+    kind = "time" if benchmark.unit == "seconds" else "memory"
+    better = benchmark.higher_is_better
+    ratio = _divide(before, after, higher_is_better=better)
+    if ratio is None or benchmark.exact:
         size = "" if ratio is None else quantities.change(ratio.ratio, kind)
         if before.value == after.value:
             return Apart(size, "", "same", ratio and ratio.ratio)
-        return Apart(size, "", "differs", ratio and ratio.ratio, None, judged(differs, unit))
+        answer = judged(is_more=after.value > before.value, higher_is_better=better)
+        return Apart(size, "", "differs", ratio and ratio.ratio, None, answer)
     change = quantities.about(ratio.ratio, kind)
     is_of_one_sample = any(point.interval is None for point in (before, after))
     if kind == "time" and is_of_one_sample:
         return Apart(change, "", UNKNOWN, ratio.ratio)
     ends = quantities.interval(ratio.interval)
     if is_too_noisy(ratio):
-        return Apart(change, ends, UNKNOWN, *ratio)
+        return Apart(change, ends, UNKNOWN, ratio.ratio, ratio.interval)
     answer = verdict(ratio)
-    word = (WORDS if kind == "time" else OTHER_WORDS)[answer]
+    word = word_of(answer, kind)
     word += "" if answer is Verdict.SAME else SUSPECTED
-    return Apart(change, ends, word, *ratio, judged(answer, unit))
+    return Apart(change, ends, word, ratio.ratio, ratio.interval, answer)
 
 
-def _divide(before: Point, after: Point) -> _Ratio | None:
+def _divide(before: Point, after: Point, *, higher_is_better: bool) -> MeasuredRatio | None:
     """Divide two values and the ends of their intervals; ``None`` if one is not positive."""
     old, new = (sorted((point.value, *(point.interval or ()))) for point in (before, after))
     if old[0] <= 0 or new[0] <= 0 or math.isinf(old[-1]) or math.isinf(new[-1]):
         return None
-    return _Ratio(after.value / before.value, (new[0] / old[-1], new[-1] / old[0]))
+    interval = (new[0] / old[-1], new[-1] / old[0])
+    return MeasuredRatio(after.value / before.value, interval, higher_is_better)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from asv_watch import quantities
-from asv_watch.answers import Answer, Difference
+from asv_watch.answers import Answer, Difference, direction_word
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.apart import SUSPECTED, Apart, compare_apart
+from asv_watch.compare.apart import Apart, compare_apart
 from asv_watch.compare.report import RULE, UNKNOWN
 from asv_watch.errors import WatchError
 from asv_watch.markdown import table
-from asv_watch.records.records import Point
+from asv_watch.records.records import Benchmark, Point
 from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
 from asv_watch.records.stored_runs import SPREAD_COLUMNS, run_of_cells
 from asv_watch.records.suite_lists import read_benchmarks
@@ -35,8 +35,8 @@ class _File:
     """Maps a case to its value."""
     facts: Mapping[str, str]
     """Machine and environment."""
-    units: Mapping[str, str] = field(default_factory=dict)
-    """Maps a benchmark to its unit, if asv's list of benchmarks is beside the file."""
+    benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    """Benchmarks by name, if asv's list of benchmarks is beside the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,11 @@ def _read(path: Path, label: str) -> _File:
         points = dict(_points(content))
     except DamagedError as error:
         raise WatchError(f"{path} cannot be compared: {error}") from error
-    units: dict[str, str] = {}
+    benchmarks: dict[str, Benchmark] = {}
     for folder in (path.parent, path.parent.parent):
         if (folder / "benchmarks.json").is_file():
             benchmarks, _ = read_benchmarks(folder)
-            units = {name: benchmark.unit for name, benchmark in benchmarks.items()}
-    return _File(label, points, content.facts | {"machine": content.machine}, units)
+    return _File(label, points, content.facts | {"machine": content.machine}, benchmarks)
 
 
 def _points(content: ResultFile) -> Iterator[tuple[str, Point]]:
@@ -143,15 +142,15 @@ def _points(content: ResultFile) -> Iterator[tuple[str, Point]]:
                 yield f"{benchmark}({', '.join(params)})" if params else benchmark, run.point
 
 
-def _unit(case: str, file: _File) -> str:
-    benchmark = case.partition("(")[0]
-    name = benchmark.rpartition(".")[2]
-    guessed = (unit for part, unit in _UNITS if name.startswith(part))
-    return file.units.get(benchmark) or next(guessed, "unit")
+def _benchmark(case: str, file: _File) -> Benchmark:
+    name = case.partition("(")[0]
+    function = name.rpartition(".")[2]
+    guessed = (unit for part, unit in _UNITS if function.startswith(part))
+    return file.benchmarks.get(name) or Benchmark(name, unit=next(guessed, "unit"))
 
 
 def _compare(case: str, first: _File, file: _File) -> Apart:
-    return compare_apart(first.points[case], file.points[case], _unit(case, first))
+    return compare_apart(first.points[case], file.points[case], _benchmark(case, first))
 
 
 def _differs(apart: Apart) -> bool:
@@ -167,7 +166,7 @@ def _report(
         head += [file.label, "change", "interval", "verdict"]
     cells = []
     for case, changes in rows:
-        unit = _unit(case, first)
+        unit = _benchmark(case, first).unit
         row = [f"`{case}`", quantities.quantity(first.points[case].value, unit)]
         for file, apart in zip(others, changes, strict=True):
             row += [quantities.quantity(file.points[case].value, unit), *apart[:2], apart.word]
@@ -204,10 +203,11 @@ def _environments(files: Sequence[_File]) -> str:
 
 
 def _difference(case: str, files: Sequence[_File], apart: Apart) -> Difference:
-    unit, word = _unit(case, files[0]), apart.word.removesuffix(SUSPECTED)
-    if word == "differs":
+    unit = _benchmark(case, files[0]).unit
+    word = apart.word
+    if _differs(apart):
         is_more = files[-1].points[case].value > files[0].points[case].value
-        word = "more" if is_more else "less"
+        word = direction_word(unit, is_more=is_more)
     return Difference(
         case=case,
         verdict=word,

@@ -26,9 +26,7 @@ from asv_watch.statistics.rule import (
     verdict,
 )
 
-WORDS = {Verdict.WORSE: "slower", Verdict.BETTER: "faster", Verdict.SAME: "same"}
-OTHER_WORDS = {Verdict.WORSE: "more", Verdict.BETTER: "less", Verdict.SAME: "same"}
-"""Verdicts on values that are not times."""
+_WORDS_OF_TIMES = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
 UNKNOWN = "too noisy to tell"
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
@@ -37,6 +35,11 @@ RULE = (
 _CPU_TIME = (
     "CPU time stands for wall time, which also counts what other work on the machine takes."
 )
+
+
+def word_of(answer: Verdict, kind: str) -> str:
+    """Return a verdict as tables say it: ``slower`` of a time, ``worse`` of anything else."""
+    return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
 
 
 def measured_ratios(compared: Compared) -> list[PairRatio]:
@@ -89,8 +92,11 @@ def report(compared: Compared, before: str, after: str) -> str:
 def summary(ratios: Sequence[PairRatio]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     verdicts = [verdict(case) for case in ratios]
-    words = WORDS if all(case.kind == "time" for case in ratios) else OTHER_WORDS
-    counts = ", ".join(f"{verdicts.count(key)} {word}" for key, word in words.items())
+    [kind, *others] = {case.kind for case in ratios}
+    counts = ", ".join(
+        f"{verdicts.count(answer)} {word_of(answer, 'memory' if others else kind)}"
+        for answer in (Verdict.WORSE, Verdict.BETTER, Verdict.SAME)
+    )
     unknown = sum(map(is_too_noisy, ratios))
     counts += f" ({unknown} of these {UNKNOWN})" if unknown else ""
     widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
@@ -99,7 +105,6 @@ def summary(ratios: Sequence[PairRatio]) -> str:
 
 
 def _row(case: PairRatio) -> tuple[str, ...]:
-    words = WORDS if case.kind == "time" else OTHER_WORDS
     return (
         f"`{case.case}`",
         quantities.quantity(case.before, case.unit),
@@ -107,7 +112,7 @@ def _row(case: PairRatio) -> tuple[str, ...]:
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval, case.clock),
         str(case.rounds),
-        UNKNOWN if is_too_noisy(case) else words[verdict(case)],
+        UNKNOWN if is_too_noisy(case) else word_of(verdict(case), case.kind),
     )
 
 
@@ -119,5 +124,5 @@ def _row_of_values(case: CaseValues) -> tuple[str, ...]:
     if not case.exact:
         return (f"`{case.case}`", *sides, "", "", "", "zero or below, so without a ratio")
     change = quantities.change(value_ratio(case), "count")
-    answer = OTHER_WORDS[value_verdict(case) or Verdict.SAME]
-    return (f"`{case.case}`", *sides, change, "", "exact", answer)
+    answer = value_verdict(case) or Verdict.SAME
+    return (f"`{case.case}`", *sides, change, "", "exact", answer.value)

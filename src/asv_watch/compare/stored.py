@@ -14,7 +14,7 @@ from asv_watch import quantities
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
 from asv_watch.compare.apart import compare_apart
-from asv_watch.compare.report import OTHER_WORDS, RULE, UNKNOWN, WORDS
+from asv_watch.compare.report import RULE, UNKNOWN, word_of
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
 from asv_watch.markdown import table
@@ -162,15 +162,14 @@ def _row(
 ) -> tuple[str, ...]:
     benchmark = history.benchmarks[name.partition("(")[0]]
     kind = "time" if benchmark.unit == "seconds" else "memory"
-    words = WORDS if kind == "time" else OTHER_WORDS
     old, new = (point.value for point in points)
     if interleaved is not None:
         old, new = interleaved.before, interleaved.after
     cells = [f"`{name}`", *(quantities.quantity(value, benchmark.unit) for value in (old, new))]
     if interleaved is None:
-        apart = compare_apart(*points, benchmark.unit, exact=benchmark.exact)
+        apart = compare_apart(*points, benchmark)
         return (*cells, apart.change, apart.ends, "apart", apart.word)
-    word = UNKNOWN if is_too_noisy(interleaved) else words[verdict(interleaved)]
+    word = UNKNOWN if is_too_noisy(interleaved) else word_of(verdict(interleaved), kind)
     change, ends = (
         quantities.change(interleaved.ratio, kind),
         quantities.interval(interleaved.interval, interleaved.clock),

@@ -26,6 +26,7 @@ from asv_watch.asv.selection import (
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
+from asv_watch.records.suite_lists import is_higher_better
 from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0
@@ -52,6 +53,7 @@ class MeasurableCase:
     to be measured, together with the ``setup_cache`` of its suite."""
     measures: Measures = "time"
     unit: str = "seconds"
+    higher_is_better: bool = False
     index: int = 0
     """Index among the cases of its benchmark."""
     rounds: int = 1
@@ -273,6 +275,7 @@ def _runnable(
                     timeout=float(timeout),
                     measures=measures,
                     unit=benchmark["unit"],
+                    higher_is_better=is_higher_better(benchmark),
                     index=index,
                     rounds=int(benchmark.get("rounds", 1)) if measures == "time" else 1,
                     short=in_short_set(benchmark, params),

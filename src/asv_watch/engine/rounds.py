@@ -266,6 +266,7 @@ class RoundsOfCases:
             case=case.name,
             at=int(time.time()),
             unit=case.unit,
+            higher_is_better=case.higher_is_better,
             rounds=values,
             exact=exact,
             least_spread=float(f"{least_spread:.4g}"),

@@ -58,6 +58,7 @@ def _difference(case: GateCase, result: GateResult) -> Difference:
             exact=True,
             before=exact.before,
             after=exact.after,
+            higher_is_better=exact.higher_is_better,
         )
         return exact_difference(values, result.machine)
     if not case.changes or case.failed:

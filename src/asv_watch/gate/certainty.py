@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from asv_watch.quantities import more_is_better
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
-from asv_watch.statistics.rule import Verdict, judged, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 if TYPE_CHECKING:  # needs numpy, which the job that comments does not install
     from asv_watch.judge.graph import MachineGraphs
@@ -32,19 +31,12 @@ ERROR = ((1 - CONFIDENCE) / 2) ** 2
 _CONFIDENCE = 1 - 2 * ERROR / len(ROUNDS)
 
 
-def verdict_of(change: CaseRatio) -> Verdict:
-    """Tell whether a head is worse: slower or larger, or smaller where more is better."""
-    return judged(verdict(change), change.unit)
-
-
 def is_certain(change: CaseRatio) -> bool:
     """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
     freedom = len(change.ratios) - 1  # of the rounds; with the sittings more, so this is cautious
     error = standard_error(change.interval, len(change.ratios))
     distance = abs(math.log(change.ratio))
-    return (
-        verdict_of(change) is Verdict.WORSE and distance > quantile(freedom, _CONFIDENCE) * error
-    )
+    return verdict(change) is Verdict.WORSE and distance > quantile(freedom, _CONFIDENCE) * error
 
 
 def judged_ratios(
@@ -90,14 +82,15 @@ def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
     )
 
 
-def slowdown_factor(ratio: float, unit: str) -> float:
-    """Return the slowdown factor of a head: how much slower or larger, or smaller."""
-    return 1 / ratio if more_is_better(unit) else ratio
+def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:
+    """Return how many times slower or larger a head is, or smaller where more is better."""
+    return 1 / ratio if higher_is_better else ratio
 
 
 def reaches(change: CaseRatio, threshold: float) -> bool:
     """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %)."""
-    worst = max(slowdown_factor(end, change.unit) for end in change.interval)
+    better = change.higher_is_better
+    worst = max(slowdown_factor(end, higher_is_better=better) for end in change.interval)
     return worst >= 1 + threshold
 
 

@@ -183,7 +183,7 @@ class GateMeasurement:
             if isinstance(result, CaseValues):
                 before, after = result.before, result.after
                 if result.exact and isinstance(before, float) and isinstance(after, float):
-                    exact = ExactValues(before, after, result.unit)
+                    exact = ExactValues(before, after, result.unit, result.higher_is_better)
                 else:
                     skipped = "values of zero or below have no ratio"
             if isinstance(result, Unmeasured):

@@ -16,9 +16,9 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor, verdict_of
+from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.rule import Verdict, is_too_noisy, judged
+from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, verdict
 
 LARGEST_BYTES = 1_000_000
 """Largest size of a file that is read."""
@@ -50,12 +50,13 @@ _STATES = {
 }
 
 
-class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A value that every process gave, of the base and of the head."""
 
     before: _Value
     after: _Value
     unit: _Text
+    higher_is_better: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -67,8 +68,8 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether the head is worse, which it is with more, unless more is better."""
         if self.after == self.before:
             return Verdict.SAME
-        answer = Verdict.WORSE if self.after > self.before else Verdict.BETTER
-        return judged(answer, self.unit)
+        is_more = self.after > self.before
+        return judged(is_more=is_more, higher_is_better=self.higher_is_better)
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -102,12 +103,12 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
         It is infinite if an exact value got worse from or to zero or below.
         """
-        if self.exact is None:
-            change = self.changes[-1] if self.changes else None
-            return slowdown_factor(change.ratio, change.unit) if change else 0.0
-        if self.exact.ratio is not None:
-            return slowdown_factor(self.exact.ratio, self.exact.unit)
-        return math.inf if self.exact.verdict is Verdict.WORSE else 0.0
+        newest = self.exact or (self.changes[-1] if self.changes else None)
+        if newest is None:
+            return 0.0
+        if newest.ratio is not None:
+            return slowdown_factor(newest.ratio, higher_is_better=newest.higher_is_better)
+        return math.inf if self.exact and self.exact.verdict is Verdict.WORSE else 0.0
 
 
 class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -131,7 +132,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     cases: tuple[GateCase, ...]
     is_prepared: bool = True
     """Whether both commits were built and the cases chosen within the limit."""
-    format: Literal[5] = 5
+    format: Literal[6] = 6
 
     @property
     def is_timed(self) -> bool:
@@ -152,7 +153,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         change = case.changes[0]
         if is_too_noisy(change):
             return CaseState.NOISY
-        state = _STATES[verdict_of(change)]
+        state = _STATES[verdict(change)]
         is_uncertain = state is CaseState.WORSE and not is_certain(change)
         return CaseState.NOT_CERTAIN if is_uncertain else state
 

@@ -27,7 +27,7 @@ from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
-from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, judged
 
 State = Literal["measured", "suspected"]
 """Whether a change was measured."""
@@ -206,4 +206,5 @@ def _is_answered(
 
 
 def _direction(series: Series, *, went_up: bool) -> Direction:
-    return "better" if went_up == series.higher_is_better else "worse"
+    answer = judged(is_more=went_up, higher_is_better=series.higher_is_better)
+    return "better" if answer is Verdict.BETTER else "worse"

@@ -93,6 +93,7 @@ class PairRatio:
     """Value before, in ``unit``: the level of both sides in the rounds of the comparisons,
     divided by the ratio, so that after / before is the ratio."""
     after: float
+    higher_is_better: bool = False
     stored: tuple[CaseRatio, ...] = ()
     """The comparisons of exactly these two versions, oldest first, as they were stored."""
 
@@ -140,6 +141,7 @@ def _pair_ratio(
         estimate.interval,
         math.exp(level - estimate.log / 2),
         math.exp(level + estimate.log / 2),
+        example.higher_is_better,
         stored,
     )
 

@@ -43,7 +43,7 @@ class MeasuredPair:
     @property
     def differs(self) -> bool:
         """Whether the ratio shows a change."""
-        return verdict(self) is not Verdict.SAME
+        return verdict(self.measured) is not Verdict.SAME
 
     def excludes(self, ratio: float) -> bool:
         """Tell whether the interval excludes a ratio."""

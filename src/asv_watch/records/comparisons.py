@@ -98,6 +98,7 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     after: Positive = msgspec.field(name="after_s")
     unit: str = "seconds"
     clock: Clock = ""
+    higher_is_better: bool = False
 
     @property
     def kind(self) -> Literal["time", "memory"]:
@@ -142,6 +143,7 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """Value in ``unit``. Comparisons before 2026-11-24 may hold the reason for a missing value, or
     nothing."""
     after: float | dict[str, str] | None = None
+    higher_is_better: bool = False
 
 
 CaseResult = CaseRatio | Unmeasured | CaseValues

@@ -123,7 +123,7 @@ class _Loader:
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = benchmarks, problems
-        comparisons, damaged = read_comparisons(results_dir, machine)
+        comparisons, damaged = read_comparisons(results_dir, machine, benchmarks)
         self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
         for comparison in comparisons:
             machine = comparison.header.machine

@@ -13,17 +13,21 @@ results.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import glob
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from asv_watch.errors import WatchError
+from asv_watch.quantities import more_is_better
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -36,10 +40,13 @@ from asv_watch.records.comparisons import (
     Version,
 )
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.records import Problem, Time
+from asv_watch.records.records import Benchmark, Problem, Time
+from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
 
 FOLDER = "comparisons"
+Benchmarks = Mapping[str, Benchmark]
+"""Benchmarks by name."""
 Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
 """Numbers that can be stored: quotients of two such numbers may still have none."""
 Rounds = tuple[tuple[Finite | None, ...], ...]
@@ -107,6 +114,8 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Maps the index of a version to what went wrong."""
     late: tuple[int, ...] = ()
     """Indices of the versions that failed because they took too long."""
+    higher_is_better: bool = False
+    """Whether more of the value is better, as its suite or its unit says."""
 
     def numbers(self, *versions: int) -> list[tuple[float, ...]]:
         """Return the rounds in which all of these versions, by index, gave a number."""
@@ -127,14 +136,31 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         if len(rounds) < (1 if self.exact else 2):
             return self._unmeasured(before, after)
         if self.exact or min(map(min, rounds)) <= 0:
-            return CaseValues(self.case, self.at, self.unit, self.exact, *rounds[-1])
+            return CaseValues(
+                case=self.case,
+                at=self.at,
+                unit=self.unit,
+                exact=self.exact,
+                before=rounds[-1][0],
+                after=rounds[-1][1],
+                higher_is_better=self.higher_is_better,
+            )
         ratios = tuple(new / old for old, new in rounds)
         if not all(0 < ratio < math.inf for ratio in ratios):
             raise ValueError("a round has no ratio")
         ratio, interval = estimate_ratio(ratios, self.least_spread)
         old, new = (statistics.median(side_numbers) for side_numbers in zip(*rounds, strict=True))
         return CaseRatio(
-            self.case, self.at, ratios, ratio, interval, old, new, self.unit, self.clock
+            case=self.case,
+            at=self.at,
+            ratios=ratios,
+            ratio=ratio,
+            interval=interval,
+            before=old,
+            after=new,
+            unit=self.unit,
+            clock=self.clock,
+            higher_is_better=self.higher_is_better,
         )
 
     def with_rounds_of(self, other: MeasuredCase) -> MeasuredCase:
@@ -196,25 +222,40 @@ class MeasurementWriter:
 
 
 def read_comparisons(
-    results: Path, machine: str = ""
+    results: Path, machine: str = "", benchmarks: Benchmarks | None = None
 ) -> tuple[tuple[StoredComparison, ...], tuple[Problem, ...]]:
     """Read the comparisons of a machine, or of all, oldest first.
+
+    Args:
+        results: Folder of all machines' results.
+        machine: Name of its folder there; all if empty.
+        benchmarks: Today's suites; those of the folder's ``benchmarks.json`` if not given.
 
     Returns:
         The comparisons, and a problem for each file or line that is damaged and left out.
     """
+    if benchmarks is None:
+        benchmarks = {}
+        with contextlib.suppress(WatchError):  # the list is missing or damaged
+            benchmarks, _ = read_benchmarks(results)
     comparisons: list[StoredComparison] = []
     problems = []
     for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{FOLDER}/*.jsonl")):
-        in_file, damaged = read_file(path)
+        in_file, damaged = read_file(path, benchmarks)
         problems += damaged
         comparisons += in_file
     comparisons.sort(key=lambda comparison: (comparison.header.at, comparison.path))
     return tuple(comparisons), tuple(problems)
 
 
-def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
+def read_file(
+    path: Path, benchmarks: Benchmarks = MappingProxyType({})
+) -> tuple[list[StoredComparison], list[Problem]]:
     """Read one file.
+
+    Args:
+        path: The file.
+        benchmarks: Today's suites, which say whether more of a value is better.
 
     Returns:
         A comparison of each version with the one before it, or none where the file or its header
@@ -244,9 +285,9 @@ def read_file(path: Path) -> tuple[list[StoredComparison], list[Problem]]:
         comparison = StoredComparison(
             path,
             header.between(before, before + 1) if isinstance(header, Measurement) else header,
-            tuple(result for result in newest if isinstance(result, CaseRatio)),
+            tuple(with_direction(r, benchmarks) for r in newest if isinstance(r, CaseRatio)),
             tuple(result for result in newest if isinstance(result, Unmeasured)),
-            tuple(result for result in newest if isinstance(result, CaseValues)),
+            tuple(with_direction(r, benchmarks) for r in newest if isinstance(r, CaseValues)),
         )
         comparisons.append(comparison)
     return comparisons, problems
@@ -258,6 +299,23 @@ def _pair_result(record: MeasuredCase | CaseResult, before: int, versions: int) 
     if any(len(numbers) != versions for numbers in (*record.rounds, *record.cpu)):
         raise ValueError(f"a round has not {versions} numbers")
     return record.between(before, before + 1)
+
+
+Result = TypeVar("Result", CaseRatio, CaseValues)
+
+
+def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
+    """Return a result with the direction of today's suites, as the series of its case has it.
+
+    If these have no such benchmark, the direction is the stored one, or that of the unit.
+    """
+    benchmark = benchmarks.get(result.case.partition("(")[0])
+    better = result.higher_is_better or more_is_better(result.unit)
+    if benchmark is not None:
+        better = benchmark.higher_is_better
+    if better == result.higher_is_better:
+        return result
+    return msgspec.structs.replace(result, higher_is_better=better)
 
 
 def read_cases(path: Path) -> dict[str, MeasuredCase]:

@@ -216,11 +216,15 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
             message = f"entry {name!r} is left out: {error}; {_REMEDY}"
             problems.append(Problem(str(path), message))
             continue
-        if "higher_is_better" not in entry:
-            better = more_is_better(benchmark.unit)
-            benchmark = msgspec.structs.replace(benchmark, higher_is_better=better)
-        benchmarks[name] = benchmark
+        better = is_higher_better(entry)
+        benchmarks[name] = msgspec.structs.replace(benchmark, higher_is_better=better)
     return benchmarks, problems
+
+
+def is_higher_better(entry: Mapping[str, Any]) -> bool:
+    """Tell whether more of a benchmark's value is better: its suite declares it, or its unit."""
+    declared = entry.get("higher_is_better")
+    return more_is_better(str(entry.get("unit"))) if declared is None else bool(declared)
 
 
 def _is_benchmark(name: str, entry: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from itertools import combinations
 
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.records.measurements import with_direction
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.declared_files import ComparedCases
@@ -52,7 +53,7 @@ def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCas
     The ratio has the interval that its machine's other comparisons have. Cases that no suite has
     any more are left out.
     """
-    graphs = contents.findings.graphs
+    graphs, benchmarks = contents.findings.graphs, contents.history.benchmarks
     return [
         {
             "machine": file.machine,
@@ -61,7 +62,11 @@ def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCas
                 [
                     table.index_of[pair.before],
                     table.index_of[pair.after.case],
-                    *_numbers(graphs.get(file.machine, MachineGraphs(())).single(pair.ratio)),
+                    *_numbers(
+                        graphs.get(file.machine, MachineGraphs(())).single(
+                            with_direction(pair.ratio, benchmarks)
+                        )
+                    ),
                 ]
                 for pair in file.pairs
                 if {pair.before, pair.after.case} <= table.index_of.keys()

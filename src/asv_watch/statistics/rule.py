@@ -13,8 +13,6 @@ import math
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from asv_watch.quantities import more_is_better
-
 MINIMUM_EFFECT = 0.015
 """Smallest relative change that counts; a smaller one is not worth an action."""
 
@@ -43,12 +41,17 @@ class Ratio(Protocol):
     def interval(self) -> tuple[float, float]:
         """Confidence interval of the ratio."""
 
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more of the value is better, as of a rate."""
+
 
 class MeasuredRatio(NamedTuple):
-    """A ratio with its interval, and nothing else."""
+    """A ratio with its interval and its direction, and nothing else."""
 
     ratio: float
     interval: tuple[float, float]
+    higher_is_better: bool = False
 
 
 class Values(Protocol):
@@ -66,6 +69,10 @@ class Values(Protocol):
     def exact(self) -> bool:
         """Whether every process gives the same value."""
 
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more of the value is better, as of a rate."""
+
 
 def is_too_noisy(ratio: Ratio) -> bool:
     """Tell whether no difference was found although one of `TOO_NOISY` might not have shown."""
@@ -74,19 +81,16 @@ def is_too_noisy(ratio: Ratio) -> bool:
 
 
 def verdict(ratio: Ratio) -> Verdict:
-    """Tell whether after is slower than before (`WORSE`), faster (`BETTER`) or not (`SAME`)."""
+    """Tell whether after is worse than before: slower or larger, or less of a rate."""
     low, high = ratio.interval
     if abs(math.log(ratio.ratio)) < math.log1p(MINIMUM_EFFECT) or low <= 1 <= high:
         return Verdict.SAME
-    return Verdict.WORSE if ratio.ratio > 1 else Verdict.BETTER
+    return judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
 
 
-_OPPOSITE = {Verdict.WORSE: Verdict.BETTER, Verdict.BETTER: Verdict.WORSE}
-
-
-def judged(answer: Verdict, unit: str) -> Verdict:
-    """Return whether more or less of a unit is worse: of a rate, less is."""
-    return _OPPOSITE.get(answer, answer) if more_is_better(unit) else answer
+def judged(*, is_more: bool, higher_is_better: bool) -> Verdict:
+    """Tell whether more of a value, or less of it, is worse."""
+    return Verdict.BETTER if is_more == higher_is_better else Verdict.WORSE
 
 
 def value_ratio(values: Values) -> float | None:
@@ -100,7 +104,7 @@ def value_ratio(values: Values) -> float | None:
 
 
 def value_verdict(values: Values) -> Verdict | None:
-    """Tell whether an exact count is more than before (`WORSE`), less (`BETTER`), or `SAME`.
+    """Tell whether an exact count is worse than before, better or the same.
 
     ``None`` if a side has no value.
     """
@@ -109,4 +113,4 @@ def value_verdict(values: Values) -> Verdict | None:
         return None
     if not values.exact or after == before:
         return Verdict.SAME
-    return Verdict.WORSE if after > before else Verdict.BETTER
+    return judged(is_more=after > before, higher_is_better=values.higher_is_better)

@@ -104,7 +104,7 @@ def test_values_that_were_measured_apart_raise_suspicions(
     assert verdicts == {
         "s.time_a(1)": "same",
         "s.time_a(2)": "slower, suspected",
-        "s.track_words": "more, suspected",
+        "s.track_words": "worse, suspected",
     }
     verdicts = _verdicts(capsys, f"fast:{project[1]}@py3.11", "slow:HEAD", cases=r"\(1\)")
     assert verdicts == {"s.time_a(1)": "slower, suspected"}

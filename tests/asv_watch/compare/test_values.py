@@ -88,13 +88,13 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
     assert reasons["track_ended"].startswith("the process ended before it gave a value")
     assert "ended by SIGKILL, perhaps because memory ran out" in printed
     assert verdicts == {
-        "Suite.track_words('short')": "more",
+        "Suite.track_words('short')": "worse",
         "Suite.track_words('long')": "same",
         "Suite.track_noise('short')": "same",
         "Suite.track_noise('long')": "same",
         "Cached.track_cached": "same",
-        "peakmem_words": "more",
-        "mem_words": "more",
+        "peakmem_words": "worse",
+        "mem_words": "worse",
         "track_whole": "same",
         "track_sum": "same",
     }

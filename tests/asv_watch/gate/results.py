@@ -11,7 +11,13 @@ from asv_watch.gate.result import GateCase, GateResult
 from asv_watch.records.comparisons import CaseRatio
 
 
-def change(percent: float, half: float = 0.8, unit: str = "seconds") -> CaseRatio:
+def change(
+    percent: float,
+    half: float = 0.8,
+    unit: str = "seconds",
+    *,
+    higher_is_better: bool = False,
+) -> CaseRatio:
     low, ratio, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
     return CaseRatio(
         case="s.time_z",
@@ -22,6 +28,7 @@ def change(percent: float, half: float = 0.8, unit: str = "seconds") -> CaseRati
         before=0.01,
         after=0.01 * ratio,
         unit=unit,
+        higher_is_better=higher_is_better,
     )
 
 

@@ -17,12 +17,11 @@ from asv_watch.gate.certainty import (
     is_certain,
     is_decided,
     judged_ratios,
-    verdict_of,
 )
 from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.measurements import MeasuredCase
-from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch.gate.simulate_gates import CASES, MACHINE, RESULTS, GateSimulator
 
 
@@ -81,9 +80,9 @@ def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
     """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
     ratios = judged_ratios(_measured(first), _measured(again), MachineGraphs(()))
     low, high = ratios[-1].interval
-    if verdict_of(ratios[0]) is not Verdict.SAME:
+    if verdict(ratios[0]) is not Verdict.SAME:
         assert not low <= 1 <= high
-        assert verdict_of(ratios[-1]) is verdict_of(ratios[0])
+        assert verdict(ratios[-1]) is verdict(ratios[0])
 
 
 def test_intervals_of_the_gate_are_those_of_compare() -> None:

@@ -75,11 +75,11 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
 
 def test_less_is_worse_where_more_is_better() -> None:
     measured = result(
-        GateCase("s.track_a", exact=ExactValues(0.9, 0.8, "accuracy")),
-        GateCase("s.track_b", exact=ExactValues(0.8, 0.9, "accuracy")),
+        GateCase("s.track_a", exact=ExactValues(0.9, 0.8, "%", higher_is_better=True)),
+        GateCase("s.track_b", exact=ExactValues(0.8, 0.9, "%", higher_is_better=True)),
         GateCase("s.track_c", exact=ExactValues(100, 115, "lines")),
-        GateCase("s.track_d", (change(-10, unit="lines/s"),) * 2),
-        GateCase("s.track_e", (change(10, 10, "lines/s"),)),
+        GateCase("s.track_d", (change(-10, unit="%", higher_is_better=True),) * 2),
+        GateCase("s.track_e", (change(10, 10, "%", higher_is_better=True),)),
     )
     worse = [case.case for case in measured.failing(0.1)]
     assert worse == ["s.track_c", "s.track_a", "s.track_d"]
