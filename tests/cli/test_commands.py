@@ -141,6 +141,7 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
     [
         (["train", "--epoch", "3"], 2, "No such option: --epoch"),
         (["train", "-b", "0"], 2, "'--batch-size' / '-b': Input should be greater"),
+        (["train", "--resume"], 1, "--resume needs --checkpoint FILE"),
         (["train", "--model-kwargs", "depth=7"], 1, "model 'lenet5' takes no 'depth'"),
         (["train", "-m", "nowhere:model"], 1, "nowhere:model: No module named 'nowhere'"),
         (
@@ -183,7 +184,7 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "--strategy", "dp"], 1, "--strategy dp trains on all GPUs of this process"),
         (["train", "--strategy", "dp", "--devices", "2"], 1, "leave out --devices, or use ddp"),
         (["train", "--json", "/nowhere/x.json"], 1, "no folder /nowhere"),
-        (["inference", "--weights", "/nowhere/x.pt"], 1, "no file /nowhere/x.pt"),
+        (["inference", "--weights", "/nowhere/x.pt"], 1, "no checkpoint /nowhere/x.pt"),
         (
             ["sweep", "x.journal", "-w", "0,many"],
             1,

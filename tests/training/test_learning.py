@@ -1,6 +1,7 @@
 """Optimiser and schedule: torch's own parts, put together rightly."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,11 +43,18 @@ def test_a_clipped_gradient_moves_the_parameters_by_its_norm(items: tuple[Tensor
     assert (after - begin).norm().item() == pytest.approx(0.1 * 0.01, rel=1e-4)
 
 
-def test_a_cosine_schedule_lowers_the_rate_over_its_span() -> None:
+def test_resuming_is_exact_with_all_of_it(tmp_path: Path) -> None:
     torch.set_num_threads(1)
     config = RunConfig(
         optimiser="adamw", rate=0.01, schedule="cosine", clip_norm=1.0, schedule_epochs=3,
         limit_batches=5, epochs=3,
     )  # fmt: skip
-    rates = [epoch.rate for epoch in train(config).epochs]
-    assert rates == pytest.approx([0.01, 0.0075, 0.0025])
+    whole = train(config)
+    file = tmp_path / "run.pt"
+    train(replace(config, epochs=2), checkpoint=file)
+    resumed = train(config, checkpoint=file, resume=True)
+    for name in ("train_loss", "test_loss", "rate"):
+        assert [getattr(e, name) for e in resumed.epochs] == [
+            getattr(e, name) for e in whole.epochs
+        ]
+    assert [epoch.rate for epoch in whole.epochs] == pytest.approx([0.01, 0.0075, 0.0025])

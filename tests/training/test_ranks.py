@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -121,6 +122,42 @@ def test_two_ranks_of_a_slurm_job_train_as_one_with_twice_the_batch(tmp_path: Pa
     for text in ("medians over 2 ranks", "slowest", "of rank", "spread"):
         assert text in done.stdout
     assert done.stdout.count("medians over") == 1
+
+
+def train_whole_and_in_two_parts(folder: Path, *, group: Group) -> None:
+    """Write the losses of a whole run, of its first epoch, and of the run resumed after it.
+
+    The five test items are two batches of one rank and one of the other.
+    """
+    config = RunConfig(
+        model="squeezenet1_1",
+        data="dummy",
+        data_options=DataOptions(items=25),
+        image_size=64,
+        batch_size=2,
+        clip_norm=1.0,
+        epochs=2,
+        limit_batches=3,
+    )
+    checkpoint = folder / "run.pt"
+    runs = [
+        train(config, group=group),
+        train(replace(config, epochs=1), group=group, checkpoint=checkpoint),
+        train(config, group=group, checkpoint=checkpoint, resume=True),
+    ]
+    losses = [[epoch.train_loss for epoch in run.epochs] for run in runs]
+    (folder / f"losses-{group.rank}.json").write_text(json.dumps(losses))
+
+
+def test_two_ranks_with_dropout_resume_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    launch(partial(train_whole_and_in_two_parts, tmp_path), "cpu", 2)
+    for rank in (0, 1):
+        whole, first, resumed = json.loads((tmp_path / f"losses-{rank}.json").read_text())
+        assert first == whole[:1]
+        assert resumed == whole
 
 
 def fail(*, group: Group) -> None:

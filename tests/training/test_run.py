@@ -1,9 +1,10 @@
 import json
+import math
 import multiprocessing
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -11,10 +12,13 @@ import torch
 from tests.gpu import needs_gpu
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
+from torchspeed.models import create_model
+from torchspeed.training.checkpoint import save_checkpoint
 from torchspeed.training.config import Precision, RunConfig, complete
 from torchspeed.training.context import Observer
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.phases import StepTimes
+from torchspeed.training.state import TrainingState
 from torchspeed.training.train import train
 
 LENET = RunConfig(
@@ -70,11 +74,12 @@ def test_a_seed_decides_the_losses(config: RunConfig) -> None:
 @needs_gpu
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
 @pytest.mark.parametrize("config", [LENET, replace(LENET, phases=False), DARNN])
-def test_a_gpu_learns_what_the_cpu_does(config: RunConfig, device: str) -> None:
+def test_a_gpu_learns_what_the_cpu_does(config: RunConfig, device: str, tmp_path: Path) -> None:
     config = replace(config, epochs=2, limit_batches=5)
     losses = [epoch.train_loss for epoch in train(config).epochs]
     config = replace(config, device=device, workers=1)
-    result = train(config)
+    train(replace(config, epochs=1), checkpoint=tmp_path / "run.pt")
+    result = train(config, checkpoint=tmp_path / "run.pt", resume=True)
     assert [epoch.train_loss for epoch in result.epochs] == pytest.approx(losses, rel=0.01)
     assert result.device_name == torch.cuda.get_device_name()
     assert infer_smoothly(config).device_name == result.device_name
@@ -85,20 +90,39 @@ def test_workers_change_nothing_but_the_time() -> None:
     assert train(config).loss == train(replace(config, workers=1)).loss
 
 
-def test_parameters_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "best.pt"
+def test_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
     config = replace(LENET, limit_batches=2)
-    with pytest.raises(TorchspeedError, match=r"no file .*best\.pt; leave out --weights"):
-        infer(config, weights=file)
-    train(config, save_best=file)
+    with pytest.raises(TorchspeedError, match=r"no checkpoint .*run\.pt; leave out --resume"):
+        train(config, checkpoint=file, resume=True)
+    train(config, checkpoint=file)
+    with pytest.raises(TorchspeedError, match=r"another rate \(0.1, now 0.2\)"):
+        train(replace(config, rate=0.2), checkpoint=file, resume=True)
+    elsewhere = DataOptions(data_dir=Path("elsewhere"), download=True)
+    train(replace(config, data_options=elsewhere), checkpoint=file, resume=True)
     saved = file.read_bytes()
     flipped_bit = bytearray(saved)
     flipped_bit[-5000] ^= 1
     cut = saved[:100] + saved[140:]
     for damaged in (saved[:-3000], cut, bytes(flipped_bit), b"notes of mine\n", b""):
         file.write_bytes(damaged)
-        with pytest.raises(TorchspeedError, match=r"best\.pt is damaged, or holds no parameters"):
-            infer(config, weights=file)
+        with pytest.raises(TorchspeedError, match=r"run\.pt is damaged or not a checkpoint"):
+            train(config, checkpoint=file, resume=True)
+        assert file.read_bytes() == damaged
+
+
+def test_a_checkpoint_is_not_overwritten_and_keeps_the_span_of_its_schedule(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2, schedule="cosine", schedule_epochs=4)
+    train(config, checkpoint=file)
+    saved = file.read_bytes()
+    with pytest.raises(TorchspeedError, match=r"run\.pt exists already; give --resume"):
+        train(config, checkpoint=file)
+    with pytest.raises(TorchspeedError, match=r"spans 4 epochs, now 5; give --schedule-epochs 4"):
+        train(replace(config, schedule_epochs=None, epochs=5), checkpoint=file, resume=True)
+    assert file.read_bytes() == saved
 
 
 def test_a_worker_that_is_killed_during_a_step_is_one_line() -> None:
@@ -117,6 +141,23 @@ def test_a_loss_that_is_not_finite_stops_the_run() -> None:
         TorchspeedError, match=r"not finite in epoch 1, step [2-5]; give a smaller"
     ):
         train(replace(LENET, rate=1e20, limit_batches=5))
+
+
+def test_the_last_good_checkpoint_survives_a_loss_that_is_not_finite(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    config = replace(LENET, limit_batches=2, epochs=2)
+    model: Any = create_model("lenet5")
+    state = TrainingState(model, config)
+    state.epochs = train(replace(config, epochs=1)).epochs
+    with torch.no_grad():
+        model.dense3.bias.fill_(math.nan)
+    save_checkpoint(
+        file, complete(replace(config, device="cpu:0")), state.shared_state(), [state.rank_state()]
+    )  # as a rank that has a device of its own
+    saved = file.read_bytes()
+    with pytest.raises(TorchspeedError, match=r"epoch 2, step 1; .*run\.pt holds the last good"):
+        train(config, checkpoint=file, resume=True)
+    assert file.read_bytes() == saved
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])

@@ -96,8 +96,9 @@ COMMANDS = {
     ),
     "submit": Command(
         "asv_watch.exchange.submit_command:submit",
-        "Submit this machine's results to a results repository.",
-        examples="Example: asv-watch submit --to git@example.org:me/results.git",
+        "Submit this machine's results to a results repository, or to a Codespeed server.",
+        examples="Examples: asv-watch submit --to git@example.org:me/results.git; "
+        "asv-watch submit --codespeed https://speed.example.org",
     ),
     "publish": Command(
         "asv_watch.publish:publish",

@@ -1,13 +1,20 @@
-"""Submits this machine's results to a results repository."""
+"""Submits this machine's results: to a results repository, or to a Codespeed server."""
 
 from __future__ import annotations
 
+import base64
 import datetime
+import json
+import os
 import re
 import shutil
 import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +22,83 @@ from asv_watch.asv.settings import load_settings
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.exchange.merging import Merged, merge_results
 from asv_watch.exchange.sources import find_results, list_results, refuse_blocked_path
+from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
+from asv_watch.publish import report_damage
+from asv_watch.quantities import timestamp
 from asv_watch.records import suite_lists
 from asv_watch.records.git import ask_git, run_git
+from asv_watch.records.records import main_release
+from asv_watch.workplace import load_results
+
+_LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
+"""Variable with name and password for a server that asks for them: ``name:password``."""
+_TIMEOUT_S = 60
+_LONGEST_EXECUTABLE = 30
+"""Characters of an executable's name in Codespeed."""
+
+
+def _codespeed_results(
+    rows: Iterable[TableRow], *, project: str, branch: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the times of a history in the format of Codespeed.
+
+    Codespeed's executable is the main requirement, or asv's name of the environment if none is
+    pinned; its environment is the machine.
+    """
+    for measured in rows:
+        if measured.value is None or measured.unit != "seconds":
+            continue
+        release = main_release(json.loads(measured.requirements))
+        yield {
+            "commitid": measured.commit_hash,
+            "branch": branch,
+            "project": project,
+            "executable": (release or measured.environment)[:_LONGEST_EXECUTABLE],
+            "benchmark": measured.case_name,
+            "environment": measured.machine,
+            "result_value": measured.value,
+            "revision_date": timestamp(measured.commit_date, "%Y-%m-%d %H:%M:%S"),
+        }
+
+
+def _send_to_codespeed(server: str, results: list[dict[str, Any]]) -> str:
+    """Send results in one request, with the login of `_LOGIN`; return the answer."""
+    address = f"{server.rstrip('/')}/result/add/json/"
+    content = urllib.parse.urlencode({"json": json.dumps(results)}).encode()
+    request = urllib.request.Request(address, content)  # noqa: S310 - http, see `_check_address`
+    if login := os.environ.get(_LOGIN):
+        encoded = base64.b64encode(login.encode()).decode()
+        request.add_unredirected_header("Authorization", f"Basic {encoded}")
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+            return str(answer.read(1000).decode("utf-8", "replace")).strip()
+    except urllib.error.HTTPError as error:
+        reason = error.read(300).decode("utf-8", "replace").strip()
+        remedy = "add an environment with the machine's name there before results are sent"
+        if error.code in {401, 403}:
+            remedy = f"give name:password of a user there in {_LOGIN}"
+        raise WatchError(
+            f"{address} refuses the results ({error.code}: {reason}); {remedy}"
+        ) from error
+    except (urllib.error.URLError, TimeoutError) as error:
+        raise WatchError(f"{address} does not answer ({error}); check the address") from error
+
+
+def _check_address(server: str) -> None:
+    """Refuse a text that is no address of a server, before anything is read."""
+    try:
+        parts = urllib.parse.urlsplit(server)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is no number
+        is_address = False
+    if not is_address or not server.isprintable() or not server.isascii() or " " in server:
+        raise WatchError(
+            f"--codespeed {server[:200]!r} is not an http address; give one such as "
+            "https://speed.example.org"
+        )
+
 
 _LINK = "120000"
 """git's mode of a symbolic link."""
@@ -127,19 +207,48 @@ def submit(
             metavar="REPOSITORY",
             help="Push a branch with this machine's results there, for a pull request.",
         ),
-    ],
+    ] = "",
+    codespeed: Annotated[
+        str, typer.Option(metavar="URL", help="Send this machine's times to a Codespeed server.")
+    ] = "",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Submit this machine's results to a results repository."""
-    name = machine or default_name()
+    """Submit this machine's results to a results repository, or to a Codespeed server."""
+    if bool(to) == bool(codespeed):
+        raise typer.BadParameter("give --to or --codespeed")
+    root, name = Path.cwd(), machine or default_name()
+    if to:
+        return _submit_to_repository(root, to, name)
+    return _submit_to_codespeed(root, codespeed, name)
+
+
+def _submit_to_repository(root: Path, repository: str, name: str) -> ExitStatus:
+    """Push a machine's results as a new branch, for a pull request."""
     check_machine_name(name)
     now = datetime.datetime.now(datetime.UTC)
     plain = re.sub(r"[^\w-]+", "-", name)
     branch = f"results-{plain}-{now:%Y%m%dT%H%M%S}"
-    merged = _push_branch(Path(load_settings(Path.cwd()).results_dir), name, to, branch)
-    address = _without_login(to)
+    merged = _push_branch(Path(load_settings(root).results_dir), name, repository, branch)
+    address = _without_login(repository)
     if not (merged.added or merged.extended):
         print(f"{address} has all results of {name} already")
         return ExitStatus.DONE
     print(f"{merged}\nbranch {branch} is in {address}; open a pull request from it")
     return ExitStatus.DONE
+
+
+def _submit_to_codespeed(root: Path, server: str, name: str) -> ExitStatus:
+    """Send a machine's newest times to Codespeed, and name damaged results."""
+    _check_address(server)
+    settings = load_settings(root)
+    history = load_results(root)
+    own = [measured for measured in measurements(history) if measured.machine == name]
+    measured_at = {measured.commit_hash for measured in own if measured.value is not None}
+    newest = [commit.hash for commit in history.commits if commit.hash in measured_at][-1:]
+    own = [measured for measured in own if measured.commit_hash in newest]
+    branch = str(settings.branches[0])
+    results = list(_codespeed_results(own, project=str(settings.project), branch=branch))
+    if not results:
+        raise WatchError(f"no time of machine {name!r} is stored; measure, or give --machine")
+    print(f"{len(results)} results: {_send_to_codespeed(server, results)}")
+    return report_damage(history)

@@ -1,4 +1,4 @@
-"""Reads commits and their files from git.
+"""Reads commits and their files from git, including the commits inside merges.
 
 The order is that of asv's revisions: along the first parents, oldest first, so
 a merged branch counts as one commit. Only the ``git`` command is used; the
@@ -12,7 +12,9 @@ import os
 import re
 import subprocess
 import tempfile
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
@@ -223,7 +225,7 @@ def _run(
 
 
 class Ancestry:
-    """The commits of a branch, and which of them change the measured files."""
+    """The commits of a branch, each with the commits that its merge brought in."""
 
     def __init__(
         self,
@@ -234,33 +236,44 @@ class Ancestry:
         """Keep what git lists.
 
         Args:
-            commits: Those of the branch, oldest first.
+            commits: Those of the branch, oldest first, each after what it merged, which has its
+                position.
             touching: Hashes of those that change a file below the paths.
             paths: What was asked about; empty for all files.
         """
         self.touching = touching
         self.paths = paths
         self._commits = commits
-        self._indices = {commit.hash: index for index, commit in enumerate(commits)}
+        self._positions = {commit.hash: commit.position for commit in commits}
 
     def between(self, before: str, after: str) -> Sequence[Commit]:
-        """List the commits after one up to and including another, newest first."""
-        first, last = self._indices[before], self._indices[after]
-        return self._commits[first + 1 : last + 1][::-1]
+        """List the commits after one of the branch up to and including another, newest first."""
+        first, last = (
+            bisect_right(self._commits, self._positions[end], key=attrgetter("position"))
+            for end in (before, after)
+        )
+        return self._commits[first:last][::-1]
 
     def suspects(self, before: str, after: str) -> Sequence[str]:
-        """List the hashes of the commits in between that may have changed a value, oldest first.
+        """List the hashes of the branch's commits in between that may have changed a value.
 
-        These are the ones that changed a file below the paths; all of them if there are none.
+        These are the ones that changed a file below the paths, or merged a commit that did; all of
+        them if such files are not known.
+
+        Returns:
+            The hashes, oldest first.
         """
-        between = [commit.hash for commit in self.between(before, after)][::-1]
-        return [commit for commit in between if commit in self.touching] or between
+        between = self.between(before, after)[::-1]
+        hashes = {commit.position: commit.hash for commit in between}  # a merge comes last
+        changing = {commit.position for commit in between if commit.hash in self.touching}
+        positions = changing if self.paths and changing else hashes
+        return [hashes[position] for position in sorted(positions)]
 
 
 def read_ancestry(
     repository: Path, line: Sequence[Commit], since: str, paths: Sequence[str] = ()
 ) -> Ancestry:
-    """Read the newer commits of a branch, and which of them change files below the paths.
+    """Read the newer commits of a branch, with the commits that each merge brought in.
 
     Args:
         repository: A checkout or a bare repository.
@@ -269,13 +282,32 @@ def read_ancestry(
         paths: Files and folders, of which those that the newest commit lacks are ignored.
     """
     first = next(index for index, commit in enumerate(line) if commit.hash == since)
-    newest, span = line[-1].hash, f"{since}..{line[-1].hash}"
-    tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", newest).splitlines())
+    if line[-1].hash == since:
+        return Ancestry(line)
+    reach = [line[-1].hash, f"^{since}"]
+    tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines())
     known = tuple(path for path in paths if path in tree)
-    log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", span)
-    newer = [
-        Commit(commit, int(date), subject, position=position)
-        for position, (commit, date, subject) in enumerate(log, start=line[first].position + 1)
-    ]
-    touching = frozenset(commits_changing(repository, span, known)) if known else ()
-    return Ancestry([*line[: first + 1], *newer], touching, known)
+    arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
+    touching = frozenset(run_git(repository, *arguments).split())
+    log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
+    left = {
+        commit: (index, parents, date, subject)
+        for index, (commit, parents, date, subject) in enumerate(log)
+    }
+    along = [line[-1].hash]
+    while (parent := left[along[-1]][1].partition(" ")[0]) in left:
+        along.append(parent)
+    commits = list(line[: first + 1])
+    for position, merge in enumerate(reversed(along), start=commits[-1].position + 1):
+        brought: list[tuple[int, Commit]] = []
+        waiting = [merge]
+        while waiting:
+            candidate = waiting.pop()
+            if candidate in left:
+                index, parents, date, subject = left.pop(candidate)
+                commit = Commit(candidate, int(date), subject, position=position)
+                brought.append((index, commit))
+                waiting += parents.split()
+        brought.sort(key=itemgetter(0), reverse=True)
+        commits += [commit for _, commit in brought]
+    return Ancestry(commits, touching, known)

@@ -14,6 +14,7 @@ import typer
 from torchspeed.cli.options import takes
 from torchspeed.cli.outputs import Outputs, check_writable
 from torchspeed.data.catalogue import DataOptions
+from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import LEARNING, RunConfig
 from torchspeed.training.cores import announce_run
 
@@ -41,6 +42,14 @@ Examples:\n
 @takes(RunConfig, DataOptions, Outputs)
 def train(
     *,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="File for the state after each epoch.", rich_help_panel="Output"),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue from --checkpoint.", rich_help_panel="Output"),
+    ] = False,
     save_best: Annotated[
         Path | None,
         typer.Option(help="File for the parameters of the best epoch.", rich_help_panel="Output"),
@@ -52,8 +61,12 @@ def train(
     from torchspeed.cli.session import run_as_ranks
     from torchspeed.training.train import train as run
 
+    if resume and checkpoint is None:
+        raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
+    check_writable(checkpoint)
     check_writable(save_best)
-    run_as_ranks(partial(run, save_best=save_best), options)
+    job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
+    run_as_ranks(job, options)
 
 
 @takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
@@ -61,7 +74,7 @@ def inference(
     *,
     weights: Annotated[
         Path | None,
-        typer.Option(help="Parameters to test: a file that --save-best wrote."),
+        typer.Option(help="Parameters to test: a file that --checkpoint or --save-best wrote."),
     ] = None,
     **options: Any,
 ) -> None:

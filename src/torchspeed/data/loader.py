@@ -21,6 +21,7 @@ Indices = NDArray[np.int64]
 class Batches:
     """Batches of a data set, in an order that seed and epoch alone decide.
 
+    So a run that is resumed at epoch *n* sees the batches that it would have seen.
     Worker processes live from the first epoch to the last.
 
     ``workers`` 0 loads in this process, and so do windows over a series, whatever their number:

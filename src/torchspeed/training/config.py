@@ -135,7 +135,7 @@ class RunConfig:
         return None if self.target_accuracy is None else self.target_accuracy / 100
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values only, for JSON."""
+        """Plain values only, for JSON and checkpoints."""
         values = asdict(self)
         values["data_options"]["data_dir"] = str(self.data_options.data_dir)
         if self.data_options.shape is not None:

@@ -11,11 +11,11 @@ from typing import Any
 from torch.utils.data import DataLoader, Subset
 
 from torchspeed.data.loader import naming_worker_errors
+from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
 from torchspeed.training.group import Group
 from torchspeed.training.loop import Step
-from torchspeed.training.parameters import load_parameters
 from torchspeed.training.prepare import take_parameters
 from torchspeed.training.results import RunResult
 from torchspeed.training.steps import InferenceStep, SmoothInferenceStep

@@ -9,6 +9,7 @@ import copy
 import difflib
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -32,7 +33,7 @@ OPTIMISERS: dict[str, Callable[..., optim.Optimizer]] = {
 
 
 class TrainingState:
-    """Everything that changes while training."""
+    """Everything that changes while training, with its state in one dictionary."""
 
     def __init__(self, model: nn.Module, config: RunConfig) -> None:
         self.model = model
@@ -42,6 +43,7 @@ class TrainingState:
         # Scales the loss so that float16 gradients do not vanish; idle otherwise.
         device = torch.device(config.device).type
         self.scaler = torch.amp.GradScaler(device, enabled=config.precision == "16-mixed")
+        self._parts: list[Any] = [model, self.optimiser, self.schedule, self.scaler]
         self.epochs: list[EpochRecord] = []
         self.loops: list[LoopResult] = []
         self.best_epoch: int | None = None
@@ -66,6 +68,45 @@ class TrainingState:
         if epoch.score is not None and (best is None or epoch.score > best):
             self.best_epoch = epoch.number
             self.best = copy.deepcopy(self.model.state_dict())
+
+    def shared_state(self) -> dict[str, Any]:
+        """Parameters, moments, learning rate and epochs, which all ranks share."""
+        return {
+            "parts": [part.state_dict() for part in self._parts],
+            "epochs": [asdict(record) for record in self.epochs],
+            "best_epoch": self.best_epoch,
+            "best": self.best,
+        }
+
+    def rank_state(self) -> dict[str, Any]:
+        """Random generators and measured steps, which each rank has for itself."""
+        return {
+            "generator": torch.get_rng_state(),
+            "cuda_generators": torch.cuda.get_rng_state_all(),
+            "loops": [asdict(loop) for loop in self.loops],
+        }
+
+    def restore(self, state: dict[str, Any], rank: int) -> None:
+        """Take up the state that `load_checkpoint` read.
+
+        Raises:
+            TorchspeedError: its parameters do not fit the model.
+        """
+        try:
+            for part, values in zip(self._parts, state["parts"], strict=True):
+                part.load_state_dict(values)
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise TorchspeedError(
+                "the checkpoint's parameters do not fit the model "
+                f"({str(error).splitlines()[0].rstrip(': ')}); it was written by another version "
+                "of the model, so begin anew with another --checkpoint"
+            ) from None
+        own = state["ranks"][rank]
+        torch.set_rng_state(own["generator"])
+        torch.cuda.set_rng_state_all(own["cuda_generators"])
+        self.epochs = [EpochRecord(**record) for record in state["epochs"]]
+        self.loops = [LoopResult(**values) for values in own["loops"]]
+        self.best_epoch, self.best = state["best_epoch"], state["best"]
 
 
 def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:

@@ -19,12 +19,12 @@ from torchspeed.training.baselines import (
     LinearForecaster,
     linear_config,
 )
+from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
 from torchspeed.training.config import RunConfig
 from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.group import Group
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.parameters import save_parameters
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
 from torchspeed.training.state import TrainingState
 from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
@@ -35,6 +35,8 @@ def train(
     config: RunConfig,
     *,
     observer: Observer = NOBODY,
+    checkpoint: Path | None = None,
+    resume: bool = False,
     save_best: Path | None = None,
     group: Group = ALONE,
 ) -> RunResult:
@@ -43,20 +45,34 @@ def train(
     Args:
         config: what to do.
         observer: called after each step and epoch.
+        checkpoint: file to keep the state in after each epoch, and to go on from with ``resume``.
+        resume: see above.
         save_best: file for the parameters of the best epoch.
         group: the ranks that train together; each batch of the optimiser is then
             ``world`` batches of ``config.batch_size``.
 
     Raises:
-        TorchspeedError: impossible configuration, unreadable data, dead worker.
+        TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
     run = RunContext.prepared(config, group, observer, trains=True)
     trainer = _Trainer(run)
+    if checkpoint is not None:
+        if resume:
+            trainer.state.restore(load_checkpoint(checkpoint, run.config, group.world),
+                                    group.rank)  # fmt: skip
+        else:
+            check_new(checkpoint)
     run.announce()
     while trainer.goes_on():
-        _check_finite(*trainer.epoch())
+        loop, record = trainer.epoch()
+        _check_finite(loop, record, checkpoint)
+        if checkpoint is not None:
+            state = trainer.state.shared_state()
+            states = group.gather(trainer.state.rank_state())
+            if group.leads:
+                save_checkpoint(checkpoint, run.config, state, states)
     if save_best is not None and group.leads:
-        save_parameters(save_best, trainer.state.best)
+        save(save_best, trainer.state.best)
     return trainer.result()
 
 
@@ -166,14 +182,15 @@ class _Trainer:
         return network
 
 
-def _check_finite(loop: LoopResult, record: EpochRecord) -> None:
-    """Stop a run whose loss has become infinite or NaN."""
+def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:
+    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept."""
     if math.isfinite(record.train_loss):
         return
     step = "" if loop.not_finite_step is None else f", step {loop.not_finite_step + 1}"
+    kept = f"; {checkpoint} holds the last good epoch" if checkpoint and record.number > 1 else ""
     raise TorchspeedError(
         f"the training loss is not finite in epoch {record.number}{step}; give a smaller --rate "
-        "or another --precision"
+        f"or another --precision{kept}"
     )
 
 

@@ -23,7 +23,7 @@ def repository(tmp_path: Path) -> Path:
     commit(tmp_path, {"models/b.py": "On main"}, "On main")
     git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature", "feature")
     git(tmp_path, "checkout", "-q", "feature")
-    commit(tmp_path, {"models/a.py": "Fuse more"}, "Fuse more")
+    commit(tmp_path, {"models/a.py": "Fuse more\ttabbed"}, "Fuse more\ttabbed")
     git(tmp_path, "checkout", "-q", "main")
     git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature again", "feature")
     return tmp_path
@@ -35,17 +35,24 @@ def ancestry(repository: Path, *paths: str) -> tuple[Ancestry, dict[str, str]]:
     return read_ancestry(repository, line, line[0].hash, paths), hashes
 
 
-def test_commits_of_the_branch_are_listed_newest_first(repository: Path) -> None:
+def test_the_commits_inside_merges_are_listed_once(repository: Path) -> None:
     listed, hashes = ancestry(repository, "models", "no-such-folder")
     whole = listed.between(hashes["Start"], hashes["Merge feature again"])
     assert [(commit.subject, commit.hash in listed.touching) for commit in whole] == [
-        ("Merge feature again", True),
-        ("Merge feature", True),
+        ("Merge feature again", False),
+        ("Fuse more\ttabbed", True),
+        ("Merge feature", False),
+        ("Document it", False),
+        ("Fuse the gates", True),
         ("On main", True),
     ]
     assert listed.paths == ("models",)
-    [part] = listed.between(hashes["On main"], hashes["Merge feature"])
-    assert part.subject == "Merge feature"
+    part = listed.between(hashes["On main"], hashes["Merge feature"])
+    assert [commit.subject for commit in part] == [
+        "Merge feature",
+        "Document it",
+        "Fuse the gates",
+    ]
 
 
 def test_commits_that_may_have_changed_a_value_are_those_that_touch_the_paths_or_merged_one(
