@@ -105,6 +105,9 @@ class RunReader:
         """
         runs: dict[int, Run] = {}
         outdated = set()
+        reported = {
+            self._named[name]: report for name, report in reports.items() if name in self._named
+        }
         for name in content.results:
             benchmark = self._benchmarks.get(name)
             if benchmark is None:
@@ -117,16 +120,14 @@ class RunReader:
                     self.left_out[name, "measured with other code of the benchmark"] += 1
                 else:
                     recipe = sys.intern(recipe_of(row.version))
-                    self._read_row(path, name, row, reports, recipe, runs)
+                    self._read_row(path, name, row, reported, recipe, runs)
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
-        if reports:  # outcomes count for cases of which the result file has no row
-            for name, report in reports.items():
-                number = self._named.get(name)
-                if number is None or number in runs or self._resident.get(number) in runs:
-                    continue
-                if self.cases[number].benchmark not in outdated:
-                    runs[number] = _without_value(report)
+        for number, report in reported.items():  # that of a case without a row counts too
+            if number in runs or self._resident.get(number) in runs:
+                continue
+            if self.cases[number].benchmark not in outdated:
+                runs[number] = _without_value(report)
         return runs
 
     def _problem(self, path: Path, message: str) -> None:
@@ -137,7 +138,7 @@ class RunReader:
         path: Path,
         name: str,
         row: Row,
-        reports: Mapping[str, Report],
+        reported: Mapping[int, Report],
         recipe: str,
         runs: dict[int, Run],
     ) -> None:
@@ -158,7 +159,7 @@ class RunReader:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
-            report = reports.get(self.cases[number].name) if reports else None
+            report = reported.get(number)
             run = run_of_cells(value, (lower, upper), started_at, report, recipe)
             if run is None:
                 unusable += 1
@@ -209,6 +210,11 @@ def run_of_cells(
         report: Its outcome, if there is one.
         recipe: How its benchmark was sampled.
     """
+    lower, upper = spread
+    is_usual = report is None and type(value) is type(lower) is type(upper) is float
+    if is_usual and -LARGEST <= lower <= upper <= LARGEST and -LARGEST <= value <= LARGEST:
+        # As below; nearly all values are like this, and take a fifth of the time here.
+        return Run(_OK, Point(value, (lower, upper)), "", started_at, recipe)
     if not is_finite_number(value):
         if value is None and report is None:
             return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
@@ -216,7 +222,7 @@ def run_of_cells(
             return NEVER_RUN if report is None else _without_value(report)
         return None
     is_of_one_round = report is not None and report.rounds == 1
-    point = Point(float(value), None if is_of_one_round else _pair(*spread))
+    point = Point(float(value), None if is_of_one_round else _pair(lower, upper))
     measured_at = started_at if report is None or report.at is None else report.at
     return Run(_OK, point, "", measured_at, recipe)
 

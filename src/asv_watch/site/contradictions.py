@@ -21,7 +21,8 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     """Return how many measured pairs of a machine were checked, and those that disagree."""
     checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
     disagreeing = [(case, check) for case, check in checks if check.disagrees]
-    disagreeing.sort(key=lambda entry: -abs(entry[1].difference))
+    # All pairs of one closed way differ alike, but for the rounding of floating-point numbers.
+    disagreeing.sort(key=lambda entry: -round(abs(entry[1].difference), 6))
     by_chance = round(_BY_CHANCE * len(checks))
     text = ""
     if checks:

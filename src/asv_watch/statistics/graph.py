@@ -25,10 +25,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from functools import cached_property, partial
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +48,8 @@ _MOST_BETWEEN = 0.5
 _UNRELATED = 10.0
 """A standard deviation so large that sittings tell nothing about each other."""
 _PRECISION = 0.02
-
-if TYPE_CHECKING:
-    from scipy.sparse.linalg import SuperLU
+_FEW_LEVELS = 200
+"""numpy solves for so many levels as quickly as scipy does for a sparse graph."""
 
 Node = TypeVar("Node", bound=Hashable)
 Floats = npt.NDArray[np.float64]
@@ -198,15 +197,12 @@ class RatioGraph(Generic[Node]):
         """Take another standard deviation between sittings; levels are solved for when needed."""
         self._between = between
         self._variances[len(self.measured) :] = max(between**2 / 2, _LEAST_VARIANCE)
-        for solved in ("_factors", "_levels", "_covariance"):
+        for solved in ("_solve", "_levels", "_covariance"):
             self.__dict__.pop(solved, None)
 
     @cached_property
-    def _factors(self) -> SuperLU:
-        """Return the factors of the normal equations, of which there is one at least."""
-        from scipy.sparse import coo_array  # noqa: PLC0415 - only where anything was compared
-        from scipy.sparse.linalg import splu  # noqa: PLC0415
-
+    def _solve(self) -> Callable[[Floats], Floats]:
+        """Return what solves the normal equations, of which there is one at least."""
         weights = 1 / self._variances
         rows_of = np.full(len(self._index), -1)
         rows_of[self._free] = np.arange(len(self._free))
@@ -215,9 +211,19 @@ class RatioGraph(Generic[Node]):
         columns = np.concatenate([starts, ends, ends, starts])
         values = np.concatenate([weights, weights, -weights, -weights])
         known = (rows >= 0) & (columns >= 0)
+        rows, columns, values = rows[known], columns[known], values[known]
         shape = len(self._free), len(self._free)
-        normal = coo_array((values[known], (rows[known], columns[known])), shape=shape)
-        return splu(normal.tocsc())
+        solve: Callable[[Floats], Floats]
+        if len(self._free) <= _FEW_LEVELS:
+            normal = np.zeros(shape)
+            np.add.at(normal, (rows, columns), values)
+            solve = partial(np.matmul, np.linalg.inv(normal))
+        else:
+            from scipy.sparse import coo_array  # noqa: PLC0415 - 0.2 s, and few graphs are large
+            from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+            solve = splu(coo_array((values, (rows, columns)), shape=shape).tocsc()).solve
+        return solve
 
     @cached_property
     def _levels(self) -> Floats:
@@ -229,14 +235,14 @@ class RatioGraph(Generic[Node]):
         right = np.zeros(len(self._index))
         np.add.at(right, self._starts, -weights * self._logs)
         np.add.at(right, self._ends, weights * self._logs)
-        levels[self._free] = self._factors.solve(right[self._free])
+        levels[self._free] = self._solve(right[self._free])
         return levels
 
     @cached_property
     def _covariance(self) -> Floats:
         """Return the covariance of all levels, relative to one level of each part."""
         covariance = np.zeros((len(self._index), len(self._index)))
-        covariance[np.ix_(self._free, self._free)] = self._factors.solve(np.eye(len(self._free)))
+        covariance[np.ix_(self._free, self._free)] = self._solve(np.eye(len(self._free)))
         return covariance
 
     def _parts(self) -> Indices:
@@ -288,7 +294,7 @@ class RatioGraph(Generic[Node]):
         difference[last] += 1
         difference[first] -= 1
         potentials = np.zeros(len(self._index))
-        potentials[self._free] = self._factors.solve(difference[self._free])
+        potentials[self._free] = self._solve(difference[self._free])
         shares = (potentials[self._ends] - potentials[self._starts]) / self._variances
         parts = shares**2 * self._variances
         variance = float(parts.sum())

@@ -24,6 +24,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
+from asv_watch.statistics.student import student_quantile
+
 CONFIDENCE = 0.99
 T = TypeVar("T")
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
@@ -79,6 +81,4 @@ def standard_error(interval: tuple[float, float], rounds: int) -> float:
 @cache
 def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Student's quantile of an interval, in standard errors."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s that most publishes need not take
-
-    return float(stdtrit(freedom, (1 + confidence) / 2))
+    return student_quantile(freedom, confidence)

@@ -45,6 +45,14 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
         assert pair.measured.is_direct == (after == before + 1)
 
 
+def test_a_ratio_does_not_depend_on_how_many_other_commits_were_compared() -> None:
+    ring = (*((n, n + 1, 1 + n % 7 / 100) for n in range(9)), (0, 9, 1.2))
+    others = [(n, n + 1, 1.1) for n in range(10, 90)]
+    pairs = [commits_of(*ring, *more).pair(2, 6) for more in ([], others)]
+    few, many = [(pair.ratio, *pair.interval) for pair in pairs if pair]
+    assert few == pytest.approx(many, rel=1e-9)
+
+
 def test_commits_that_were_all_compared_with_one_have_ratios_to_each_other() -> None:
     found = commits_of((4, 1, 1.1), (4, 7, 0.8), (4, 9, 0.5))
     assert {(pair.before, pair.after): pair.ratio for pair in found.pairs} == pytest.approx(

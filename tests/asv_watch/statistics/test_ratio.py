@@ -8,12 +8,12 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import estimate_ratio, faster_half, margin_of_error
+from asv_watch.statistics.ratio import estimate_ratio, faster_half, margin_of_error, quantile
 from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
 from tests.asv_watch.planted_releases import case_values
 
@@ -75,6 +75,13 @@ def test_the_interval_is_students_about_the_hodges_lehmann_estimate(ratios: list
     if np.ptp(logs) > 1e-6:
         half = stats.t.ppf(0.995, len(logs) - 1) * stats.sem(logs)
         assert interval == pytest.approx((ratio * math.exp(-half), ratio * math.exp(half)))
+
+
+@given(st.floats(0.5, 1e8), st.floats(0.5, 0.9999))
+@example(math.inf, 0.99)
+def test_students_quantile_is_that_of_scipy(freedom: float, confidence: float) -> None:
+    expected = stats.t.ppf((1 + confidence) / 2, freedom)
+    assert quantile(freedom, confidence) == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_single_odd_process_hardly_moves_the_ratio() -> None:
