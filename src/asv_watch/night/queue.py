@@ -20,7 +20,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
-from asv_watch.engine.cases import choose_cases
+from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
@@ -67,8 +67,12 @@ class Situation:
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:
-        """Which commits are measured completely against the reference."""
-        if self.reference is None:
+        """Which commits are measured completely against the reference.
+
+        ``None`` if there is no reference, or if no selected case is timed: the reference joins
+        times alone.
+        """
+        if self.reference is None or not self._names_of("time"):
             return None
         results, machine = self.workplace.configuration.results, self.workplace.machine
         selected = selected_cases(results, machine, self.selection)
@@ -77,10 +81,13 @@ class Situation:
     @cached_property
     def measurable_cases(self) -> frozenset[str]:
         """Names of the cases of time and peak memory that count and can run here."""
+        return self._names_of("time", "memory")
+
+    def _names_of(self, *wanted: Measures) -> frozenset[str]:
         results, machine = self.workplace.configuration.results, self.workplace.machine
         listed, declared = read_machine_list(results, machine), self.workplace.declared
         cases = choose_cases(
-            list(listed.values()), self.selection, declared, "time", "memory", needed=False
+            list(listed.values()), self.selection, declared, *wanted, needed=False
         )
         return frozenset(case.name for case in cases)
 
