@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,13 +136,7 @@ def clone(make_project: Callable[..., Path]) -> Path:
             **copied,
         },
     )
-    run(sys.executable, "-m", "venv", "--without-pip", ".venv", cwd=root)
-    [packages] = root.glob(".venv/lib/python*/site-packages")
-    installed = sysconfig.get_path("purelib")
-    (packages / "installed.pth").write_text(f"import site; site.addsitedir({installed!r})\n")
-    command = root / ".venv" / "bin" / "asv-watch"
-    command.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m asv_watch.cli "$@"\n')
-    command.chmod(0o755)
+    torchless.give_command(root)
     (root / ".venv" / ".watch").touch()
     return root
 

@@ -6,8 +6,13 @@ import json
 import os
 import shutil
 import sys
+import sysconfig
+import venv
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import asv_runner
 
 from tests.conftest import commit, git, run
 
@@ -88,3 +93,29 @@ def give_environment(project: Path, made: Path) -> None:
     """Put an environment into a project that would make the same one."""
     folder = project / ".asv" / "env" / made.name
     shutil.copytree(made, folder, symlinks=True, copy_function=os.link)
+
+
+def give_command(checkout: Path) -> None:
+    """Let a checkout have asv-watch in .venv/bin, as `make setup` would install it."""
+    run(sys.executable, "-m", "venv", "--without-pip", ".venv", cwd=checkout)
+    [packages] = checkout.glob(".venv/lib/python*/site-packages")
+    installed = sysconfig.get_path("purelib")
+    (packages / "installed.pth").write_text(f"import site; site.addsitedir({installed!r})\n")
+    command = checkout / ".venv" / "bin" / "asv-watch"
+    command.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m asv_watch.cli "$@"\n')
+    command.chmod(0o755)
+
+
+def make_interpreter(folder: Path, release: str, seconds: float, *, runner: bool = True) -> str:
+    """Make an environment by hand that holds a release of a package; return its Python."""
+    venv.create(folder, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    if runner:
+        (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
+        about = Path(str(metadata.distribution("asv_runner")._path))  # type: ignore[attr-defined]
+        shutil.copytree(about, packages / about.name)
+    (packages / "engine.py").write_text(f"SECONDS = {seconds}\n")
+    about = packages / f"engine-{release}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: engine\nVersion: {release}\n")
+    return str(folder / "bin" / "python")

@@ -1,4 +1,4 @@
-"""The script of docs/recipes.md sends a new report by mail, as an issue and to a webhook, once."""
+"""docs/recipes/notify.md: its script sends a new report once, by mail, issue and webhook."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _served(handler: type[socketserver.BaseRequestHandler]) -> Iterator[str]:
 @pytest.mark.needs("jq")
 @pytest.mark.needs("curl")
 def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
-    section = Page(ROOT / "docs" / "recipes.md").text.partition("## Tell me when")[2]
+    section = Page(ROOT / "docs" / "recipes" / "notify.md").text.partition("Save this as")[2]
     script = section.partition("```sh\n")[2].partition("```")[0]
     (tmp_path / "notify.sh").write_text(script)
     command = tmp_path / ".venv" / "bin" / "asv-watch"

@@ -118,7 +118,11 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         return Notes(), [Problem(str(path), f"it cannot be read: {error.strerror}")]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         return Notes(), [
-            Problem(str(path), f"{error}; none of its notes is used: correct it (docs/recipes.md)")
+            Problem(
+                str(path),
+                f"{error}; none of its notes is used: correct it, as "
+                "docs/recipes/accept-a-change.md says",
+            )
         ]
     named = {note.commit for note in stored.change} | set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}

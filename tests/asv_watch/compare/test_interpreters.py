@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
-import venv
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
-import asv_runner
 import pytest
 
 from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.torchless import CONFIGURATION
+from tests.asv_watch.torchless import CONFIGURATION, make_interpreter
 from tests.conftest import git
 
 SUITE = """
@@ -34,21 +30,6 @@ class Suite:
 """
 
 
-def _interpreter(folder: Path, release: str, seconds: float, *, runner: bool = True) -> str:
-    """Make an environment by hand that holds a release of a package; return its Python."""
-    venv.create(folder, symlinks=True)
-    [packages] = folder.glob("lib/python*/site-packages")
-    if runner:
-        (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
-        about = Path(str(metadata.distribution("asv_runner")._path))  # type: ignore[attr-defined]
-        shutil.copytree(about, packages / about.name)
-    (packages / "engine.py").write_text(f"SECONDS = {seconds}\n")
-    about = packages / f"engine-{release}.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: engine\nVersion: {release}\n")
-    return str(folder / "bin" / "python")
-
-
 @pytest.fixture
 def project(make_repository: Callable[..., Path]) -> Path:
     settings = {key: value for key, value in CONFIGURATION.items() if key != "build_command"}
@@ -65,7 +46,7 @@ def project(make_repository: Callable[..., Path]) -> Path:
 
 def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_path: Path) -> None:
     pythons = [
-        _interpreter(tmp_path / f"env{number}", f"{number}.0", seconds)
+        make_interpreter(tmp_path / f"env{number}", f"{number}.0", seconds)
         for number, seconds in enumerate((0.001, 0.0013, 0.0013), start=1)
     ]
     output, _ = run_driver("compare", project, tmp_path, "--python", *pythons)
@@ -94,10 +75,10 @@ def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_p
 def test_what_cannot_measure_is_named(
     project: Path, tmp_path: Path, second: str, message: str
 ) -> None:
-    good = _interpreter(tmp_path / "good", "1.0", 0.001)
+    good = make_interpreter(tmp_path / "good", "1.0", 0.001)
     other = str(tmp_path / "missing" / "python")
     if second == "bare":
-        other = _interpreter(tmp_path / "bare", "1.0", 0.001, runner=False)
+        other = make_interpreter(tmp_path / "bare", "1.0", 0.001, runner=False)
     _, errors = run_driver("compare", project, tmp_path, "--python", good, other, status=1)
     assert message in errors
     assert "Traceback" not in errors
@@ -107,7 +88,7 @@ def test_what_cannot_measure_is_named(
 def test_asvs_own_existing_environment_is_measured(
     make_repository: Callable[..., Path], tmp_path: Path, *, is_option: bool
 ) -> None:
-    python = _interpreter(tmp_path / "env", "1.0", 0.001)
+    python = make_interpreter(tmp_path / "env", "1.0", 0.001)
     conditions = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}}
     existing = f"existing:{python}"
     options = ("-E", existing) if is_option else ()

@@ -22,10 +22,10 @@ from tests.conftest import ROOT, commit, git
 COMMITS = 5
 
 
-def _give_to_part(repository: Path, remainder: int, subject: str) -> None:
-    """Reword the newest commit until its hash puts it into one of two parts."""
+def give_to_part(repository: Path, remainder: int, parts: int, subject: str) -> None:
+    """Reword the newest commit until its hash puts it into one of the parts."""
     attempts = itertools.count(1)
-    while zlib.crc32(git(repository, "rev-parse", "HEAD").encode()) % 2 != remainder:
+    while zlib.crc32(git(repository, "rev-parse", "HEAD").encode()) % parts != remainder:
         message = f"{subject}\n\nAttempt {next(attempts)}"
         git(repository, "commit", "--quiet", "--amend", "--message", message)
 
@@ -46,7 +46,7 @@ def clones(
     for number in range(1, COMMITS):
         slow = {"slow": 0.0012} if number >= COMMITS // 2 else {}
         commit(first, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
-        _give_to_part(first, number % 2, f"Commit {number}")
+        give_to_part(first, number % 2, 2, f"Commit {number}")
     oldest = git(first, "rev-list", "--max-parents=0", "HEAD")
     conf = json.dumps(settings | {"reference": oldest})
     commit(first, {"asv.conf.json": conf}, "Name the reference")

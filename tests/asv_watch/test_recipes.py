@@ -1,0 +1,136 @@
+"""The commands of docs/recipes print what the pages show, but for its numbers.
+
+The project is a small one, with cases named as torchspeed's and a clock of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.asv_watch import torchless
+from tests.asv_watch.clockwork import CLOCK, package
+from tests.asv_watch.night.test_parts import give_to_part
+from tests.conftest import ROOT, commit, git, run
+from tests.docs.outputs import absent, steps
+from tests.docs.pages import Page
+
+SUITE = (
+    CLOCK
+    + """
+class PlainModels:
+    params = (["lenet5"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    timer = Clock.read
+    sample_time = 0.002
+    warmup_time = 0
+    rounds = 1
+    repeat = 5
+
+    def setup(self, model, device):
+        if device == "cuda":
+            raise NotImplementedError("no CUDA device on this machine")
+
+    def time_forward(self, model, device):
+        from package import SECONDS
+        Clock.now += random.gauss(SECONDS["slow"], 0.002 * SECONDS["slow"])
+
+    def peakmem_forward(self, model, device):
+        return bytearray(20_000_000)
+"""
+)
+
+
+PARTS = 2
+
+
+def _recipe(name: str) -> Page:
+    return Page(ROOT / "docs" / "recipes" / f"{name}.md")
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path], made_environment: Path, tmp_path: Path) -> Path:
+    """A repository of three commits; the two newest belong to two parts, the last is slower."""
+    torchless.give_command(tmp_path)
+    setup = f"cp -R {tmp_path}/.venv . && mkdir -p .asv/env && cp -al {made_environment} .asv/env"
+    settings = torchless.PUBLISHED | {"measured_paths": ["src"]}
+    files = {
+        "asv.conf.json": json.dumps(settings),
+        "benchmarks/plain.py": SUITE,
+        "src/package.py": package(),
+        "Makefile": f"setup:\n\t@test -d .venv || ({setup})\n",
+        ".gitignore": ".asv/\n.venv/\nresults/\nhtml/\n",
+    }
+    root = make_project("", files)
+    first = git(root, "rev-parse", "HEAD")
+    for number in range(PARTS):
+        slow = {"slow": 0.0012} if number else {}
+        commit(root, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
+        give_to_part(root, number, PARTS, f"Commit {number}")
+    commit(
+        root, {"asv.conf.json": json.dumps(settings | {"reference": first})}, "Name the reference"
+    )
+    return root
+
+
+def _printed(script: str, folder: Path, **variables: str) -> str:
+    path = f"{folder}/.venv/bin{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"HOME": str(folder), "PATH": path} | variables
+    done = run("sh", "-euc", script, cwd=folder, env=environment)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.timeout(900)
+def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: Path) -> None:
+    (part, shown), (merge, merged) = steps(_recipe("several-machines"))
+    part, merge = part.replace("/4", f"/{PARTS}"), merge.replace(" ../part-3 ../part-4", "")
+    nights = [
+        _printed(part, tmp_path, REPOSITORY=str(project), SLURM_ARRAY_TASK_ID=str(number))
+        for number in range(1, PARTS + 1)
+    ]
+    assert absent(shown, nights[0]) == [], nights[0]
+    printed = _printed(merge, tmp_path / "part-1")
+    assert absent(merged, printed) == [], printed
+
+
+@pytest.mark.parametrize("name", ["only-memory", "gpu-or-cpu"])
+def test_a_recipe_prints_what_it_shows(name: str, project: Path) -> None:
+    commands, shown = steps(_recipe(name))[0]
+    _printed("make setup", project)
+    printed = _printed(commands, project)
+    assert shown
+    assert absent(shown, printed) == [], printed
+
+
+def test_installed_environments_are_compared_as_the_page_shows(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    commands, shown = steps(_recipe("installed-environments"))[0]
+    settings = {key: value for key, value in torchless.CONFIGURATION.items() if "build" not in key}
+    settings |= {"install_command": None, "matrix": {"req": {"engine": ["1.0"]}}}
+    suite = SUITE.replace("package import", "engine import").replace('SECONDS["slow"]', "SECONDS")
+    files = {"asv.conf.json": json.dumps(settings), "benchmarks/plain.py": suite}
+    project = make_project("", files)
+    torchless.give_command(project)
+    for name, release, seconds in (("old", "1.0", 0.001), ("new", "1.1", 0.0012)):
+        torchless.make_interpreter(project / name, release, seconds)
+    printed = _printed(commands, project)
+    assert shown
+    assert absent(shown, printed) == [], printed
+
+
+def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
+    page = _recipe("accept-a-change")
+    [note] = page.blocks("toml")
+    [(command, shown)] = steps(page)
+    git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")
+    with (tmp_path / "clone" / "results" / "notes.toml").open("a") as notes:
+        notes.write(note)
+    torchless.give_command(tmp_path / "clone")
+    printed = _printed(command, tmp_path / "clone")
+    assert len(shown) >= 2
+    assert absent(shown, printed) == [], printed
