@@ -7,21 +7,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, get_args
 
 import psutil
 import pytest
 import torch
+from torch import Tensor, nn
 
 from tests.conftest import run
 from tests.gpu import needs_gpu
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig
+from torchspeed.training.config import RunConfig, Strategy
+from torchspeed.training.context import RunContext
 from torchspeed.training.group import Group, launch
+from torchspeed.training.parameters import load_parameters
 from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
@@ -196,6 +201,50 @@ def test_an_interrupted_launcher_stops_its_ranks_in_one_line() -> None:
         assert last_line(errors) == "torchspeed: interrupted"
         assert said(errors) == 1
         assert all_gone(everyone)
+
+
+class HalvesInThreads(nn.Module):
+    """What DataParallel does on two GPUs: a thread for each half of a batch, the same weights."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+        self.sizes: list[int] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        halves = x.chunk(2)
+        self.sizes += [len(half) for half in halves]
+        with ThreadPoolExecutor() as threads:
+            return torch.cat(list(threads.map(self.module, halves)))
+
+
+def test_parallel_threads_take_parts_of_each_batch_and_train_the_model_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[HalvesInThreads] = []
+    prepared = RunContext.prepared
+
+    def in_threads(model: nn.Module) -> HalvesInThreads:
+        made.append(HalvesInThreads(model))
+        return made[-1]
+
+    def on_cpu(config: RunConfig, *rest: Any, **options: Any) -> RunContext:
+        run = prepared(replace(config, strategy="ddp"), *rest, **options)
+        return replace(run, config=replace(run.config, strategy=config.strategy))
+
+    monkeypatch.setattr("torchspeed.training.train.DataParallel", in_threads)
+    monkeypatch.setattr(RunContext, "prepared", on_cpu)  # whose check asks for GPUs
+    config = RunConfig(data="dummy", epochs=2, limit_batches=3, batch_size=10)
+    alone, threads = (
+        train(replace(config, strategy=how), save_best=tmp_path / how).epochs
+        for how in get_args(Strategy)
+    )
+    assert [epoch.train_loss for epoch in threads] == pytest.approx(
+        [epoch.train_loss for epoch in alone], rel=1e-3
+    )
+    assert made[0].sizes == [5] * 12
+    names = [load_parameters(tmp_path / how).keys() for how in get_args(Strategy)]
+    assert names[0] == names[1]
 
 
 @needs_gpu
