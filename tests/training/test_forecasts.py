@@ -16,6 +16,7 @@ from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import Implementation, create_model
 from torchspeed.training.baselines import (
+    LAST_ANOMALY,
     LAST_VALUE,
     LINEAR_BATCH,
     LINEAR_MODEL,
@@ -165,6 +166,17 @@ def test_a_first_training_without_options_learns_to_forecast(model: str) -> None
     simplest = (report.baselines[name].rmse for name in (LAST_VALUE, MEAN))
     assert report.model.rmse < 0.6 * min(simplest)
     assert (report.model.corr or 0) > 0.8
+
+
+@pytest.mark.parametrize("model", ["dlinear", "nhits", "tcn", "deepar"])
+def test_a_first_training_without_options_beats_the_season_and_the_last_anomaly(
+    model: str,
+) -> None:
+    torch.set_num_threads(1)
+    report = train(RunConfig(model=model)).forecast
+    assert report is not None
+    for name in (LAST_VALUE, MEAN, SEASONAL_MEAN, LAST_ANOMALY):
+        assert report.model.rmse < report.baselines[name].rmse, name
 
 
 def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
