@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -240,4 +241,5 @@ def _peak_memory(device: torch.device) -> int:
     """Peak memory so far in bytes: of torch on a GPU, or of this process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts KiB
+    unit = 1 if sys.platform == "darwin" else 1024  # Linux counts KiB, macOS bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
