@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -63,15 +63,18 @@ class RunColumns:
     def interval(self) -> Floats:
         """Lower and upper end of the interval of each run, or NaN; (runs, 2)."""
         unknown = (np.nan, np.nan)
-        ends = [end for run in self.rows for end in (run.point and run.point.interval) or unknown]
-        return np.array(ends).reshape(len(self.rows), 2)
+        ends = [(run.point and run.point.interval) or unknown for run in self.rows]
+        flat = np.fromiter(itertools.chain.from_iterable(ends), np.float64, 2 * len(ends))
+        return flat.reshape(len(ends), 2)
 
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
         has_value = [run.point is not None for run in self.rows]
-        rows = tuple(compress(self.rows, has_value))
-        return RunColumns(self.commits, rows, tuple(compress(self.commit_of_row, has_value)))
+        rows = tuple(itertools.compress(self.rows, has_value))
+        return RunColumns(
+            self.commits, rows, tuple(itertools.compress(self.commit_of_row, has_value))
+        )
 
 
 @dataclass(frozen=True)

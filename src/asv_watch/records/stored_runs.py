@@ -210,21 +210,19 @@ def run_of_cells(
         report: Its outcome, if there is one.
         recipe: How its benchmark was sampled.
     """
-    lower, upper = spread
-    is_usual = report is None and type(value) is type(lower) is type(upper) is float
-    if is_usual and -LARGEST <= lower <= upper <= LARGEST and -LARGEST <= value <= LARGEST:
-        # As below; nearly all values are like this, and take a fifth of the time here.
-        return Run(_OK, Point(value, (lower, upper)), "", started_at, recipe)
     if not is_finite_number(value):
         if value is None and report is None:
             return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
         if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
             return NEVER_RUN if report is None else _without_value(report)
         return None
-    is_of_one_round = report is not None and report.rounds == 1
-    point = Point(float(value), None if is_of_one_round else _pair(lower, upper))
+    lower, upper = spread
+    interval = None
+    if type(lower) in NUMBERS and type(upper) in NUMBERS and -LARGEST <= lower <= upper <= LARGEST:
+        # That of a single round is no interval, and a single sample has none.
+        interval = None if report and report.rounds == 1 else (float(lower), float(upper))
     measured_at = started_at if report is None or report.at is None else report.at
-    return Run(_OK, point, "", measured_at, recipe)
+    return Run(_OK, Point(float(value), interval), "", measured_at, recipe)
 
 
 def _without_value(report: Report) -> Run:
@@ -232,11 +230,3 @@ def _without_value(report: Report) -> Run:
     if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
         return NEVER_RUN  # its value was removed, such as by `asv rm`: it is measured again
     return Run(report.outcome, None, report.reason, report.at)
-
-
-def _pair(lower: Any, upper: Any) -> tuple[float, float] | None:
-    """Return an interval, if both ends are finite numbers in order (a single sample has none)."""
-    are_numbers = type(lower) in NUMBERS and type(upper) in NUMBERS
-    if are_numbers and -LARGEST <= lower <= upper <= LARGEST:
-        return float(lower), float(upper)
-    return None

@@ -277,8 +277,8 @@ def _reason(run: Run) -> str:
     return run.reason
 
 
-def _shortened(value: float | None, significant: int = 5) -> float | None:
-    return None if value is None else shortened(value, significant)
+def _shortened(value: float | None) -> float | None:
+    return None if value is None else shortened(value)
 
 
 def _last(summary: SeriesSummary) -> Json | None:

@@ -58,9 +58,9 @@ def write_script(site: Path, name: str, data: Any) -> None:
     path.write_bytes(script(name, data))
 
 
-def shortened(value: float, significant: int = 5) -> float:
-    """Round a value to some significant digits: further ones would only show noise."""
-    return float(f"{value:.{significant}g}")
+def shortened(value: float) -> float:
+    """Round a value to five significant digits: further ones would only show noise."""
+    return float(f"{value:.5g}")
 
 
 def distances(differences: Floats, values: Floats | float) -> list[int]:
