@@ -17,7 +17,7 @@ from asv_watch.compare import report as compare_report
 from asv_watch.compare.files import Sort, compare_files
 from asv_watch.compare.measure import measure
 from asv_watch.compare.stored import compare_stored
-from asv_watch.engine.cases import list_cases
+from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.sides import Side, interpreter_side, side
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
@@ -109,7 +109,8 @@ def compare(
         versions = _sides(workplace, named or [before, after], interpreters, release)
         check_room(workplace.configuration, tuple(each.environment for each in versions))
         _print_names(versions)
-        chosen = list_cases(workplace, versions, selection)
+        listing = list_benchmarks(workplace, versions, selection.pattern)
+        chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
         timed = [case for case in chosen if case.is_timed]
         measured = measure(workplace, versions, chosen if values or not timed else timed)
     last = len(versions) - 1
@@ -131,7 +132,7 @@ def compare(
         print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:
         print("not stored: no commit names the working tree's changes")
-    if any(compared.failed for compared in results):
+    if listing.left_out or any(compared.failed for compared in results):
         return ExitStatus.SOME_CASES_FAILED
     slower = any(difference.worse for difference in differences)
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE

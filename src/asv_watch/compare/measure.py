@@ -187,7 +187,7 @@ def compare_missing(
     old, new = sides
     if old.version is None:
         raise WatchError(f"{old.name} is not committed, so its comparison cannot be stored")
-    benchmarks = list_benchmarks(workplace, (new, old))
+    benchmarks = list_benchmarks(workplace, (new, old)).benchmarks
     cases = choose_cases(benchmarks, selection, workplace.declared, *wanted)
     missing = [case for case in cases if case.name not in known]
     if not missing or old.version == new.version:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from asv_watch import probes
-from asv_watch.asv.commands import run_command
+from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import (
@@ -25,7 +26,7 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
-from asv_watch.errors import WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.suite_lists import is_higher_better
 from asv_watch.workplace import Workplace
 
@@ -35,6 +36,23 @@ _WORTH_SAYING_S = 10.0
 """A listing that takes longer is reported, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
 """Entries of asv's list."""
+
+
+_ALL = ""
+"""Instead of the name of a suite: none of them can be imported."""
+
+
+class Listing(NamedTuple):
+    """The benchmarks of the suites, and which suites could not be imported."""
+
+    benchmarks: Benchmarks
+    failures: Mapping[str, str]
+    """Maps a suite that cannot be imported with the side that lists, such as ``linalg``, to the
+    error. If another side can import it, its benchmarks are among those listed."""
+    left_out: tuple[str, ...] = ()
+    """The suites that cannot be imported with any side."""
+
+
 Measures = Literal["time", "memory", "count", "value"]
 """``memory`` is the peak of a process, ``count`` a value that every process repeats, and ``value``
 any other that a ``track_*`` gives."""
@@ -88,35 +106,53 @@ def list_cases(
     Raises:
         WatchError: no case of these kinds matches and can run here, or asv failed.
     """
-    benchmarks = list_benchmarks(workplace, sides, selection.pattern)
-    return choose_cases(benchmarks, selection, workplace.declared, *wanted)
+    listing = list_benchmarks(workplace, sides, selection.pattern)
+    return choose_cases(listing.benchmarks, selection, workplace.declared, *wanted)
 
 
-def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = "") -> Benchmarks:
+def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = "") -> Listing:
     """Make missing environments, and list the suites' benchmarks.
 
     If the pattern begins with the name of a module, no others are imported. The last side lists
-    them, or another one if the suites cannot be imported with it.
+    them, and those before it what cannot be imported with it. A line on standard error names each
+    suite that no side can import.
 
     Raises:
-        WatchError: an environment cannot be made, the suites cannot be imported, or they do not
-            import the side's package.
+        WatchError: an environment cannot be made, no suite can be imported, or they do not import
+            the side's package.
     """
     for environment in dict.fromkeys(side.environment.name for side in sides):
         spec = next(s.environment for s in sides if s.environment.name == environment)
         make_environment(workplace.root, workplace.configuration.repository, spec)
-    for listing in reversed(sides):
-        try:
-            benchmarks = list_benchmarks_in(listing, workplace.declared, pattern)
-        except _TooLongError:
-            raise
-        except WatchError:
-            if listing is sides[0]:
-                raise
-        else:
-            break
+    declared = workplace.declared
+    modules = modules_of(sides[-1].suites, pattern)
+    benchmarks, failures = _list_in(sides[-1], declared, modules)
+    left_out = failures
+    for other in reversed(sides[:-1]):
+        if left_out:
+            named = modules if _ALL in left_out else sorted(left_out)
+            found, left_out = _list_in(other, declared, named)
+            benchmarks = [*benchmarks, *found]
+    failures = left_out | failures
+    _report(benchmarks, {suite: failures[suite] for suite in left_out})
     _check_imports(sides[-1])
-    return benchmarks
+    return Listing(benchmarks, failures, tuple(left_out))
+
+
+def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
+    """Name the suites that cannot be imported, each in a line on standard error.
+
+    Raises:
+        WatchError: no suite is left.
+    """
+    lines = [
+        f"suite {suite} cannot be imported: {reason}" if suite else reason
+        for suite, reason in failures.items()
+    ]
+    if lines and not benchmarks:
+        raise WatchError(lines[0])
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _check_imports(side: Side) -> None:
@@ -159,7 +195,20 @@ def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Ben
     Raises:
         WatchError: the suites cannot be imported, or that takes too long.
     """
-    modules = modules_of(side.suites, pattern)
+    benchmarks, failures = _list_in(side, declared, modules_of(side.suites, pattern))
+    _report(benchmarks, failures)
+    return benchmarks
+
+
+def _list_in(
+    side: Side, declared: Declared, modules: Sequence[str]
+) -> tuple[Benchmarks, dict[str, str]]:
+    """List the benchmarks of modules, or of all, and say why others cannot be imported.
+
+    Raises:
+        MachineError: the machine is to blame.
+        WatchError: importing them takes too long.
+    """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
@@ -174,11 +223,19 @@ def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Ben
                 '"import_timeout" (seconds) in asv.conf.json, or name the module of the cases, '
                 "such as --cases '^module.', so that no other is imported"
             ) from None
-        benchmarks = list(map(declared.describe, json.loads(listed.read_text(encoding="utf-8"))))
+        except WatchError as error:
+            return [], dict.fromkeys(modules or [_ALL], str(error))
+        answer = json.loads(listed.read_text(encoding="utf-8"))
+    failures = {}
+    for suite, printed in answer["failures"].items():
+        cause = find_cause(printed)
+        if cause.is_machine:
+            raise MachineError(cause.reason)
+        failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], cause.reason))
     seconds = time.monotonic() - started
     if seconds > _WORTH_SAYING_S:
         print(f"importing {', '.join(modules) or 'the suites'} took {seconds:.0f} s", flush=True)
-    return benchmarks
+    return list(map(declared.describe, answer["benchmarks"])), failures
 
 
 def _slowest_import(file: Path, ended: float) -> str:

@@ -7,6 +7,7 @@ and resumed as in comparisons; if a run was killed, the rounds of its unfinished
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,12 +57,12 @@ def measure_missing(
         WatchError: the commit cannot be measured at all.
     """
     version = commit_side(workplace, commit, environment, may_lack_package=True)
-    benchmarks = _list(workplace, version, commit)
+    benchmarks, failures = _list(workplace, version, commit)
     store = _open_store(workplace, commit, environment)
     chosen = select(benchmarks, selection)
     if not chosen:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
-    outcomes: Outcomes = {}
+    outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
     for benchmark, index in chosen:
         params = cases_of(benchmark)[index]
         name = case_name(benchmark, params)
@@ -154,26 +155,40 @@ def run_of(result: MeasuredCase, index: int) -> CaseRun:
     return CaseRun(Outcome.OK, result.at, result.value(index), numbers)
 
 
-def _list(workplace: Workplace, version: Side, commit: str) -> Benchmarks:
+def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
     """List the suites' benchmarks; those of the newest commit are this machine's list.
 
-    If the suites cannot be imported with an old commit, the stored list says which cases fail.
+    The stored list says which cases of suites that cannot be imported with a commit fail.
+
+    Returns:
+        The benchmarks, and why suites that are in neither list cannot be imported.
     """
     results = workplace.configuration.results
     stored = read_machine_list(results, workplace.machine)
     make_environment(workplace.root, workplace.configuration.repository, version.environment)
     try:
-        benchmarks = list_benchmarks(workplace, [version])
+        listing = list_benchmarks(workplace, [version])
     except WatchError:
         if not stored:
             raise
-        return [workplace.declared.describe(entry) for entry in stored.values()]
+        return [workplace.declared.describe(entry) for entry in stored.values()], {}
+    failing = {
+        suite: [name for name in stored if name.startswith(f"{suite}.")]
+        for suite in listing.failures
+    }
+    names = itertools.chain.from_iterable(failing.values())
+    benchmarks = [
+        *listing.benchmarks,
+        *(workplace.declared.describe(stored[name]) for name in names),
+    ]
     newest = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
     if not stored or commit == newest:
         suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
         store_list(results, workplace.machine, _entries(benchmarks), int(committed or 0))
-    return benchmarks
+    return benchmarks, {
+        suite: reason for suite, reason in listing.failures.items() if not failing[suite]
+    }
 
 
 def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:

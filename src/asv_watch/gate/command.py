@@ -17,6 +17,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.engine.cases import (
     Benchmarks,
+    Listing,
     MeasurableCase,
     choose_cases,
     list_benchmarks,
@@ -129,8 +130,10 @@ def gate(
                     base_side = side(workplace, merge_base, release)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
                 with step("listing the cases", budget):
-                    benchmarks = list_benchmarks(workplace, [head_side], cases)
+                    listing = list_benchmarks(workplace, [base_side, head_side], cases)
+                benchmarks = listing.benchmarks
                 listed, ignored = _list_cases(benchmarks, selection, workplace.declared)
+                listed, broken = _broken_suites(listed, listing)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
                     order = _order(workplace, (merge_base, newest), benchmarks, listed, budget)
@@ -147,7 +150,7 @@ def gate(
                     return not replace(prepared, cases=tuple(measured)).passes(share, override)
 
                 measured = measurement.run(order, fails)
-                result = replace(prepared, cases=(*measured, *ignored))
+                result = replace(prepared, cases=(*measured, *broken, *ignored))
         except BudgetSpentError:
             print("the time was over before anything could be measured", flush=True)
         result = replace(
@@ -193,6 +196,29 @@ def _list_cases(
             "`asv-watch compare --values` compares them"
         )
     return timed or chosen, ignored
+
+
+def _broken_suites(
+    listed: Sequence[MeasurableCase], listing: Listing
+) -> tuple[list[MeasurableCase], list[GateCase]]:
+    """Divide the cases into those that can be measured and those of suites that fail on the head.
+
+    Returns:
+        The first, and the others with the error as the reason; a suite that fails on the base too
+        is skipped.
+    """
+    errors = {
+        case.name: f"its suite cannot be imported: {error}"[:2000]
+        for suite, error in listing.failures.items()
+        for case in listed
+        if case.name.startswith(f"{suite}.")
+    }
+    broken = [GateCase(name, failed=error) for name, error in errors.items()]
+    broken += [
+        GateCase(suite, skipped=f"cannot be imported: {listing.failures[suite]}"[:2000])
+        for suite in listing.left_out
+    ]
+    return [case for case in listed if case.name not in errors], broken
 
 
 def _order(

@@ -223,7 +223,7 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
             environments.make_environment(release)
             in_release = dataclasses.replace(package, environment=release)
             return list_benchmarks_in(in_release, workplace.declared)
-    return list_benchmarks(workplace, [package])
+    return list_benchmarks(workplace, [package]).benchmarks
 
 
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
