@@ -42,6 +42,9 @@ class Prepared(msgspec.Struct, frozen=True):
     variables: dict[str, str]
     """Environment variables of measured processes."""
     preload: tuple[str, ...]
+    preload_for: dict[str, str]
+    gpu_cases: str
+    """Regular expression of the cases that use a GPU."""
     benchmarks: list[dict[str, Any]]
     """asv's list of the suites."""
 
@@ -51,9 +54,21 @@ class Prepared(msgspec.Struct, frozen=True):
         return self.commits[-1]
 
     @property
+    def declared(self) -> Declared:
+        """How measured processes are started, as asv.conf.json says."""
+        return Declared(
+            preload=self.preload, preload_for=self.preload_for, gpu_cases=self.gpu_cases
+        )
+
+    @property
     def cases(self) -> list[MeasurableCase]:
-        """The cases that one process can measure one after the other, so none of peak memory."""
-        return choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
+        """The cases that one process can measure one after the other, so none of peak memory.
+
+        Those of a GPU are listed on every machine; where there is none, each says so.
+        """
+        every = choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
+        uses_gpu = self.declared.uses_gpu
+        return [dataclasses.replace(case, can_fork=not uses_gpu(case.name)) for case in every]
 
 
 def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
@@ -78,6 +93,8 @@ def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
         tuple(commits),
         dict(here.variables),
         declared.preload,
+        declared.preload_for,
+        declared.gpu_cases,
         list_benchmarks_in(side, declared),
     )
     (folder / "prepared.json").write_bytes(msgspec.json.encode(prepared))

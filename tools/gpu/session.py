@@ -25,7 +25,6 @@ from typing import Any
 import msgspec
 import psutil
 
-from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import (
@@ -63,21 +62,6 @@ class Results:
             os.fsync(stream.fileno())
 
 
-class LocalSide(Side):
-    """A side that this interpreter runs, with the packages on its path."""
-
-    @property
-    def python(self) -> Path:
-        """This interpreter."""
-        return Path(sys.executable)
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """Variables of measured processes, which find packages on the path of this one."""
-        path = [str(self.source), *filter(None, [os.environ.get("PYTHONPATH")])]
-        return super().variables | {"PYTHONPATH": os.pathsep.join(path)}
-
-
 class Session:
     """A prepared folder, and the file of results."""
 
@@ -89,13 +73,22 @@ class Session:
         self.results = Results(self.out)
 
     def side(self, commit: str) -> Side:
-        """Return the side of a commit."""
-        declared = Declared(preload=self.prepared.preload)
+        """Return the side of a commit, which finds packages on the path of this process."""
         environment = EnvironmentSpec(
-            {}, "", Path(sys.prefix), self.prepared.variables, declared=declared
+            {},
+            "",
+            Path(sys.prefix),
+            self.prepared.variables,
+            declared=self.prepared.declared,
+            interpreter=Path(sys.executable),
         )
-        source = self.folder / "packages" / commit / "src"
-        return LocalSide(commit[:8], source, environment, self.folder / "project/benchmarks")
+        return Side(
+            commit[:8],
+            self.folder / "packages" / commit / "src",
+            environment,
+            self.folder / "project/benchmarks",
+            shared_path=os.environ.get("PYTHONPATH", ""),
+        )
 
     def work_folder(self, commit: str) -> Path:
         """Return the folder of a side's processes, where compiled code and tracked values stay."""
@@ -104,9 +97,13 @@ class Session:
         return folder
 
     def cases(self, step: Step) -> list[MeasurableCase]:
-        """Return the cases of a step; all may share one process."""
+        """Return the cases of a step: those of a GPU share one process, which forks nothing."""
         return [
-            dataclasses.replace(case, process="gpu", timeout=min(case.timeout, _LONGEST_CASE_S))
+            dataclasses.replace(
+                case,
+                process="host" if case.can_fork else "GPU",
+                timeout=min(case.timeout, _LONGEST_CASE_S),
+            )
             for case in step.chosen(self.prepared.cases)
             if re.search(self.only, case.name)
         ]

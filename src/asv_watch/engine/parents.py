@@ -126,6 +126,7 @@ def start_processes(
         for start, of_side in zip(starts, files, strict=True)
     ]
     first = starts[0]
+    path = first.side.shared_path  # the package's own folder is for the process of a side alone
     process = subprocess.Popen(
         first.side.command(probes.MEASURE, json.dumps(sides), *preload),
         stdin=subprocess.DEVNULL,
@@ -133,7 +134,7 @@ def start_processes(
         stderr=first.errors,
         pass_fds=list(itertools.chain(*files)),
         cwd=first.folder,
-        env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": ""},
+        env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": path},
         start_new_session=True,  # so that it can be killed together with its children
     )
     for asked, answering in zip(requests, answers, strict=True):

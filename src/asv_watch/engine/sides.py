@@ -43,6 +43,9 @@ class Side:
     other_cases: Mapping[str, str] = field(default_factory=dict)
     """Maps identities of cases to those that this side measures in their place: so two cases that
     do the same are compared as two versions are."""
+    shared_path: str = ""
+    """Folders, as in ``PYTHONPATH``, of packages that its environment lacks; all sides have the
+    same."""
 
     @property
     def python(self) -> Path:
@@ -56,8 +59,8 @@ class Side:
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables of a process that imports its package."""
-        declared = dict(self.environment.variables)
-        return os.environ | declared | {"PYTHONPATH": str(self.source)}
+        path = os.pathsep.join(filter(None, [str(self.source), self.shared_path]))
+        return os.environ | dict(self.environment.variables) | {"PYTHONPATH": path}
 
     @property
     def same_process(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:

@@ -524,7 +524,8 @@ def _become(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[
     for file in {file for other in sides for file in other["files"]}.difference(_STANDARD):
         os.close(file)
     os.chdir(side["folder"])
-    os.environ["PYTHONPATH"] = side["source"]
+    path = filter(None, [side["source"], os.environ.get("PYTHONPATH")])
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
     sys.path.insert(0, side["source"])
     _import(modules)
     _serve(suites, side["planted"])
