@@ -28,6 +28,8 @@ class _DeviceTime(_CachedSuite):
 
     track_kernel_seconds_forward = tracked("forward", "kernel_seconds", unit="seconds")
     track_kernel_seconds_backward = tracked("backward", "kernel_seconds", unit="seconds")
+    track_event_seconds_forward = tracked("forward", "event_seconds", unit="seconds")
+    track_event_seconds_backward = tracked("backward", "event_seconds", unit="seconds")
     track_launches_forward = tracked("forward", "launches", unit="launches", exact=True)
     track_launches_backward = tracked("backward", "launches", unit="launches", exact=True)
     track_busy_forward = tracked(

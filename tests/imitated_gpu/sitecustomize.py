@@ -12,6 +12,7 @@ import contextlib
 import importlib.machinery
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,23 +29,25 @@ os.register_at_fork(
 )
 
 
-def _find_spec_of_torch(
-    name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-) -> importlib.machinery.ModuleSpec | None:
-    """Find a module as Python does; torch is changed once it is imported."""
-    spec = _find_spec(name, path, target)
-    if name == "torch" and spec is not None and spec.loader is not None:
-        execute = spec.loader.exec_module
+class _Finder:
+    """Finds modules as Python does; torch is changed once it is imported."""
 
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            _imitate(module)
+    def __call__(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = _find_spec(name, path, target)
+        if name == "torch" and spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
 
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-    return spec
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                _imitate(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
-importlib.machinery.PathFinder.find_spec = staticmethod(_find_spec_of_torch)  # type: ignore[method-assign, assignment]
+importlib.machinery.PathFinder.find_spec = _Finder()  # type: ignore[method-assign, assignment]
 
 
 class _Event:
@@ -142,6 +145,7 @@ def _imitate(torch: Any) -> None:
     for name, answer in answers.items():
         setattr(torch.cuda, name, answering(answer))
     torch.profiler.profile = _Profile
+    sys.modules["triton"] = None  # type: ignore[assignment]  # what it compiles needs a device
     torch.cuda.set_device = _set_device
     torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph = _Event, _Stream, _Graph
     torch.cuda.current_stream = torch.cuda.default_stream = lambda *device: _Stream()
@@ -156,7 +160,13 @@ def _imitate(torch: Any) -> None:
             return "cpu"
         return value
 
-    class OnCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
+    class GeneratorOnCpu(torch.Generator):  # type: ignore[misc]
+        def __new__(cls, device: object = "cpu") -> Any:
+            return super().__new__(cls, device=to_cpu(device))
+
+    torch.Generator = GeneratorOnCpu
+
+    class OnCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

@@ -146,7 +146,7 @@ def test_a_processor_is_measured_without_loss_of_others_and_tuned_models_are_slo
     monkeypatch.setattr(formulations, "processor", lambda device: "this one")
     slower_at = {"dsanet": 8, "lstnet": 0}
 
-    def measure(workload: str, _device: str, _pass: str, batch: int) -> np.ndarray:
+    def measure(workload: str, _device: str, _pass: str, batch: int, _rounds: int) -> np.ndarray:
         plain = 0.9 if batch <= slower_at.get(workload, 1) else 1.5
         return np.tile((plain, 1.0), (5, 1))
 

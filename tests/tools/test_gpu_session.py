@@ -1,11 +1,15 @@
-"""A session on a GPU machine, rehearsed on a CPU: prepared, measured by the clock, and stored."""
+"""Sessions on a GPU machine, tried with an imitated GPU: prepared, measured in time, stored."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -14,14 +18,31 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
 from asv_watch.records.side_files import read_outcomes, read_records
-from tests.conftest import run
 from tools.gpu import plan
 from tools.gpu.prepare import ROOT, Prepared, prepare
-from tools.gpu.session import kill_when_late
-from tools.gpu.store import Lines, Store
+from tools.gpu.session import Session, kill_when_late
+from tools.gpu.store import Lines, Store, machine_of
 
-TIMED = "time_series.TimeSeries.time_forward('lstnet', 'cpu')"
-ABSENT = "plain_graphs.PlainGraphs.time_forward('lstnet', 'cuda', 'cudagraph')"
+IMITATED = "tests/imitated_gpu"
+EAGER = "plain.PlainModels.time_forward('lenet5', 'cuda')"
+GRAPH = "plain_graphs.PlainGraphs.time_forward('lenet5', 'cuda', 'cudagraph')"
+LAUNCHES = "device_time.DeviceTime.track_launches_forward('lenet5', 'cuda', 'plain', 'eager')"
+TRIED = [
+    EAGER,
+    GRAPH,
+    LAUNCHES,
+    "plain.PlainModels.time_forward('dlinear', 'cuda')",
+    "latency.Latency.track_median('lenet5', 'cuda', 'eager')",
+    "training.TimeToAccuracy.track_epochs('lenet5', 'cuda')",
+    "modes.Compilation.track_compile_seconds_forward('lstnet', 'cuda')",
+    "modes.Modes.time_forward('lstnet', 'cuda', 'compiled')",
+    "batches.SmallCNNs.time_forward('lenet5', 'cpu', 'plain', 'all', 'source')",
+    "batches.TimeSeries.time_forward('lstnet', 'cuda', 'plain', 1, 32)",
+    "batches.TimeSeries.time_forward('lstnet', 'cpu', 'plain', 'all', 32)",
+    "lenet5",
+    "variants.CNNVariants.time_forward('lenet5', 'cuda', 'bf16', 'contiguous')",
+]
+"""A case or model of every step, whose work a CPU does in seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -30,52 +51,132 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Prepared]:
     return folder, prepare(ROOT, folder, ["HEAD~1"])
 
 
-def test_every_step_has_cases_and_no_case_of_the_cpu_is_among_those_of_a_device(
+@pytest.fixture(scope="module")
+def lines(prepared: tuple[Path, Prepared], tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    """What both sessions measure of the cases above, on the imitated GPU."""
+    folder, out = prepared[0], tmp_path_factory.mktemp("out")
+    project = folder / "project"
+    environment = os.environ | {
+        "PYTHONPATH": f"{project / IMITATED}{os.pathsep}{project / 'src'}",
+        "PATH": f"{project / IMITATED / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTEST_ADDOPTS": "--collect-only",  # the tests themselves are for a real GPU
+    }
+    arguments = ["--prepared", str(folder), "--out", str(out), "--rounds", "2"]
+    arguments += ["--budget", "3000", "--share", "5"]  # other tests share the machine
+    arguments += ["--only", "|".join(f"^{re.escape(case)}$" for case in TRIED)]
+    for name in ("first", "second"):
+        command = [sys.executable, "-m", "tools.gpu.session", name, *arguments]
+        subprocess.run(command, cwd=project, env=environment, check=True)
+    with (out / "gpu.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"kind": "measured", "case": "cut by a ki')
+    return Lines([out / "gpu.jsonl"])
+
+
+def test_every_step_has_cases_and_those_of_the_first_minutes_are_of_a_gpu(
     prepared: tuple[Path, Prepared],
 ) -> None:
     cases = prepared[1].cases
     for step in (*plan.FIRST, *plan.SECOND):
         chosen = step.chosen(cases)
-        assert bool(chosen) != bool(step.command) or step.name == "today", step.name
-        if step.name not in {"host", "batches"}:
-            assert all("'cuda" in case.name for case in chosen), step.name
+        assert bool(chosen) != bool(step.command), step.name
+        on_cpu = [case.name for case in chosen if "'cpu'" in case.name]
+        assert bool(on_cpu) == (step.name in {"host", "crossover"}), step.name
+        assert all(case.can_fork == ("'cuda" not in case.name) for case in chosen), step.name
+        assert step.command or any(case.name in TRIED for case in chosen), step.name
+    foreground = [step.seconds for step in plan.FIRST if not step.background]
+    assert sum(foreground) <= 600, "the most that one command may take on such machines"
 
 
-def test_a_rehearsal_is_stored_as_a_run_and_a_comparison(
+def test_no_process_of_a_gpu_is_one_that_forks(
     prepared: tuple[Path, Prepared], tmp_path: Path
 ) -> None:
-    folder, content = prepared
-    out = tmp_path / "out"
-    arguments = ["rehearsal", "--prepared", str(folder), "--out", str(out), "--budget", "150"]
-    run(sys.executable, "-m", "tools.gpu.session", *arguments, cwd=folder / "project")
-    with (out / "gpu.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write('{"kind": "measured", "case": "cut by a ki')
-    lines = Lines([out / "gpu.jsonl"])
-    assert {line["step"] for line in lines.of_kind("step")} == {
-        "machine",
-        "pair",
-        "parallel",
-        "spread",
-    }
-    assert lines.of_kind("spread")[0]["forward"]["singles_s"]
+    session = Session("second", prepared[0], tmp_path)
+    for step in plan.SECOND:
+        cases = session.cases(step)
+        shared = {case.process for case in cases if not case.can_fork}
+        assert shared.isdisjoint(case.process for case in cases if case.can_fork)
 
-    Store(tmp_path / "results", content, "h0", lines).store()
-    stored = tmp_path / "results" / "h0"
-    [comparison], problems = read_comparisons(tmp_path / "results")
+
+def test_all_steps_end_in_time_and_nothing_fails(lines: Lines) -> None:
+    ended = [line["step"] for line in lines.of_kind("step")]
+    assert sorted(ended) == sorted(step.name for step in (*plan.FIRST, *plan.SECOND))
+    assert "tests collected" in str(lines.of_kind("tests")[0]["last_lines"])
+    failed = [line for line in lines.of_kind("unmeasured") if "failed" in line]
+    assert not failed
+    skipped = {line["case"]: line["skipped"] for line in lines.of_kind("unmeasured")}
+    assert {"Triton" in reason for reason in skipped.values()} == {True}
+    assert set(lines.measured()) | set(skipped) == {case for case in TRIED if "(" in case}
+
+
+def test_clocks_of_the_device_are_recorded_after_each_step(lines: Lines) -> None:
+    ended = [line for line in lines.of_kind("step") if "after" in line]
+    assert {line["after"]["gpus"][0]["sm_mhz"] for line in ended} == {1755.0}
+
+
+def test_commits_are_measured_until_their_ratio_is_known_and_first_calls_do_not_count(
+    prepared: tuple[Path, Prepared], lines: Lines
+) -> None:
+    rounds = [line["numbers"] for line in lines.measured()[GRAPH]]
+    assert len(rounds) > 1
+    assert {tuple(numbers) for numbers in rounds} == {prepared[1].commits}
+    assert all(side["calls"] > 1 for numbers in rounds for side in numbers.values())
+
+
+def test_what_a_session_measured_is_stored_as_a_run_and_a_comparison_of_its_card(
+    prepared: tuple[Path, Prepared], lines: Lines, tmp_path: Path
+) -> None:
+    content = prepared[1]
+    machine = machine_of(lines.card())
+    assert machine == "imitated-gpu"
+    Store(tmp_path, content, machine, lines).store()
+    [comparison], problems = read_comparisons(tmp_path)
     assert not problems
-    assert [ratio.case for ratio in comparison.ratios] == [TIMED]
+    assert {EAGER, GRAPH} == {ratio.case for ratio in comparison.ratios}
     for commit in content.commits:
-        [path] = stored.glob(f"{commit[:8]}-*.json")
+        [path] = (tmp_path / machine).glob(f"{commit[:8]}-*.json")
         assert read_result_file(path).commit_hash == commit
         reports, damaged = read_outcomes(path.with_suffix(".outcomes.jsonl"))
         assert not damaged
-        assert (reports[TIMED].outcome, reports[TIMED].rounds) == (Outcome.OK, 2)
-        assert read_records(path.with_suffix(".environment.jsonl"))[0][0].environment[
-            "package torch"
-        ]
-    if "no CUDA" in reports[ABSENT].reason:
-        assert reports[ABSENT].outcome is Outcome.SKIPPED
-    assert read_records(path.with_suffix(".environment.jsonl"))[0][0].environment["package torch"]
+        assert reports[EAGER].outcome is Outcome.OK
+        assert reports[EAGER].rounds == len(lines.measured()[EAGER])
+        [record] = read_records(path.with_suffix(".environment.jsonl"))[0]
+        assert record.environment["package torch"]
+        assert record.after["gpus 0 sm_mhz"] == "1755.0"
+    assert reports[LAUNCHES].outcome is Outcome.OK
+    compiled = reports["modes.Modes.time_forward('lstnet', 'cuda', 'compiled')"]
+    assert (compiled.outcome, "\n" in compiled.reason) == (Outcome.SKIPPED, False)
+
+
+def test_each_model_is_recorded_as_faster_plain_or_tuned(lines: Lines) -> None:
+    [found] = lines.of_kind("fastest")
+    assert found["processor"] == "Imitated GPU"
+    assert set(found["thresholds"]) == {"lenet5"}
+    assert set(found["thresholds"]["lenet5"]) == {"forward", "backward"}
+
+
+@pytest.mark.parametrize(
+    ("card", "machine"),
+    [("NVIDIA H200", "h200"), ("NVIDIA H100 80GB HBM3", "h100-80gb-hbm3"), ("", "")],
+)
+def test_results_are_named_after_their_card(card: str, machine: str) -> None:
+    assert machine_of(card) == machine
+
+
+def _session_on(card: str, folder: Path) -> Path:
+    line: dict[str, Any] = {"kind": "machine", "at": 1, "machine": {"gpu 0 name": card}}
+    file = folder / f"{card}.jsonl"
+    file.write_text(json.dumps(line) + "\n")
+    return file
+
+
+def test_values_of_two_cards_are_never_stored_under_one_name(
+    prepared: tuple[Path, Prepared], tmp_path: Path
+) -> None:
+    h100, h200 = (_session_on(card, tmp_path) for card in ("NVIDIA H100", "NVIDIA H200"))
+    with pytest.raises(SystemExit, match="results of NVIDIA H100 and NVIDIA H200; store those"):
+        Lines([h100, h200]).card()
+    with pytest.raises(SystemExit, match="h200 has results of NVIDIA H200, and these"):
+        Store(ROOT / "results", prepared[1], "h200", Lines([h100]))
 
 
 def test_a_step_that_is_late_ends_with_all_that_it_started() -> None:

@@ -17,20 +17,16 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("torch", "torchvision", "scikit-learn")
 _FACTS = Path(__file__).resolve().parent.parent.parent / "src/torchspeed/probes/facts.py"
-_CARD = """
-import json, torch
-print(json.dumps({"names": {"card": torch.cuda.get_device_name(0)}}))
-"""
 
 
 def run(session: Session, deadline: float) -> None:
     """Record both; a fact that cannot be read is left out, and the record names it."""
     record: dict[str, Any] = {"machine": machine_facts(), "environment": {}, "details": {}}
     scripts = [[str(probes.ENVIRONMENT), *_PACKAGES], [str(_FACTS)]]
-    for arguments in (["-c", _CARD], *(["-P", *script] for script in scripts)):
+    for script in scripts:
         try:
             done = subprocess.run(
-                [sys.executable, *arguments],
+                [sys.executable, "-P", *script],
                 env=session.side(session.prepared.newest).variables,
                 capture_output=True,
                 text=True,
@@ -38,14 +34,11 @@ def run(session: Session, deadline: float) -> None:
                 check=True,
             )
         except subprocess.SubprocessError as error:
-            name = Path(arguments[1]).name[:20]
-            record["details"][f"failed: {name}"] = str(getattr(error, "stderr", "") or error)[
-                -999:
-            ]
+            reason = str(getattr(error, "stderr", "") or error)[-999:]
+            record["details"][f"failed: {Path(script[0]).name}"] = reason
             continue
         answer = json.loads(done.stdout.splitlines()[-1])
         record["environment"] |= answer.get("facts", {})
         record["details"] |= answer.get("details", {})
-        record |= answer.get("names", {})
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     session.results.add("machine", **record, python=python, before=machine_state())

@@ -24,10 +24,10 @@ class Step:
     """Regular expression of cases that are left out."""
     rounds: int = 1
     """Number of fresh processes of each case."""
+    most_rounds: int = 0
+    """Up to so many rounds where a ratio of two commits is not known closely enough by then."""
     all_commits: bool = False
     """Whether the older commits are measured too, interleaved; else the newest alone."""
-    newest_only: str = "$^"
-    """Regular expression of cases that are measured of the newest commit alone all the same."""
     by_pattern: bool = False
     """Whether cases run in the order of the expressions; otherwise those of one model run
     together, so that only seconds pass between values that are compared."""
@@ -71,13 +71,15 @@ _COMPILED = (
     r"^(plain_compiled\.PlainCompiled|modes\.Modes)\.time_\w+" + _FORECASTERS + ", 'compiled'"
 )
 
+_HOST = r"^batches\.\w+\.time_.*'cpu', '\w+', (1|'all'), 'source'"
+
 _MACHINE = Step("machine", 30, command=("tools.gpu.machine",), all_cores=True, background=True)
 
 FIRST = (
     _MACHINE,
     Step(
         "compile",
-        120,
+        75,
         cases=(
             r"^plain_compiled\.PlainCompilation\.track_compile_seconds_forward" + _FORECASTERS,
             r"^modes\.Compilation\.track_compile_seconds_forward" + _FORECASTERS,
@@ -88,18 +90,8 @@ FIRST = (
     ),
     Step("tests", 75, command=("tools.gpu.tests",), all_cores=True),
     Step(
-        "device",
-        75,
-        cases=(
-            r"^device_time\.DeviceTime\.track_kernel_seconds_forward",
-            r"^device_time\.DeviceTime\.",
-            r"^device_memory\.DeviceMemory\." + r"track.*" + _FIRST_MODELS,
-        ),
-        after="compile",
-    ),
-    Step(
         "history",
-        230,
+        205,
         cases=(
             r"^plain\.PlainModels\.time_\w+" + _FIRST_MODELS + " 'cuda'",
             r"^time_series\.TimeSeries\.time_.*'cuda'",
@@ -110,64 +102,75 @@ FIRST = (
         ),
         without=r"small_cnns.*'resnet18_mnist'|modes.*'(resnet18_mnist|resnet18|squeezenet1_1)'",
         rounds=5,
+        most_rounds=12,
         all_commits=True,
-        newest_only=r"^plain",  # these models do not change
         after="compile",
     ),
-    Step("compiled", 40, cases=(_COMPILED,), rounds=2, after="compile"),
     Step(
-        "host",
+        "today",
+        40,
+        cases=(r"^plain\.PlainModels\.time_.*'cuda'", r"^plain_graphs\."),
+        without=_FIRST_MODELS,
+        by_pattern=True,
+        rounds=2,
+    ),
+    Step(
+        "latency",
         60,
-        cases=(r"^batches\..*'cpu', '\w+', (1|'all'), 'source'",),
-        all_cores=True,
+        cases=(r"^latency\..*" + _FIRST_MODELS + " 'cuda'", r"^latency\..*'cuda'"),
+        without="'compiled'",
+        by_pattern=True,
     ),
     Step(
         "training",
-        70,
+        60,
         cases=(
             r"^training\.BenchmarkJade.*'cuda', 'published'",
             r"^training\.FluxCNNEpoch.*'cuda'",
             r"^training\.TimeToAccuracy.*'cuda'",
             r"^training\.TrainingStep.*'(darnn|dsanet|lstnet|tpa_lstm|lenet5)', 'cuda'",
         ),
+        by_pattern=True,
         all_cores=True,
     ),
+    Step("compiled", 30, cases=(_COMPILED,), rounds=2),
 )
+"""Seven minutes and 40 seconds: the tests, what changed, today's models, training, compiled."""
 
 SECOND = (
     _MACHINE,
-    Step("spread", 60, command=("tools.gpu.spread", "10"), all_cores=True),
+    Step("host", 45, cases=(_HOST,), by_pattern=True, all_cores=True),
     Step(
-        "today",
-        95,
-        cases=(
-            r"^plain\.PlainModels\.time_.*'cuda'",
-            r"^latency\..*'cuda'",
-            r"^plain_graphs\.",
-            r"^fluxbench\..*time_.*'cuda'",
-            r"^torchvision_models\..*time_.*'cuda', 5",
-        ),
-        without=r"^(plain|plain_graphs)\..*" + _FIRST_MODELS + r"|'compiled'",
-        by_pattern=True,
-        rounds=2,
-    ),
-    Step(
-        "batches",
-        110,
+        "crossover",
+        80,
         cases=(
             r"^batches\.TimeSeries\..*'cuda'",
-            r"^batches\.TimeSeries\..*'cpu', '\w+', 'all'",
+            r"^batches\.TimeSeries\..*'cpu', '\w+', 'all', (1|32|256)\)",
             r"^batches\.TimeSeries\.",
         ),
+        without=_HOST,
         by_pattern=True,
         all_cores=True,
     ),
     Step(
+        "device",
+        35,
+        cases=(
+            r"^device_time\.DeviceTime\.track_kernel_seconds_forward",
+            r"^device_time\.DeviceTime\.",
+            r"^device_memory\.DeviceMemory\." + r"track.*" + _FIRST_MODELS,
+        ),
+    ),
+    Step("fastest", 50, command=("tools.gpu.fastest",)),
+    Step("spread", 40, command=("tools.gpu.spread", "10"), all_cores=True),
+    Step(
         "more",
-        90,
+        60,
         cases=(
             r"^device_time\.Forecasters\.track_kernel_seconds_forward",
             r"^device_time\.Forecasters\.",
+            r"^fluxbench\..*time_.*'cuda'",
+            r"^torchvision_models\..*time_.*'cuda', 5",
             r"^operators\..*'cuda', 'fp32', 'large'",
             r"^variants\..*'cuda'",
             r"^device_memory\.",
@@ -176,30 +179,10 @@ SECOND = (
         by_pattern=True,
     ),
 )
+"""Four minutes and 20 seconds: GPU or CPU, device time, which models are faster, and why processes
+differ."""
 
-REHEARSAL = (
-    _MACHINE,
-    Step(
-        "pair",
-        60,
-        cases=(
-            r"^time_series\.TimeSeries\.time_forward\('lstnet', 'cpu'",
-            r"^plain_graphs\.PlainGraphs\.time_forward\('lstnet'",
-            r"^work\.Work\.track_flops_forward\('lstnet'",
-        ),
-        rounds=2,
-        all_commits=True,
-    ),
-    Step("parallel", 30, cases=(r"^work\.Work\.track_flops_forward\('lenet5'",), parallel=2),
-    Step("spread", 30, command=("tools.gpu.spread", "1")),
-)
-"""A short version of everything, on the CPU of any machine."""
-
-SESSIONS: dict[str, Sequence[Step]] = {
-    "first": FIRST,
-    "second": SECOND,
-    "rehearsal": REHEARSAL,
-}
+SESSIONS: dict[str, Sequence[Step]] = {"first": FIRST, "second": SECOND}
 
 
 def find_step(session: str, name: str) -> Step:

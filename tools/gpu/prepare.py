@@ -1,7 +1,8 @@
 """``python -m tools.gpu.prepare FOLDER COMMIT …``: puts all that a session needs into one folder.
 
 It holds the committed project (``project``), the packages of all commits, the list of cases, and
-the wheels that a machine with torch lacks. Only what is committed is measured.
+the wheels that a machine with torch lacks. Only what is committed is measured. HEAD is compared
+with the commits that are named, or else with the newest one that was measured on a GPU.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import read_configuration
 from asv_watch.engine.cases import MeasurableCase, choose_cases, list_benchmarks_in
 from asv_watch.engine.sides import Side
-from asv_watch.records.git import export_files, find_commit
+from asv_watch.records.git import ask_git, export_files, find_commit
 from asv_watch.records.notes import commit_of_version
+from asv_watch.records.side_files import RECORDS, read_records
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = ("asv.conf.json", "pyproject.toml", "benchmarks", "src", "tests", "tools")
@@ -32,6 +34,8 @@ WHEELS = (
     "msgspec", "platformdirs", "pympler", "python-discovery", "virtualenv",
 )  # fmt: skip
 """Packages that asv_watch imports and no distribution of torch brings."""
+CARD = "gpu 0 name"
+"""Name of the fact that says which GPU a machine has (`asv_watch.machine.facts`)."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -77,10 +81,12 @@ def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
     Args:
         root: the checkout.
         folder: replaced if it is there.
-        older: commits, tags or versions that the newest commit is compared with, oldest first.
+        older: commits, tags or versions that the newest commit is compared with, oldest first;
+            if there are none, the newest commit with results of a GPU.
     """
     shutil.rmtree(folder, ignore_errors=True)
     configuration = read_configuration(root)
+    older = older or last_measured(root, configuration.results)
     commits = [_commit(root, configuration.results, revision) for revision in (*older, "HEAD")]
     for path in PROJECT:
         export_files(root, commits[-1], folder / "project", path)
@@ -99,6 +105,22 @@ def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
     )
     (folder / "prepared.json").write_bytes(msgspec.json.encode(prepared))
     return prepared
+
+
+def last_measured(root: Path, results: Path) -> list[str]:
+    """Return the newest commit with stored results of a machine with a GPU, if there is one."""
+    commits = {
+        commit
+        for path in results.glob(f"*/*{RECORDS}")
+        if any(CARD in record.machine for record in read_records(path)[0])
+        and (commit := find_commit(root, path.name.partition("-")[0]))
+    }
+    return sorted(commits, key=lambda commit: committed_at(root, commit))[-1:]
+
+
+def committed_at(root: Path, commit: str) -> int:
+    """Return when a commit was made, in seconds since the epoch."""
+    return int(ask_git(root, "log", "-1", "--format=%ct", commit))
 
 
 def _commit(root: Path, results: Path, revision: str) -> str:

@@ -2,7 +2,8 @@
 
 Every step of the session (`plan`) runs in a process of its own, which is killed when its time is
 up; a step that would begin too late is left out. A result is a line of ``OUT/gpu.jsonl``, written
-as soon as it is measured, so the end of a session costs one case at most.
+as soon as it is measured, so the end of a session costs one case at most. Each step also records
+the GPU's clocks and temperature when it ends.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import importlib
+import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -29,11 +32,14 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import (
     CaseSkippedError,
+    CaseTimedOutError,
     Server,
     UnmeasuredError,
     measure_round,
 )
 from asv_watch.engine.sides import Side
+from asv_watch.machine.facts import machine_state
+from asv_watch.statistics.ratio import margin_of_error, spread_of_rounds
 from tools.gpu.plan import SESSIONS, Step, find_step
 from tools.gpu.prepare import Prepared
 
@@ -44,6 +50,8 @@ _GRACE_S = 5.0
 _LEAST_SHARE = 0.3
 """A step is left out when less than this share of its time is left."""
 _LONGEST_CASE_S = 60.0
+_HALF_WIDTH = 0.02
+"""Half the width of a ratio's interval from which a case needs no further round."""
 
 
 class Results:
@@ -65,11 +73,23 @@ class Results:
 class Session:
     """A prepared folder, and the file of results."""
 
-    def __init__(self, name: str, folder: Path, out: Path, only: str = "") -> None:
-        self.only = only
+    def __init__(
+        self, name: str, folder: Path, out: Path, only: str = "", rounds: int = 99
+    ) -> None:
+        """Read what was prepared.
+
+        Args:
+            name: of the session.
+            folder: prepared folder.
+            out: where results go.
+            only: regular expression of the cases that are measured.
+            rounds: no case gets more.
+        """
+        self.only, self.rounds = only, rounds
         self.name, self.folder, self.out = name, folder.resolve(), out.resolve()
         content = (folder / "prepared.json").read_bytes()
         self.prepared = msgspec.json.decode(content, type=Prepared)
+        self._work = self.folder / "work" / name
         self.results = Results(self.out)
 
     def side(self, commit: str) -> Side:
@@ -91,8 +111,11 @@ class Session:
         )
 
     def work_folder(self, commit: str) -> Path:
-        """Return the folder of a side's processes, where compiled code and tracked values stay."""
-        folder = self.folder / "work" / commit[:8]
+        """Return the folder of a side's processes, where compiled code and tracked values stay.
+
+        Only the steps of one session share it: what another one measured may be of another card.
+        """
+        folder = self._work / commit[:8]
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -108,15 +131,22 @@ class Session:
             if re.search(self.only, case.name)
         ]
 
-    def run(self, budget: float) -> None:
-        """Run all steps, each within its time; leave out those that would begin too late."""
+    def run(self, budget: float, share: float = 1.0) -> None:
+        """Run all steps, each within its time; leave out those that would begin too late.
+
+        Args:
+            budget: seconds in all.
+            share: of the time that the plan has for each step.
+        """
         end = time.monotonic() + budget - _RESERVE_S
+        shutil.rmtree(self._work, ignore_errors=True)
         begun: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
         for step in SESSIONS[self.name]:
             if step.after in begun:
                 self._wait(step.after, *begun.pop(step.after))
-            left = min(step.seconds, end - time.monotonic())
-            if left < _LEAST_SHARE * step.seconds:
+            wanted = share * step.seconds
+            left = min(wanted, end - time.monotonic())
+            if left < _LEAST_SHARE * wanted:
                 self.results.add("step", step=step.name, left_out=f"{max(0.0, left):.0f} s left")
                 continue
             started = self._start(step, left), time.monotonic() + left + _GRACE_S
@@ -134,11 +164,12 @@ class Session:
     def _start(self, step: Step, seconds: float) -> subprocess.Popen[bytes]:
         arguments = [self.name, "--prepared", str(self.folder), "--out", str(self.out)]
         arguments += ["--step", step.name, "--budget", f"{seconds:.1f}", "--only", self.only]
+        arguments += ["--rounds", str(self.rounds)]
         command = [sys.executable, "-m", "tools.gpu.session", *arguments]
         return subprocess.Popen(command, cwd=self.folder / "project", start_new_session=True)
 
     def run_step(self, step: Step, seconds: float) -> None:
-        """Run one step in this process, and record how long it took."""
+        """Run one step in this process; record how long it took, and the machine's state then."""
         start = time.monotonic()
         try:
             if step.command:
@@ -149,53 +180,64 @@ class Session:
             else:
                 self._measure(step, start + seconds)
         finally:
-            self.results.add("step", step=step.name, seconds=round(time.monotonic() - start, 2))
+            took = round(time.monotonic() - start, 2)
+            self.results.add("step", step=step.name, seconds=took, after=machine_state())
 
     def _measure(self, step: Step, deadline: float) -> None:
         if not step.all_cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
         cases = self.cases(step)
         commits = self.prepared.commits if step.all_commits else [self.prepared.newest]
-        older = set(commits[:-1])
-        lacking = {case.name: older for case in cases if re.search(step.newest_only, case.name)}
-        for number in range(step.rounds if cases else 0):
+        preload = self._preload(cases)
+        able = {case.name: list(commits) for case in cases}
+        ratios: dict[str, list[list[float]]] = {}
+        for number in range(min(self.rounds, step.most_rounds or step.rounds)):
+            if number >= step.rounds:
+                cases = [case for case in cases if _is_wide(ratios.get(case.name, []))]
+            if not cases:
+                return
             with contextlib.ExitStack() as stack:
                 servers = {
-                    commit: stack.enter_context(self._server(commit, cases, number, len(commits)))
+                    commit: stack.enter_context(
+                        self._server(commit, preload, number, len(commits))
+                    )
                     for commit in commits
                 }
                 for case in cases:
                     if time.monotonic() >= deadline:
                         return
-                    without = lacking.get(case.name, set())
-                    able = {c: server for c, server in servers.items() if c not in without}
-                    unable = self._measure_case(step, number, case, able)
-                    lacking[case.name] = without | unable
+                    sides = {commit: servers[commit] for commit in able[case.name]}
+                    values = self._measure_case(step, number, case, sides)
+                    able[case.name] = list(values)
+                    pairs = itertools.pairwise(values.values())
+                    ratios.setdefault(case.name, []).append([b / a for a, b in pairs if a and b])
+
+    def _preload(self, cases: Sequence[MeasurableCase]) -> Sequence[str]:
+        return self.prepared.declared.preloaded_for(case.name for case in cases)
 
     def _server(
-        self, commit: str, cases: Sequence[MeasurableCase], number: int = 0, sides: int = 1
+        self, commit: str, preload: Sequence[str], number: int = 0, sides: int = 1
     ) -> Server:
-        side = self.side(commit)
-        preload = side.environment.declared.preloaded_for(case.name for case in cases)
-        return Server(side, self.work_folder(commit), number + 1, sides, preload)
+        return Server(self.side(commit), self.work_folder(commit), number + 1, sides, preload)
 
     def _measure_case(
         self, step: Step, number: int, case: MeasurableCase, servers: dict[str, Server]
-    ) -> set[str]:
-        """Measure a round of a case and record it; return the commits that cannot run it."""
-        able, unable = dict(servers), set()
+    ) -> dict[str, float]:
+        """Measure a round of a case and record it; return the values of the commits that can."""
+        able = dict(servers)
         while able:
             try:
                 numbers = measure_round(list(able.values()), case, backwards=number % 2 == 1)
             except UnmeasuredError as error:
                 commit = next(c for c, server in able.items() if server is error.server)
                 del able[commit]
-                unable.add(commit)
                 kind = "skipped" if isinstance(error, CaseSkippedError) else "failed"
+                if isinstance(error, CaseTimedOutError):
+                    kind = "late"  # for a session's time, which says nothing of the case
                 reason = {"commit": commit, kind: str(error)}
                 self.results.add("unmeasured", step=step.name, case=case.name, **reason)
             else:
-                given = {c: dataclasses.asdict(n) for c, n in zip(able, numbers, strict=True)}
+                measured = dict(zip(able, numbers, strict=True))
                 self.results.add(
                     "measured",
                     step=step.name,
@@ -203,28 +245,38 @@ class Session:
                     case=case.name,
                     unit=case.unit,
                     exact=case.measures == "count",
-                    numbers=given,
+                    numbers={c: dataclasses.asdict(number) for c, number in measured.items()},
                 )
-                break
-        return unable
+                return {c: number.value for c, number in measured.items()}
+        return {}
 
     def _measure_in_parallel(self, step: Step, deadline: float) -> None:
         """Measure cases at the same time, each in its own processes, on half of the cores."""
         if hasattr(os, "sched_setaffinity"):
             cores = sorted(os.sched_getaffinity(0))
             os.sched_setaffinity(0, cores[len(cores) // 2 :])
-        commit = self.prepared.newest
+        commit, cases = self.prepared.newest, self.cases(step)
+        preload = self._preload(cases)
 
         def measure(case: MeasurableCase) -> None:
             left = deadline - time.monotonic()
             if left <= 1:
                 return
             case = dataclasses.replace(case, timeout=left)
-            with self._server(commit, [case]) as server:
+            with self._server(commit, preload) as server:
                 self._measure_case(step, 0, case, {commit: server})
 
         with concurrent.futures.ThreadPoolExecutor(step.parallel) as pool:
-            list(pool.map(measure, self.cases(step)))
+            list(pool.map(measure, cases))
+
+
+def _is_wide(rounds: Sequence[Sequence[float]]) -> bool:
+    """Tell whether a ratio of two commits is known less closely than `_HALF_WIDTH`."""
+    return any(
+        margin_of_error(spread_of_rounds(ratios), len(ratios)) > _HALF_WIDTH
+        for ratios in zip(*rounds, strict=False)
+        if len(ratios) > 1
+    )
 
 
 def kill_when_late(process: subprocess.Popen[bytes], until: float) -> bool:
@@ -254,14 +306,16 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--prepared", type=Path, required=True, help="folder of tools.gpu.prepare")
     parser.add_argument("--out", type=Path, required=True, help="folder of results")
     parser.add_argument("--budget", type=float, required=True, help="seconds in all")
+    parser.add_argument("--rounds", type=int, default=99, help="at most, for trying a session")
+    parser.add_argument("--share", type=float, default=1.0, help="of each step's time in the plan")
     parser.add_argument("--step", help="run this step alone, in this process")
-    parser.add_argument("--only", default="", help="of the cases, those that this matches")
+    parser.add_argument("--only", default="", help="of cases and models, what this matches")
     options = parser.parse_args(arguments)
-    session = Session(options.session, options.prepared, options.out, options.only)
+    session = Session(options.session, options.prepared, options.out, options.only, options.rounds)
     if options.step:
         session.run_step(find_step(options.session, options.step), options.budget)
     else:
-        session.run(options.budget)
+        session.run(options.budget, options.share)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ _REPLAYS = 200
 def run(session: Session, deadline: float, processes: str) -> None:
     """Start processes one after the other, until their number is reached or the time is up."""
     variables = session.side(session.prepared.newest).variables
-    for number in range(int(processes)):
+    for number in range(min(int(processes), session.rounds)):
         left = deadline - time.monotonic()
         if left < 4:
             return

@@ -1,13 +1,16 @@
-"""``python -m tools.gpu.store FOLDER OUT … --machine h100``: stores the results of sessions.
+"""``python -m tools.gpu.store FOLDER OUT …``: stores the results of sessions.
 
 The values of all commits become result files of asv with their side files, as if a run had
-measured them; cases that were interleaved between commits become a comparison.
+measured them; cases that were interleaved between commits become a comparison; which models are
+faster tuned goes to ``models/fastest.json``. The machine is named after its card, and values of
+two cards are never stored under one name.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +28,10 @@ from asv_watch.records import suite_lists
 from asv_watch.records.comparisons import Version
 from asv_watch.records.git import ask_git
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
+from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.statistics.ratio import ESTIMATE
-from tools.gpu.prepare import ROOT, Prepared
+from tools.gpu.prepare import CARD, ROOT, Prepared, committed_at
+from torchspeed.measure.formulations import keep
 
 _FACTS = ("arch", "cpu", "num_cpu", "os", "ram")
 """Facts of a machine that asv stores and that are part of a series' identity."""
@@ -61,13 +66,39 @@ class Lines:
             found[line["case"]][line["commit"]] = line
         return found
 
+    def card(self) -> str:
+        """Return the name of the GPU that all of them were measured on; empty for a CPU's."""
+        cards = {line["machine"].get(CARD, "") for line in self.of_kind("machine")}
+        if len(cards) != 1:
+            found = " and ".join(sorted(cards)) or "no machine"
+            raise SystemExit(f"the folders have results of {found}; store those of one card")
+        return str(cards.pop())
+
+
+def machine_of(card: str) -> str:
+    """Return the name of the results of a card: ``h200`` for ``NVIDIA H200``."""
+    return re.sub(r"\W+", "-", card.removeprefix("NVIDIA ").lower()).strip("-")
+
+
+def refuse_another_card(results: Path, machine: str, card: str) -> None:
+    """End with a message where a machine's stored results are of another card."""
+    for path in sorted((results / machine).glob(f"*{RECORDS}")):
+        for record in read_records(path)[0]:
+            if (other := record.machine.get(CARD, "")) != card:
+                raise SystemExit(
+                    f"{machine} has results of {other or 'a machine without GPU'}, and these are "
+                    f"of {card or 'one without'}; give another name with --machine"
+                )
+
 
 class Store:
     """The stored results of one machine, made from the lines of sessions."""
 
     def __init__(self, results: Path, prepared: Prepared, machine: str, lines: Lines) -> None:
+        refuse_another_card(results, machine, lines.card())
         self._results, self._prepared, self._machine = results, prepared, machine
         self._identity = lines.of_kind("machine")[0]
+        self._steps = [line for line in lines.of_kind("step") if "after" in line]
         self._facts = {name: self._identity["machine"][name] for name in _FACTS}
         facts, python = self._identity["environment"], self._identity["python"]
         requirements = {name: facts[f"package {name}"].partition("+")[0] for name in _PINNED}
@@ -85,7 +116,7 @@ class Store:
     def store(self) -> None:
         """Store everything."""
         store_machine(self._results, self._machine, self._facts)
-        suites_at = int(ask_git(ROOT, "log", "-1", "--format=%ct", self._prepared.newest))
+        suites_at = committed_at(ROOT, self._prepared.newest)
         listed = {entry["name"]: entry for entry in self._prepared.benchmarks}
         suite_lists.store_list(self._results, self._machine, listed, suites_at)
         for index, commit in enumerate(self._prepared.commits):
@@ -110,15 +141,24 @@ class Store:
             self._environment.python,
             self._facts,
         )
-        kept = ("machine", "environment", "details", "before")
-        record = {key: self._identity[key] for key in kept}
-        store.record({"at": int(self._identity["at"]), **record})
+        store.record(self._record())
         for listed in self._prepared.benchmarks:
             benchmark = listed | {"version": _sampled_version(listed)}
             for number, params in enumerate(cases_of(benchmark)):
                 name = case_name(benchmark, params)
                 if name in cases:
                     store.add(benchmark, number, name, run_of(cases[name], index))
+
+    def _record(self) -> dict[str, Any]:
+        """Return the record of the run, with the GPU's state at the end of each step."""
+        kept = ("machine", "environment", "details", "before")
+        record = {key: self._identity[key] for key in kept} | {"at": int(self._identity["at"])}
+        if not self._steps:
+            return record
+        states = {line["step"]: json.dumps(line["after"].get("gpus", [])) for line in self._steps}
+        record["details"] |= {f"GPU after step {step}": state for step, state in states.items()}
+        last = self._steps[-1]
+        return record | {"until": int(last["at"]), "after": last["after"]}
 
     def _store_comparison(self) -> None:
         versions = tuple(
@@ -184,13 +224,20 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "out", type=Path, nargs="+", help="folders of results of tools.gpu.session"
     )
-    parser.add_argument("--machine", required=True, help="name of the results, such as h100")
+    parser.add_argument("--machine", default="", help="name of the results; by default the card's")
     parser.add_argument("--results", type=Path, default=ROOT / "results")
     options = parser.parse_args(arguments)
     content = (options.prepared / "prepared.json").read_bytes()
     prepared = msgspec.json.decode(content, type=Prepared)
     lines = Lines(folder / "gpu.jsonl" for folder in options.out)
-    Store(options.results, prepared, options.machine, lines).store()
+    machine = options.machine or machine_of(lines.card())
+    if not machine:
+        raise SystemExit("the machine has no GPU to be named after; name it with --machine")
+    Store(options.results, prepared, machine, lines).store()
+    if options.results == ROOT / "results":
+        for line in lines.of_kind("fastest"):
+            keep("cuda", line["processor"], line["thresholds"])
+    print(f"stored in {options.results / machine}")
 
 
 if __name__ == "__main__":

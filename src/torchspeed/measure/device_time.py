@@ -8,6 +8,7 @@ waits for the host.
 from __future__ import annotations
 
 import json
+import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ FIRST_CALLS = 3
 PASSES = 10
 """Passes in a trace."""
 
+_BATCH_S, _BATCHES = 0.02, 5
+"""Seconds and number of the batches of passes that the device's own clock times."""
+
 _ON_DEVICE = {"kernel", "gpu_memcpy", "gpu_memset"}
 """Categories of a trace's events that occupy the device."""
 
@@ -41,6 +45,9 @@ class DeviceTime:
     """Number of kernels, copies and fills; the same in every process on one kind of card."""
     busy_share: float
     """Busy time over the wall time of a pass that is not profiled."""
+    event_seconds: float
+    """Time of a pass by the device's clock, from events around passes that are queued one after
+    another: what its kernels take and what it waits for the host in between."""
 
 
 def device_time(run: Callable[[], object], device: str) -> DeviceTime:
@@ -61,7 +68,29 @@ def device_time(run: Callable[[], object], device: str) -> DeviceTime:
         busy_seconds=busy,
         launches=len(events) / PASSES,
         busy_share=busy / seconds,
+        event_seconds=event_seconds(run, device, round(_BATCH_S / seconds)),
     )
+
+
+def event_seconds(run: Callable[[], object], device: str, calls: int) -> float:
+    """Return the seconds of a pass by the device's own clock, as the median of some batches.
+
+    Args:
+        run: the pass, warm.
+        device: ``"cuda"`` or ``"cuda:N"``.
+        calls: passes in a batch; one at least.
+    """
+    stream = torch.cuda.current_stream(device)
+    seconds: list[float] = []
+    for _ in range(_BATCHES):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record(stream)
+        for _ in range(max(1, calls)):
+            run()
+        end.record(stream)
+        end.synchronize()
+        seconds.append(start.elapsed_time(end) / 1000 / max(1, calls))
+    return statistics.median(seconds)
 
 
 def busy_seconds(events: Iterable[tuple[float, float]]) -> float:

@@ -1,8 +1,8 @@
 """Measures from which batch the tuned implementation of a model is no slower than the plain one.
 
-``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes the part
-of this processor in ``models/fastest.json``; those of others stay. Both implementations are
-interleaved, on one thread.
+``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes what it
+measured on this processor into ``models/fastest.json``, where those of others stay. Both
+implementations are interleaved, on one thread.
 """
 
 from __future__ import annotations
@@ -80,27 +80,49 @@ def processor(device: str) -> str:
     return ", ".join([str(cpu.get("brand_raw", "unknown")), *numbers])
 
 
-def main(device: str = "cpu") -> None:
-    """Measure every tuned model on a device, and write the thresholds."""
-    torch.set_num_threads(1)
-    keep_memory()  # as runs do
-    found: Smallest = {}
-    for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:
-        workload = get_workload(name)
-        if not has_tuned(workload.model):
-            continue
-        for pass_name in ("forward", "backward"):
-            medians: Ratios = {}
-            for batch in sorted({*BATCHES, workload.batch}):
-                plain, tuned = measure(name, device, pass_name, batch).T
-                ratios = plain / tuned
-                low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
-                print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
-                      f"({low:.2f} to {high:.2f})", flush=True)  # fmt: skip
-            found.setdefault(workload.model, {})[pass_name] = threshold(medians)
+def tuned_workloads() -> list[str]:
+    """Return the workloads whose models have a tuned implementation."""
+    names = [*list_workloads("time_series"), *list_workloads("small_cnn")]
+    return [name for name in names if has_tuned(get_workload(name).model)]
+
+
+def measure_model(name: str, device: str, rounds: int = ROUNDS) -> dict[str, int | None]:
+    """Measure both passes of a workload at several batches, print each ratio on standard error.
+
+    Returns:
+        By pass, the smallest batch from which the tuned implementation is no slower.
+    """
+    found: dict[str, int | None] = {}
+    for pass_name in ("forward", "backward"):
+        medians: Ratios = {}
+        for batch in sorted({*BATCHES, get_workload(name).batch}):
+            plain, tuned = measure(name, device, pass_name, batch, rounds).T
+            ratios = plain / tuned
+            low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
+            print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
+                  f"({low:.2f} to {high:.2f})", file=sys.stderr, flush=True)  # fmt: skip
+        found[pass_name] = threshold(medians)
+    return found
+
+
+def keep(device: str, name: str, smallest: Smallest) -> None:
+    """Write what was measured of models on a processor into the file; the rest of it stays."""
     content = measured()
-    content.setdefault(device.partition(":")[0], {})[processor(device)] = found
+    content.setdefault(device.partition(":")[0], {}).setdefault(name, {}).update(smallest)
     write_whole(FILE, f"{json.dumps(content, indent=2)}\n".encode())
+
+
+def use_one_thread() -> None:
+    """Let this process compute as measured ones do: on one thread, keeping freed memory."""
+    torch.set_num_threads(1)
+    keep_memory()
+
+
+def main(device: str = "cpu") -> None:
+    """Measure every tuned model on a device, and write each one's thresholds."""
+    use_one_thread()
+    for name in tuned_workloads():
+        keep(device, processor(device), {get_workload(name).model: measure_model(name, device)})
 
 
 if __name__ == "__main__":
