@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchspeed.measure.clocks import seconds_per_call
+from torchspeed.measure.clocks import clock_for, seconds_per_call
 
 
 class SimulatedClock:
@@ -49,3 +52,14 @@ def test_a_slow_first_call_does_not_count_where_calls_are_short(
 def test_a_coarse_clock_is_read_over_a_long_batch(each: float) -> None:
     clock = SimulatedClock(each, each, resolution=1e-3)
     assert seconds_per_call(clock.call, clock.read) == pytest.approx(each, rel=0.06)
+
+
+def test_the_clock_of_a_device_is_read_when_that_device_has_finished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    clock = clock_for("cuda:1")
+    assert clock() <= clock()
+    assert waited == ["cuda:1", "cuda:1"]
+    assert clock_for("cpu") is time.process_time

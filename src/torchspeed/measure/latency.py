@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -44,7 +45,8 @@ def latency_of(
         ValueError: no such workload, mode or implementation, or ``device`` is not here.
     """
     built = passes(workload, device, 1, mode=mode, implementation=implementation)
-    wait = torch.cuda.synchronize if torch.device(device).type == "cuda" else _nothing
+    on_cuda = torch.device(device).type == "cuda"
+    wait = partial(torch.cuda.synchronize, device) if on_cuda else _nothing
     seconds = single_calls(built.forward, wait)
     median, late = np.quantile(seconds, (0.5, 0.99))
     return Latency(float(median), float(late), len(seconds))
