@@ -23,6 +23,7 @@ from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session, kill_when_late
 from tools.gpu.store import Lines, Store, machine_of
 
+pytestmark = pytest.mark.timeout(1800)  # two sessions, whose processes import torch often
 IMITATED = "tests/imitated_gpu"
 EAGER = "plain.PlainModels.time_forward('lenet5', 'cuda')"
 GRAPH = "plain_graphs.PlainGraphs.time_forward('lenet5', 'cuda', 'cudagraph')"
@@ -33,7 +34,7 @@ TRIED = [
     LAUNCHES,
     "plain.PlainModels.time_forward('dlinear', 'cuda')",
     "latency.Latency.track_median('lenet5', 'cuda', 'eager')",
-    "training.TimeToAccuracy.track_epochs('lenet5', 'cuda')",
+    "training.TrainingStep.time_step('lenet5', 'cuda')",
     "modes.Compilation.track_compile_seconds_forward('lstnet', 'cuda')",
     "modes.Modes.time_forward('lstnet', 'cuda', 'compiled')",
     "batches.SmallCNNs.time_forward('lenet5', 'cpu', 'plain', 'all', 'source')",
@@ -92,7 +93,7 @@ def test_no_process_of_a_gpu_is_one_that_forks(
 ) -> None:
     session = Session("second", prepared[0], tmp_path)
     for step in plan.SECOND:
-        cases = session.cases(step)
+        cases = session.cases(step, step.seconds)
         shared = {case.process for case in cases if not case.can_fork}
         assert shared.isdisjoint(case.process for case in cases if case.can_fork)
 

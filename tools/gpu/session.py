@@ -119,13 +119,19 @@ class Session:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def cases(self, step: Step) -> list[MeasurableCase]:
-        """Return the cases of a step: those of a GPU share one process, which forks nothing."""
+    def cases(self, step: Step, seconds: float) -> list[MeasurableCase]:
+        """Return the cases of a step: those of a GPU share one process, which forks nothing.
+
+        Args:
+            step: the step.
+            seconds: of the step; one case gets half of them at most, or a minute.
+        """
+        longest = max(_LONGEST_CASE_S, seconds / 2)
         return [
             dataclasses.replace(
                 case,
                 process="host" if case.can_fork else "GPU",
-                timeout=min(case.timeout, _LONGEST_CASE_S),
+                timeout=min(case.timeout, longest),
             )
             for case in step.chosen(self.prepared.cases)
             if re.search(self.only, case.name)
@@ -186,7 +192,7 @@ class Session:
     def _measure(self, step: Step, deadline: float) -> None:
         if not step.all_cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-2:])
-        cases = self.cases(step)
+        cases = self.cases(step, deadline - time.monotonic())
         commits = self.prepared.commits if step.all_commits else [self.prepared.newest]
         preload = self._preload(cases)
         able = {case.name: list(commits) for case in cases}
@@ -255,7 +261,7 @@ class Session:
         if hasattr(os, "sched_setaffinity"):
             cores = sorted(os.sched_getaffinity(0))
             os.sched_setaffinity(0, cores[len(cores) // 2 :])
-        commit, cases = self.prepared.newest, self.cases(step)
+        commit, cases = self.prepared.newest, self.cases(step, deadline - time.monotonic())
         preload = self._preload(cases)
 
         def measure(case: MeasurableCase) -> None:
