@@ -11,11 +11,12 @@ from asv_watch.asv.declared import Declared
 from asv_watch.errors import WatchError
 from asv_watch.machine.facts import gpu_is_plainly_absent
 from asv_watch.patterns import case_pattern
+from asv_watch.records import records
 
 
 def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
     """Name a case as asv's ``--bench`` matches it: ``suite.Class.time_x('darnn', 'cpu')``."""
-    return f"{benchmark['name']}({', '.join(params)})" if params else str(benchmark["name"])
+    return records.case_name(benchmark["name"], params)
 
 
 def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -30,7 +30,7 @@ from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.git import ask_git
-from asv_watch.records.records import main_release
+from asv_watch.records.releases import main_release, version_of
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that neither the name of a file nor the argument of a command can have."""
@@ -102,7 +102,7 @@ class EnvironmentSpec:
     @property
     def version(self) -> str:
         """The release of its main requirement alone, such as ``2.4.0``."""
-        return self.release.rpartition(" ")[2]
+        return version_of(self.release)
 
     @property
     def lacks_python(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from asv_watch.errors import WatchError
 from asv_watch.records import suite_lists
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Benchmark, Problem
+from asv_watch.records.records import Benchmark, Problem, case_name
 from asv_watch.records.result_files import (
     NAN_MARK,
     ROW_COLUMNS,
@@ -140,7 +140,7 @@ def _faults_of_file(
 def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
     columns = {column: row.column(column) for column in row.cells if column not in ROW_COLUMNS}
     for index, params in enumerate(itertools.product(*row.params)):
-        case = f"{name}({', '.join(map(str, params))})" if params else name
+        case = case_name(name, params)
         cells = {column: values[index] for column, values in columns.items()}
         value = cells.get("result")
         if value not in (None, NAN_MARK) and not is_finite_number(value):

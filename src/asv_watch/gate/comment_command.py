@@ -17,7 +17,7 @@ from asv_watch.gate.github import GitHub
 from asv_watch.gate.result import parse_share, read_result
 from asv_watch.options import Threshold, Undecided
 
-CONTEXT = "torchspeed/gate"
+CONTEXT = "asv-watch/gate"
 """Name of the status."""
 
 

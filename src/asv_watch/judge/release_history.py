@@ -23,7 +23,7 @@ from asv_watch.records.comparisons import (
     Unmeasured,
     import_case,
 )
-from asv_watch.records.releases import release_order
+from asv_watch.records.releases import release_order, version_of
 from asv_watch.statistics.rule import Verdict, verdict
 
 DAY = 86_400  # s
@@ -159,7 +159,7 @@ def _nodes_of_versions(
     ]
     if not joined:
         return None
-    newest = max(joined, key=lambda name: (release_order(name[0].rpartition(" ")[2]), name))
+    newest = max(joined, key=lambda name: (release_order(version_of(name[0])), name))
     return sides[0][newest], sides[1][newest]
 
 

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.records.records import Time, main_release
+from asv_watch.records.records import Time
+from asv_watch.records.releases import main_release, requirement_of
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
@@ -179,5 +180,5 @@ class StoredComparison(msgspec.Struct, frozen=True):
     @property
     def failed_import(self) -> Unmeasured | None:
         """Why a release could not be installed or imported, so that nothing was measured."""
-        imported = import_case(self.header.after.release.partition(" ")[0])
+        imported = import_case(requirement_of(self.header.after.release))
         return next((case for case in self.unmeasured if case.case == imported), None)

@@ -12,13 +12,15 @@ of another recipe stay in the series, but nothing is compared across the change.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import msgspec
+
+from asv_watch.records.releases import main_release
 
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 """Seconds since the epoch, as a file holds them."""
@@ -45,12 +47,6 @@ def recipe_facts(recipe: str) -> dict[str, str]:
         elif words:
             facts[words[0]] = " ".join(words[1:])
     return facts
-
-
-def main_release(requirements: Mapping[str, str]) -> str:
-    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty if none is."""
-    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
-    return next(pinned, "").removeprefix("pip+")
 
 
 class Outcome(Enum):
@@ -137,6 +133,11 @@ class Benchmark(msgspec.Struct, frozen=True):
         return code_version(self.version)
 
 
+def case_name(benchmark: str, params: Sequence[object]) -> str:
+    """Name a case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
+    return f"{benchmark}({', '.join(map(str, params))})" if params else benchmark
+
+
 @dataclass(frozen=True)
 class Case:
     """One benchmark with one value for each of its parameters."""
@@ -154,7 +155,7 @@ class Case:
     @cached_property
     def name(self) -> str:
         """The case as asv writes it: ``suite.Class.time_x('darnn', 'cpu')``."""
-        return f"{self.benchmark}({', '.join(self.params)})" if self.params else self.benchmark
+        return case_name(self.benchmark, self.params)
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,10 +1,27 @@
-"""How releases of a requirement are ordered."""
+"""Releases of a requirement: how they are named and ordered."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from packaging.version import InvalidVersion, Version
+
+
+def main_release(requirements: Mapping[str, str]) -> str:
+    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty if none is."""
+    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
+    return next(pinned, "").removeprefix("pip+")
+
+
+def requirement_of(release: str) -> str:
+    """Return the requirement in what `main_release` gave: ``numpy``."""
+    return release.partition(" ")[0]
+
+
+def version_of(release: str) -> str:
+    """Return the version in what `main_release` gave: ``2.4.0``."""
+    return release.partition(" ")[2]
 
 
 @cache

@@ -17,6 +17,7 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import pinned_asv_runner
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.records.releases import requirement_of
 
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
@@ -70,7 +71,7 @@ def import_seconds(release: EnvironmentSpec) -> float:
 
 def requirement(release: EnvironmentSpec) -> str:
     """Return the main requirement, of which this is a release."""
-    return release.release.partition(" ")[0]
+    return requirement_of(release.release)
 
 
 def run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:

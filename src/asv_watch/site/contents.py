@@ -24,7 +24,7 @@ from asv_watch.records.records import (
     Point,
     Record,
 )
-from asv_watch.records.releases import release_order
+from asv_watch.records.releases import release_order, version_of
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
 
@@ -226,7 +226,7 @@ def setup_key(series: Series) -> tuple[str, str]:
 
 def order_of_release(environment: Environment) -> Version:
     """Return the sort key of an environment: the release of its first requirement."""
-    return release_order(environment.release.rpartition(" ")[2])
+    return release_order(version_of(environment.release))
 
 
 def _setups(history: History) -> tuple[Setup, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
 from asv_watch.records.records import Environment
+from asv_watch.records.releases import requirement_of
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow
@@ -50,7 +51,7 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     environments = list(environments)
     facts_of = {environment.name: _facts(environment) for environment in environments}
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
-    main = {environment.release.partition(" ")[0] for environment in environments}
+    main = {requirement_of(environment.release) for environment in environments}
     named = [
         fact
         for fact in all_facts

@@ -135,7 +135,7 @@ def write_feed(contents: Contents, table: CaseTable, *, project: str, site: str 
     shown = [change for change in contents.findings.changes if change.is_measured][:ENTRIES]
     text = render(
         "feed.xml",
-        urn=f"urn:torchspeed:{quote(project, safe='')}",
+        urn=f"urn:asv-watch:{quote(project, safe='')}",
         project=project,
         site=site,
         updated=max((commits[change.commit].date for change in shown), default=0),
