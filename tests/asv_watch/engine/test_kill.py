@@ -37,17 +37,20 @@ class Suite:
 """
 
 
+def _count_lines(folder: Path) -> int:
+    return sum(len(path.read_text().splitlines()) for path in folder.glob("*"))
+
+
 def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
     """End a comparison so many times; return the folder of the rounds that it kept."""
     moments = random.Random(53)  # noqa: S311 - a test repeats itself
-    kept = 0
+    rounds, kept = project / ".asv" / "unfinished", 0
     for strike in range(strikes):
         process = start_driver("compare", project, home, *sides)
-        rounds = project / ".asv" / "unfinished"
         deadline = time.monotonic() + 60
-        while not list(rounds.glob("*")) and time.monotonic() < deadline:
+        while _count_lines(rounds) <= kept and time.monotonic() < deadline:
             time.sleep(0.1)
-        time.sleep(moments.uniform(1, 4))
+        time.sleep(moments.uniform(0, 1))
         number = SIGNALS[strike % len(SIGNALS)]
         process.send_signal(number)
         _, errors = process.communicate()
@@ -56,9 +59,8 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
             assert process.returncode == 130
             assert errors == "asv-watch: interrupted; the finished cases are stored\n"
         wait_until_none_is_left(project)
-        lines = [line for path in rounds.glob("*") for line in path.read_text().splitlines()]
-        assert len(lines) >= kept, "a round was lost"
-        kept = len(lines)
+        assert _count_lines(rounds) > kept, "a round was lost"
+        kept = _count_lines(rounds)
     return rounds
 
 

@@ -226,7 +226,7 @@ def test_a_first_value_without_its_outcome_is_measured_again(
     assert _outcomes(project).keys() == before.keys()
 
 
-STRIKES = 8
+STRIKES = 5
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MANY = """
 class Suite:
@@ -249,7 +249,7 @@ def test_strikes_at_random_moments_lose_nothing(
     before: dict[str, dict[str, Any]] = {}
     for strike in range(STRIKES):
         process = start_driver("bench", project, tmp_path)
-        if strike % 4:  # otherwise it may be struck before it measures anything
+        if strike:  # the first one may come before anything is measured
             unfinished = project / ".asv" / "unfinished"
             deadline = time.monotonic() + 60
             while not list(unfinished.glob("*")) and process.poll() is None:

@@ -182,18 +182,16 @@ def _with(**changes: object) -> str:
         "[]",
         "{",
         "[" * 100_000,
-        json.dumps({"gate": SOUND | {"threshold": 9}}),
-        json.dumps({"gate": SOUND | {"cases": [{"case": "a", "changes": [{"ratio": 1}]}]}}),
-        json.dumps({"gate": SOUND | {"cases": [{"case": "a", "changes": [CHANGE] * 10}]}}),
-        json.dumps(
-            {"gate": SOUND | {"cases": [{"case": "a", "changes": [CHANGE | {"ratio": 2}]}]}}
-        ),
+        _with(threshold=9),
+        _with(cases=[{"case": "a", "changes": [{"ratio": 1}]}]),
+        _with(cases=[{"case": "a", "changes": [CHANGE] * 10}]),
+        _with(cases=[{"case": "a", "changes": [CHANGE | {"ratio": 2}]}]),
     ],
     ids=range(7),
 )
 def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "gate.json"
-    path.write_text(json.dumps({"gate": SOUND}))
+    path.write_text(_with())
     assert read_result(path).cases[0].changes == (SAME,)
     path.write_text(content)
     with pytest.raises(WatchError, match="is not a result of `asv-watch gate`"):
