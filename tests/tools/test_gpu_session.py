@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from asv_watch.engine.cases import MeasurableCase
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
@@ -121,6 +125,29 @@ def test_commits_are_measured_until_their_ratio_is_known_and_first_calls_do_not_
     assert len(rounds) > 1
     assert {tuple(numbers) for numbers in rounds} == {prepared[1].commits}
     assert all(side["calls"] > 1 for numbers in rounds for side in numbers.values())
+
+
+def test_a_ratio_gets_rounds_until_it_is_known_to_two_per_cent(
+    prepared: tuple[Path, Prepared], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, newer = prepared[1].commits
+    rounds: Counter[str] = Counter()
+
+    def measure(
+        self: Session, step: plan.Step, number: int, case: MeasurableCase, servers: object
+    ) -> dict[str, float]:
+        rounds[case.name] += 1
+        if case.name == EAGER:
+            return {older: 1.0, newer: 1.05 + 0.001 * (number % 2)}
+        return {newer: 1.0} if case.name == LAUNCHES else {older: 1.0, newer: 1.0 + number % 2}
+
+    monkeypatch.setattr(Session, "_measure_case", measure)
+    monkeypatch.setattr(Session, "_server", lambda *arguments: contextlib.nullcontext())
+    cases = [f"^{re.escape(name)}$" for name in (EAGER, GRAPH, LAUNCHES)]
+    history = plan.find_step("first", "history")
+    step = dataclasses.replace(history, cases=tuple(cases), without="$^", all_cores=True)
+    Session("first", prepared[0], tmp_path)._measure(step, time.monotonic() + 60)
+    assert rounds == {EAGER: 5, LAUNCHES: 5, GRAPH: 12}
 
 
 def test_what_a_session_measured_is_stored_as_a_run_and_a_comparison_of_its_card(
