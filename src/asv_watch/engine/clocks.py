@@ -5,8 +5,10 @@ leaves out what a benchmark waits for, and adds up what its threads do at the sa
 replaces wall time only if all of this is true of a case:
 
 - The suite has asv's default clock.
-- In the samples of all sides and rounds its process ran one thread, which never waited: the
-  kernel counts how often a process gives its core away by itself (`asv_watch.probes.measure`).
+- In three quarters of its rounds, and of their samples, its process ran one thread, which never
+  waited: the kernel counts how often a process gives its core away by itself
+  (`asv_watch.probes.measure`). In the others it may have waited for what the case has no part in,
+  such as a page of memory that the system had taken away.
 - Wall time exceeds CPU time by `BUSY`, which can then only be the time of other work.
 
 The choice depends on no difference between the sides, and is one for all of them and all rounds.
@@ -17,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import Number, Round
+from asv_watch.engine.processes import COMPUTING, Number, Round
 from asv_watch.records.comparisons import Clock
 
 BUSY = 0.02
@@ -29,7 +31,8 @@ def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
     numbers = [number for numbers in rounds for number in numbers if number]
     if any(number.clock for number in numbers):
         return "process"
-    if not case.can_fork or not all(number.computes for number in numbers):
+    computing = sum(number.computes for number in numbers)
+    if not case.can_fork or computing < COMPUTING * len(numbers):
         return ""  # a GPU computes while the process does nothing
     wall = sum(number.wall or 0.0 for number in numbers)
     cpu = sum(number.cpu or 0.0 for number in numbers)

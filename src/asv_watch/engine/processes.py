@@ -40,11 +40,19 @@ from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
 from asv_watch.records.comparisons import Clock
 from asv_watch.records.measurements import Finite
 from asv_watch.signals import exit_in_words
-from asv_watch.statistics.ratio import faster_half
+from asv_watch.statistics.ratio import fastest
 
 MOST_SAMPLES = 8
-"""Largest number of samples of each side in a round: with twice as many an interval gets no
-narrower, because processes differ more than their samples do."""
+"""Largest number of samples of each side in a round on an idle machine: with twice as many an
+interval gets no narrower, because processes differ more than their samples do."""
+MOST_SAMPLES_IF_BUSY = 32
+"""Largest number in a comparison while other work keeps the processes waiting: it also makes
+samples differ, by more than processes do. The additional ones may take as long as it took to get
+ready, so that a round takes at most twice as long."""
+COMPUTING = 0.75
+"""Share of the samples, and of the rounds, in which a case that computes never waits."""
+_BUSY = 0.1
+"""Share of the time of sampling that other work takes on such a machine."""
 FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
 """Largest number of samples of a version that is measured alone."""
@@ -72,16 +80,18 @@ class Number:
     """The measurement of one side in a round."""
 
     value: Finite
-    """Seconds of a call by the case's own clock, as the mean of the faster half of its samples; or
+    """Seconds of a call by the case's own clock, as the mean of the fastest of its samples; or
     the only value of a case that times nothing."""
     wall: Finite | None = None
-    """Wall seconds of a call, in the same samples; ``None`` if nothing was timed."""
+    """Wall seconds of a call, as the mean of the fastest samples by the wall; ``None`` if nothing
+    was timed."""
     cpu: Finite | None = None
-    """Seconds of CPU time of its process in a call."""
+    """Seconds of CPU time of its process in a call, as the mean of the fastest by this clock."""
     calls: int = 1
     """Calls in a sample."""
     computes: bool = False
-    """Whether its samples, by the default clock, ran one thread that never waited."""
+    """Whether its samples, by the default clock, ran one thread that never waited; in a quarter
+    of them it may have."""
     clock: Clock = ""
     """``process`` if `value` is CPU time because asv.conf.json asks for it."""
 
@@ -379,6 +389,7 @@ def measure_round(
         CaseSkippedError: a side cannot run it.
         CaseFailedError: it failed on a side.
     """
+    began = time.monotonic()
     try:
         process = _process_for(case, servers)
         _start_missing(servers, case, process)
@@ -394,15 +405,14 @@ def measure_round(
             _pin(processes, cores=2)
         samples: list[list[Number]] = [[] for _ in servers]
         in_order = range(len(servers))[:: -1 if backwards else 1]
-        fewest = FEWEST_SAMPLES if len(servers) > 1 else _FEWEST_SAMPLES_ALONE
-        until = time.monotonic() + SECONDS
-        while len(samples[0]) < MOST_SAMPLES and (
-            time.monotonic() < until or len(samples[0]) < fewest
+        ready_at, waited_s = time.monotonic(), 0.0
+        while _needs_samples(
+            len(samples[0]), len(servers), ready_at - began, time.monotonic() - ready_at, waited_s
         ):
             for index in (*in_order, *reversed(in_order)):
                 sample = servers[index].sample()
                 samples[index].append(sample)
-                until += _waiting_s(sample) * int(ready[index]["calls"])
+                waited_s += _waiting_s(sample, ready[index]) * int(ready[index]["calls"])
     except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
         for server in servers:
             server.kill()
@@ -419,9 +429,35 @@ def measure_round(
     return tuple(numbers)
 
 
-def _waiting_s(sample: Number) -> float:
-    """Return the seconds of a call in which other work kept a process waiting that computes."""
-    if not sample.computes or sample.wall is None or sample.cpu is None:
+def _needs_samples(
+    samples: int, sides: int, ready_s: float, sampling_s: float, waited_s: float
+) -> bool:
+    """Tell whether a round goes on.
+
+    Args:
+        samples: number of samples that each side has.
+        sides: number of sides.
+        ready_s: how long it took until all sides were ready.
+        sampling_s: how long sampling has taken since then.
+        waited_s: how much of this time other work kept the processes waiting.
+    """
+    if samples < (FEWEST_SAMPLES if sides > 1 else _FEWEST_SAMPLES_ALONE):
+        return True
+    is_busy = sides > 1 and waited_s > _BUSY * sampling_s
+    if is_busy and sampling_s < ready_s:
+        return samples < MOST_SAMPLES_IF_BUSY
+    return samples < MOST_SAMPLES and sampling_s - waited_s < SECONDS
+
+
+def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:
+    """Return the seconds of a call in which other work kept a process waiting that computes.
+
+    Args:
+        sample: the sample.
+        ready: what its process answered when it was ready.
+    """
+    computes = sample.computes or ready["one thread"]
+    if not computes or sample.wall is None or sample.cpu is None:
         return 0.0
     return max(0.0, sample.wall - sample.cpu)
 
@@ -458,21 +494,21 @@ def _end_cases(servers: Sequence[Server]) -> None:
 
 
 def _number_of(samples: Sequence[Number], calls: int, clock: Clock) -> Number:
-    """Return the means of the faster half by each clock: interference only ever adds time."""
-    fastest = faster_half(samples, lambda sample: sample.value)
+    """Return the means of the fastest samples by each clock: interference only ever adds time."""
+    counted = fastest(samples, lambda sample: sample.value)
     return Number(
-        statistics.fmean(sample.value for sample in fastest),
-        _mean_of_faster_half(sample.wall for sample in samples),
-        _mean_of_faster_half(sample.cpu for sample in samples),
+        statistics.fmean(sample.value for sample in counted),
+        _mean_of_fastest(sample.wall for sample in samples),
+        _mean_of_fastest(sample.cpu for sample in samples),
         calls,
-        computes=all(sample.computes for sample in fastest),
+        computes=sum(sample.computes for sample in samples) >= COMPUTING * len(samples),
         clock=clock,
     )
 
 
-def _mean_of_faster_half(times: Iterable[float | None]) -> float | None:
+def _mean_of_fastest(times: Iterable[float | None]) -> float | None:
     known = [seconds for seconds in times if seconds is not None]
-    return statistics.fmean(faster_half(known, float)) if known else None
+    return statistics.fmean(fastest(known, float)) if known else None
 
 
 def _pin(processes: Sequence[int], cores: int) -> None:

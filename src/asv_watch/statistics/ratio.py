@@ -5,7 +5,7 @@ Interference slows neighbouring samples equally, and only adds time. Other influ
 layout of memory, differ from process to process, so a comparison consists of several rounds, each
 with new processes.
 
-- A round's ratio is that of the means of the faster half of each side's samples.
+- A round's ratio is that of the means of the fastest samples of each side, mostly the faster half.
 - The comparison's ratio is the Hodges-Lehmann estimate of the rounds' ratios: the median of the
   means, as logarithms, of each round with itself and with each other round. Some processes are
   slower by 40 %, and a mean of ten rounds would move by 4 % with a single such process.
@@ -27,14 +27,21 @@ from typing import TypeVar
 from asv_watch.statistics.student import student_quantile
 
 CONFIDENCE = 0.99
+_HALVED = 8
+"""Largest number of samples of which the faster half counts."""
 T = TypeVar("T")
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """Name of the estimator, as stored comparisons have it."""
 
 
-def faster_half(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
-    """Return the faster half of the samples that one side took in a round."""
-    return sorted(samples, key=seconds)[: (len(samples) + 1) // 2]
+def fastest(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
+    """Return the fastest of the samples that one side took in a round.
+
+    They are the faster half of up to eight samples. Of more, which only a busy machine takes, they
+    are the fastest quarter, and at least four: more than half of those may have been disturbed.
+    """
+    half = (min(len(samples), _HALVED) + 1) // 2
+    return sorted(samples, key=seconds)[: max(half, len(samples) // 4)]
 
 
 def spread_of_rounds(ratios: Sequence[float]) -> float:

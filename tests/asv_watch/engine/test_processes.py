@@ -22,11 +22,13 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of
 from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
+    MOST_SAMPLES_IF_BUSY,
     CaseFailedError,
     CaseSkippedError,
     Number,
@@ -274,9 +276,24 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     assert (number.cpu, number.clock) == (None, ""), "its own process has its own clock"
 
 
-@pytest.mark.parametrize(("computes", "expected"), [(True, MOST_SAMPLES), (False, FEWEST_SAMPLES)])
-def test_time_that_other_work_takes_costs_a_round_no_samples(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, computes: bool, expected: int
+@pytest.mark.parametrize(
+    ("computes", "cpu_clock", "ready_s", "expected"),
+    [
+        (False, False, 60.0, FEWEST_SAMPLES),
+        (True, False, 0.1, MOST_SAMPLES),
+        (True, False, 9.0, 12),  # 1.6 s for each two of a side
+        (True, False, 60.0, MOST_SAMPLES_IF_BUSY),
+        (False, True, 60.0, MOST_SAMPLES_IF_BUSY),
+    ],
+)
+def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_getting_ready(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    computes: bool,
+    cpu_clock: bool,
+    ready_s: float,
+    expected: int,
 ) -> None:
     side = _side(tmp_path, "A")
     now, taken = 0.0, 0
@@ -294,12 +311,15 @@ def test_time_that_other_work_takes_costs_a_round_no_samples(
             pass
 
         def wait_until_ready(self) -> dict[str, Any]:
-            return {"pid": 0, "calls": 10, "one thread": False, "clock": ""}
+            nonlocal now
+            now += ready_s / 2
+            return {"pid": 0, "calls": 10, "one thread": cpu_clock, "clock": ""}
 
         def sample(self) -> Number:
             nonlocal now, taken
             now, taken = now + 0.4, taken + 1
-            return Number(0.04, 0.04, 0.002, computes=computes)
+            waited = taken % 16 == 3  # as for a page of memory
+            return Number(0.04, 0.04, 0.002, computes=computes and not waited)
 
         def ask_to_end(self) -> None:
             pass
@@ -308,8 +328,10 @@ def test_time_that_other_work_takes_costs_a_round_no_samples(
             pass
 
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    measure_round([BusyServer(side), BusyServer(side)], _case(0))
+    monkeypatch.setattr(processes, "_pin", lambda *_, **__: None)
+    numbers = measure_round([BusyServer(side), BusyServer(side)], _case(0))
     assert taken == 2 * expected
+    assert [number.computes for number in numbers] == [computes] * 2
 
 
 BUSY = """
@@ -319,7 +341,7 @@ import threading
 import time
 
 def time_computes():
-    sum(range(20_000))
+    sum(range(1_000_000))  # longer than a process runs before another one gets the core
 
 def time_sleeps():
     time.sleep(0.001)

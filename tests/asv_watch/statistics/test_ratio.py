@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import estimate_ratio, faster_half, margin_of_error, quantile
+from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error, quantile
 from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
 from tests.asv_watch.planted_releases import case_values
 
@@ -24,13 +24,21 @@ RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
 def ratio_of_round(before: list[float], after: list[float]) -> float:
     """The ratio of the means of the faster halves."""
-    old, new = (faster_half(samples, lambda sample: sample) for samples in (before, after))
+    old, new = (fastest(samples, lambda sample: sample) for samples in (before, after))
     return sum(new) / sum(old)
 
 
 def _sides(turns: list[tuple[float, float, float, float]]) -> tuple[list[float], list[float]]:
     """A B B A, as it was measured, to the samples of A and of B."""
     return [s for a, _, _, d in turns for s in (a, d)], [s for _, b, c, _ in turns for s in (b, c)]
+
+
+@pytest.mark.parametrize(
+    ("samples", "counted"), [(1, 1), (2, 1), (5, 3), (8, 4), (9, 4), (16, 4), (32, 8)]
+)
+def test_of_many_samples_the_fastest_quarter_counts(samples: int, counted: int) -> None:
+    taken = [(7.0 * index) % samples for index in range(samples)]
+    assert sorted(fastest(taken, float)) == sorted(taken)[:counted]
 
 
 @given(TURNS, st.floats(1e-3, 1e3))
