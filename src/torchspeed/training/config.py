@@ -191,7 +191,7 @@ SERIES = {
     "tcn": _series(0.003, 12),
     "deepar": _series(0.003, 36, 40),
     "patchtst": _series(0.001, 24),
-    "itransformer": _series(0.0003, 60),
+    "itransformer": _series(0.0001, 36, 30),
     "tsmixer": _series(0.01, 24, 40),
     "timesnet": _series(0.001, 24, 15),
     "encoder_decoder": _series(0.001, 24),
