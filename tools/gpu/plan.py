@@ -123,7 +123,7 @@ FIRST = (
     ),
     Step(
         "training",
-        60,
+        45,
         cases=(
             r"^training\.BenchmarkJade.*'cuda', 'published'",
             r"^training\.FluxCNNEpoch.*'cuda'",
@@ -133,6 +133,7 @@ FIRST = (
         by_pattern=True,
         all_cores=True,
     ),
+    Step("expected", 30, command=("tools.gpu.expected",), all_cores=True),
     Step("compiled", 30, cases=(_COMPILED,), rounds=2),
 )
 """Seven minutes and 40 seconds: the tests, what changed, today's models, training, compiled."""
