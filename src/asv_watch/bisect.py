@@ -296,7 +296,7 @@ def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
 
 
 def _as_ratio(values: CaseValues) -> CaseRatio:
-    """Return values that every process repeats as a ratio with an interval of no width.
+    """Return exact values, which every process repeats, as a ratio whose interval has no width.
 
     Raises:
         UnmeasurableError: one of them is zero or below.

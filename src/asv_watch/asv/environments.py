@@ -75,7 +75,7 @@ def create(environment: Any) -> None:
 
 
 def building(original: Any) -> Any:
-    """Replace ``Environment._build_project``: the environment has what the commit is built with.
+    """Replace ``Environment._build_project``: install what the commit needs to be built.
 
     asv installs that of the checkout alone, and only into a new environment.
     """

@@ -151,7 +151,7 @@ class Configuration:
 
     @property
     def work_folder(self) -> Path:
-        """Folder for what is kept that is neither an environment nor a result."""
+        """Folder for kept files that are neither environments nor results, such as caches."""
         return _work_folder(self.environments_folder)
 
 

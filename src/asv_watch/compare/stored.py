@@ -140,7 +140,7 @@ def _points(history: History, side: StoredSide) -> dict[str, Point]:
 
 
 def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dict[str, PairRatio]:
-    """Return the measured ratio of each case that comparisons on one machine join."""
+    """Return the ratio of each case for which interleaved comparisons link the two versions."""
     if before.machine != after.machine:
         return {}
     graphs = MachineGraphs(history.comparisons.get(before.machine, ()))

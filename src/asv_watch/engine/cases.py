@@ -156,7 +156,7 @@ def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
 
 
 def _check_imports(side: Side) -> None:
-    """Refuse suites that import the package from elsewhere, by a change of ``sys.path``.
+    """Refuse suites that change ``sys.path`` so that they import the package from elsewhere.
 
     Raises:
         WatchError: they do, so that both sides would measure the same code.

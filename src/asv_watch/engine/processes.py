@@ -269,8 +269,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
         Raises:
             CaseSkippedError: the case cannot run here.
-            CaseFailedError: it failed or ended instead.
-            MachineError: it did, and the machine is to blame, such as for a full disk.
+            CaseFailedError: the case failed, or its process ended.
+            MachineError: it failed because of the machine, for example a full disk.
         """
         answer = self._read()
         if "skipped" in answer:

@@ -20,7 +20,7 @@ class Limits:
     """Counts what was read from one source, and refuses the source when it is too much."""
 
     def __init__(self, source: str) -> None:
-        """Start to count for a source: a folder or branch, as a person named it."""
+        """Start counting; the source is a folder or branch, as a person named it."""
         self._source = source
         self._files = 0
         self._bytes = 0

@@ -42,7 +42,7 @@ def is_certain(change: CaseRatio) -> bool:
 def judged_ratios(
     first: MeasuredCase, again: MeasuredCase | None, graphs: MachineGraphs
 ) -> tuple[CaseRatio, ...]:
-    """Return two ratios of a case: by all rounds, which decides, and the one that shows its size.
+    """Return two ratios of a case: that of all rounds decides, and the other shows its size.
 
     The first rounds of a slower case were chosen for being slow, so fresh ones show its size.
     Where these alone do not show the change, all rounds together do: what a case is called and

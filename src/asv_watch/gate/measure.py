@@ -45,7 +45,7 @@ class InOrder:
         self._cases, self._first = cases, first
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the next cases."""
+        """Return the cases to measure next, together."""
         left = [case for case in self._cases if case.name not in begun]
         return left[: min(fitting, _MOST_TOGETHER) if begun else self._first]
 

@@ -164,7 +164,10 @@ def _share(share: float) -> str:
 
 
 def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:
-    """Give one name to an operator and its replacement: called as often, with equal inputs."""
+    """Give one name to an operator and its replacement.
+
+    A replacement is called as often as the operator was, with inputs of equal shapes.
+    """
     gone = {(o.shapes, o.calls[0]): o.name for o in operators if o.calls[1] == 0}
     names: dict[str, str] = {}
     for operator in operators:

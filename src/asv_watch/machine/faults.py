@@ -44,7 +44,7 @@ def check_machine(reason: str, *folders: Path) -> None:
             free = shutil.disk_usage(folder).free
             if free < _FEWEST_BYTES:
                 raise MachineError(
-                    f"{folder}: {free / 1024**2:.0f} MiB are free, and so No space left on device"
+                    f"{folder}: No space left on device; only {free / 1024**2:.0f} MiB are free"
                 )
             try:
                 with tempfile.TemporaryFile(dir=folder) as stream:

@@ -48,7 +48,7 @@ class Failures:
 
 
 class Attempts:
-    """The nights of one machine."""
+    """What the nights of one machine tried and failed to do, kept in a file."""
 
     def __init__(self, machine_results: Path, suites: str, clock: Callable[[], float]) -> None:
         """Read the file, if there is one.

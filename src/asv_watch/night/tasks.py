@@ -205,7 +205,7 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
 
 
 def closing_releases(situation: Situation) -> Iterator[Task]:
-    """Yield each older release with the newest, in the cases that neighbours were compared in."""
+    """Yield comparisons of older releases with the newest, in cases that neighbours have."""
     yield from _pairs_of_releases(situation, closing_pairs, closing_releases)
 
 

@@ -127,7 +127,7 @@ class _Seeding:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Find a module as Python does, for `sys.meta_path`; only those that have a generator."""
+        """Find a module that has a random generator, as an entry of `sys.meta_path` does."""
         spec = importlib.machinery.PathFinder.find_spec(name, path) if name in _SEEDERS else None
         if spec is None or spec.loader is None:
             return None

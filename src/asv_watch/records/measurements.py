@@ -319,7 +319,7 @@ def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
 
 
 def read_cases(path: Path) -> dict[str, MeasuredCase]:
-    """Return the finished cases of a file by name; none of a file from before 2026-11-26."""
+    """Return the finished cases of a file by name; empty for files older than 2026-11-26."""
     records = [record for _, record in read_lines(path, _decode, "case")[0]]
     return {record.case: record for record in records if isinstance(record, MeasuredCase)}
 

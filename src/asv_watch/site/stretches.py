@@ -72,7 +72,7 @@ def stretch_data(contents: Contents, row: SeriesSummary) -> list[list[float]]:
 
 
 def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> Json:
-    """Return the line beside a value, over some commits.
+    """Return the small line chart beside a value, over some commits.
 
     Args:
         contents: What the site shows.

@@ -43,7 +43,7 @@ class Ratio(Protocol):
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether more of the value is better, as of a rate."""
+        """Whether more of the value is better, as with a rate."""
 
 
 class MeasuredRatio(NamedTuple):

@@ -32,11 +32,11 @@ class _Draw:
     generator: torch.Generator
 
     def normal(self, *shape: int) -> Tensor:
-        """Return standard normal values in the operand's format, ``shape``."""
+        """Return standard normal values of a shape, in the operand's number format."""
         return torch.randn(shape, generator=self.generator).to(self.device, self.dtype)
 
     def integers(self, limit: int, *shape: int) -> Tensor:
-        """Indices from 0 to ``limit - 1``, ``shape``."""
+        """Return random indices from 0 to ``limit - 1``, in a tensor of a shape."""
         return torch.randint(limit, shape, generator=self.generator).to(self.device)
 
     def weights(self, module: nn.Module) -> tuple[Tensor, ...]:

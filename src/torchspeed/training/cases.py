@@ -91,7 +91,7 @@ class AdamSteps:
         self._beginning = [p.detach().clone() for p in self._parameters]
 
     def run(self) -> None:
-        """Make all five steps, from the beginning."""
+        """Run all five steps, from the initial parameters."""
         with torch.no_grad():
             for parameter, beginning in zip(self._parameters, self._beginning, strict=True):
                 parameter.copy_(beginning)
