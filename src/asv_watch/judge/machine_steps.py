@@ -58,9 +58,9 @@ def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[
         together[_group(history.series[change.series])][change.commit].append(change)
     shared: set[tuple[int, int]] = set()
     for group, changes_by_commit in together.items():
-        voters = _Voters(history, members[group])
-        for commit, changes in changes_by_commit.items():
-            votes = voters.votes(commit)
+        voters = _Voters(history, members[group], list(changes_by_commit))
+        for index, (commit, changes) in enumerate(changes_by_commit.items()):
+            votes = voters.votes(index)
             shared |= {(change.series, commit) for change in changes if _is_shared(change, votes)}
     return shared
 
@@ -83,22 +83,26 @@ class _Votes:
 class _Voters:
     """The values of all series that vote together, laid out so that a vote reads few of them."""
 
-    def __init__(self, history: History, members: Sequence[Series]) -> None:
+    def __init__(
+        self, history: History, members: Sequence[Series], commits: Sequence[int]
+    ) -> None:
+        """Lay out the values of the series that vote at some commits."""
         columns = [series.columns.valued for series in members]
         names = [history.layout.row(series.case) for series in members]
         self._rows = np.unique(names, return_inverse=True)[1]
         self._counts = np.array([len(series_columns.rows) for series_columns in columns], np.intp)
         longest = int(self._counts.max())
-        self._commits = np.full((len(members), longest), np.iinfo(np.intp).max)
+        self._firsts = np.empty((len(commits), len(members)), np.intp)
         # Both sides are padded, so that every window lies within.
         self._values = np.full((len(members), longest + 2 * LEVEL_VALUES), np.nan)
         for number, (series_columns, count) in enumerate(zip(columns, self._counts, strict=True)):
-            self._commits[number, :count] = history.indices(series_columns)
+            measured = history.indices(series_columns)
+            self._firsts[:, number] = np.searchsorted(measured, commits)
             self._values[number, LEVEL_VALUES : LEVEL_VALUES + count] = series_columns.values
 
-    def votes(self, commit: int) -> _Votes:
-        """Return how far each series moved at a commit, by its neighbouring runs."""
-        first = (self._commits < commit).sum(axis=1)
+    def votes(self, index: int) -> _Votes:
+        """Return how far each series moved at one of the commits, by its neighbouring runs."""
+        first = self._firsts[index]
         voting = np.flatnonzero((first > 0) & (first < self._counts))
         near = first[voting, None] + np.arange(2 * LEVEL_VALUES)
         values = self._values[voting[:, None], near]
