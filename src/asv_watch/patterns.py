@@ -23,6 +23,11 @@ _LONGEST = 10_000
 """Most characters of an expression."""
 
 
+def pattern_of(case: str) -> str:
+    """Return a pattern for ``--cases``, with a dot for each special character."""
+    return re.sub(r"[^\w ,=-]", ".", case)
+
+
 class Pattern:
     """A regular expression that selects cases by name, as ``re.search`` does."""
 

@@ -23,6 +23,7 @@ from asv_watch.gate.result import (
     parse_as,
 )
 from asv_watch.markdown import code
+from asv_watch.patterns import pattern_of
 from asv_watch.progress import human_time
 from asv_watch.quantities import quantity
 from asv_watch.statistics.ratio import CONFIDENCE
@@ -226,6 +227,11 @@ def _how(result: GateResult) -> str:
         chosen = f"that match {code(result.pattern)}"
     values = "" if result.is_timed else " Values that every process repeats need only differ."
     option = "" if result.is_timed else " --values"
+    first = (result.in_state(*_FIRST) or result.in_state(*_REST))[0]
+    again = (
+        f"asv-watch compare --before {result.base[:8]} --after {result.head[:8]} "
+        f"--cases '^{pattern_of(first.case)}$'{option}"
+    )
     return (
         f"{result.head[:8]} against the merge base {result.base[:8]}, {code(result.environment)}, "
         f"on {code(result.machine)}, interleaved, in {human_time(result.seconds)}: "
@@ -233,6 +239,5 @@ def _how(result: GateResult) -> str:
         f"{_slower(result)} if its interval at an error of 1 in {1 / ERROR:,.0f} leaves out 1. "
         f"Its size is shown with its {quantities.share(CONFIDENCE)} confidence interval, from "
         f"further rounds where there was time.{values} "
-        f"`asv-watch compare --before {result.base[:8]} --after {result.head[:8]}{option}` "
-        "repeats it."
+        f"The first case again: {code(again)}."
     )

@@ -16,6 +16,7 @@ import numpy as np
 from asv_watch import quantities
 from asv_watch.judge.changes import kind_of
 from asv_watch.judge.suspicions import smallest_jump
+from asv_watch.patterns import pattern_of
 from asv_watch.records.comparisons import Version
 from asv_watch.records.history import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
@@ -192,7 +193,7 @@ def _sides(before: Version, after: Version) -> tuple[str, str]:
 
 def measure_command(case: str) -> str:
     """Return the command that measures one case again, to be typed in a checkout."""
-    return f"asv-watch bench --cases '^{names.pattern(case)}$'"
+    return f"asv-watch bench --cases '^{pattern_of(case)}$'"
 
 
 def description(benchmark: Benchmark) -> str:

@@ -110,11 +110,6 @@ def setting(name: str, value: str) -> str:
     return value if is_word else f"{name} {value}"
 
 
-def pattern(case: str) -> str:
-    """Return a pattern for ``--cases``, with a dot for each special character."""
-    return re.sub(r"[^\w ,=-]", ".", case)
-
-
 _EXCEPTION = re.compile(
     r"^(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|Exit|Warning|Failed)\b"
 )

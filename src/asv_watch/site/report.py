@@ -8,6 +8,7 @@ from typing import Literal
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
+from asv_watch.patterns import pattern_of
 from asv_watch.records.releases import version_of
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
@@ -82,7 +83,7 @@ def _culprit(contents: Contents, change: Change) -> str:
 def _command(contents: Contents, change: Change, release: str) -> str:
     """Return one command that measures the change again."""
     series = contents.history.series[change.series]
-    pattern = names.pattern(series.case.name)
+    pattern = pattern_of(series.case.name)
     chosen = f" --release {version_of(release)}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"

@@ -112,6 +112,8 @@ def test_the_comment_begins_with_the_sentence_and_holds_the_result() -> None:
     assert lines[0] == f"{sentence(measured, 0.03)}."
     assert lines[4].startswith("| case | before | after | change |")
     assert "| `s.time_0` | 10.0 ms | 10.5 ms | +5.0 % (+4.2 to +5.8 %) | slower |" in lines
+    again = "asv-watch compare --before aaaaaaaa --after bbbbbbbb --cases '^s.time_0$'"
+    assert f"The first case again: `{again}`." in text
     assert read_stored(text) == Stored(measured)
     assert read_stored(comment(measured, 0.03, "longer")) == Stored(measured, "longer")
     assert read_stored("another comment") is None
