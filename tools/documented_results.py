@@ -36,9 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _MARKED = re.compile(
     r"(?P<begin><!-- (?P<what>\w+)(?: (?P<count>\d+))?: (?P<rest>[^>]+?) -->).*?<!-- end -->", re.S
 )
-_CHANGE = re.compile(
-    r"(?P<change>[+−][\d.]+) % \((?P<interval>[^)]*)\)|(?P<times>[\d.]+ times[^(]*)"
-)
+_CHANGE = re.compile(r"(?:(?P<percent>[+−][\d.]+) %|(?P<times>[\d.]+) times as long) \([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,11 @@ def _release_changes(requirement: str, machine: str) -> Iterator[ReleaseChange]:
             continue
         found = _CHANGE.match(cells[3])
         days = re.match(r"measured on (\d+)", cells[1])
-        if found and days and found["change"]:
-            percent = float(found["change"].replace("−", "-"))
+        if found and days:
+            times = found["times"]
+            percent = (
+                100 * (float(times) - 1) if times else float(found["percent"].replace("−", "-"))
+            )
             case = cells[0].strip("`")
             yield ReleaseChange(release, case, percent, found[0], int(days[1]))
 
