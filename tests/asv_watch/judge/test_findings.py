@@ -178,9 +178,10 @@ def test_rounds_of_one_sitting_are_one_measurement() -> None:
     """Also where the two were compared the other way round."""
     once = comparison(10, 18, 1.2)
     there, back = comparison(10, 18, 1.18), comparison(18, 10, 1 / 1.18)
-    ratios = [measured(once, again) for again in (there, back)]
-    assert ratios[0] == [(10, 18, pytest.approx(1.19, abs=2e-3))]
-    assert ratios[0] == ratios[1]
+    [(*pair, ratio)], [(*other_pair, other_ratio)] = (measured(once, x) for x in (there, back))
+    assert pair == other_pair == [10, 18]
+    assert ratio == pytest.approx(1.19, abs=2e-3)
+    assert ratio == pytest.approx(other_ratio, rel=1e-12)
 
 
 def test_neighbours_that_were_compared_with_others_have_a_ratio() -> None:
