@@ -1,1 +1,1 @@
-"""What torchspeed measures: a suite a file, each a family of models."""
+"""What torchspeed measures: each file has the suites of one family of models."""

@@ -1,4 +1,4 @@
-"""Compiled models: each is compiled once a run, and all suites that run it use that code."""
+"""Compile each model once per run; all suites that run it share the compiled code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ TIMEOUT = 900  # s: the largest of ours takes 1 min 30 s to compile on one idle 
 
 
 def compile_once(folder: str, model: str, device: str, implementation: str) -> Measured:
-    """Compile both passes from nothing, unless a case of this run has; return what that cost.
+    """Compile both passes without a cache, once per run, and return what that cost.
 
     Raises:
-        NotImplementedError: They cannot be compiled here.
+        NotImplementedError: The passes cannot be compiled here.
         RuntimeError: Compiling failed.
     """
 
@@ -44,7 +44,7 @@ def skip_without_compiler(device: str) -> None:
     """Skip a case where this machine cannot compile for its device.
 
     Raises:
-        NotImplementedError: The reason.
+        NotImplementedError: It cannot; the message says why.
     """
     unable = from_commit("measure.compilation", "cannot_compile")(device)
     if unable:
@@ -52,7 +52,7 @@ def skip_without_compiler(device: str) -> None:
 
 
 class _Compilation(_CachedSuite):
-    """Both passes are compiled from nothing, once a run, which gives all values of a model.
+    """Both passes are compiled without a cache, once per run; that gives all values of a model.
 
     Seconds are CPU time of the first call and of the compilers that it starts.
     """
@@ -75,10 +75,10 @@ class _CompiledPasses(_TimedPasses):
     """Seconds of passes in one of several modes, with the code that a run compiles once."""
 
     param_names = ("model", "device", "mode")
-    code_version = "2"  # samples of version 1 were single calls: the first one compiled
+    code_version = "2"  # in version 1, the first call compiled, so samples were single calls
     rounds = 1  # a process that compiles pays seconds before its first sample
     repeat = (8, 20, 1.0)
-    timeout = TIMEOUT  # a case asked for alone compiles by itself
+    timeout = TIMEOUT  # a case that is measured alone compiles first
 
     setup_cache = _CachedSuite.setup_cache
 

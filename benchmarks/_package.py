@@ -1,7 +1,7 @@
-"""The package as the measured commit has it.
+"""Imports the package as the measured commit has it.
 
-Suites of today run against packages of yesterday. What an old commit or an old release of
-torch lacks is skipped with the reason; so is what this machine lacks.
+Today's suites also run against older packages. A case that needs what an old commit, an old
+release of torch or this machine lacks is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def from_commit(module: str, name: str) -> Any:
         reason = f"this commit has no torchspeed.{module}.{name}"
     except ImportError as error:
         if str(error.name).partition(".")[0] == "torchspeed":
-            raise  # the package imports from itself what it does not have: a defect
+            raise  # the package lacks a name that it imports from itself: a defect
         reason = f"this environment is too old or too new: {error}"
     raise NotImplementedError(reason)
 
 
 def options_of(function: Any, implementation: str, **options: Any) -> dict[str, Any]:
-    """Return the options of a case for a function of the measured commit.
+    """Return a case's options as keyword arguments of a function of the measured commit.
 
-    Commits before there were two implementations of a model have the tuned ones.
+    Commits from before models had two implementations have only the tuned ones.
 
     Raises:
         NotImplementedError: the function lacks an option.
@@ -53,7 +53,7 @@ def skip_what_cannot_run(device: str, workload: str | None = None) -> None:
     """Skip a case whose device is not here or whose workload the commit does not have.
 
     Raises:
-        NotImplementedError: The reason.
+        NotImplementedError: One is missing; the message says which.
     """
     absent = from_commit("devices", "missing_device")(device)
     if absent:
@@ -64,8 +64,8 @@ def skip_what_cannot_run(device: str, workload: str | None = None) -> None:
 
 @lru_cache
 def device_peak(device: str) -> Any:
-    """Return the peak of a device, which a process looks for once.
+    """Return the `Peak` of a device; a process searches for it once.
 
-    On CUDA it is that of TF32, because cuDNN's convolutions take it by default.
+    On CUDA it is the peak of TF32, which cuDNN's convolutions use by default.
     """
     return from_commit("measure.peak", "Peak")(device, tf32=device == "cuda")

@@ -1,8 +1,8 @@
 """What every suite inherits: its version and the recipe by which it is sampled.
 
 A suite is a docstring, ``params``, ``param_names`` and one line for each measurement. asv
-takes no name that begins with an underscore for a benchmark. Where the site lists a
-suite and which of its cases ``make bench`` measures is in asv.conf.json.
+ignores names that begin with an underscore. asv.conf.json says where the site lists a
+suite and which of its cases ``make bench`` measures.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _RECIPE = ("rounds", "repeat", "sample_time", "first_calls", "warmup_time", "num
 """Attributes that say how the samples of a ``time_*`` are taken."""
 
 _FIRST_CALLS_S = 1.0
-"""No further first call starts after those behind the very first have taken this many seconds."""
+"""No further first call starts this many seconds after the very first one has returned."""
 
 
 class _Suite:
     """Gives every ``time_*``, ``peakmem_*`` and ``track_*`` of a suite its own asv ``version``.
 
-    asv reads a version from the function, and suites share the functions that they inherit. So
-    each suite gets copies.
+    asv reads the version from the function, but suites share the functions that they inherit.
+    So each suite gets copies.
     """
 
     params: ClassVar[Sequence[Sequence[Any]]]
@@ -59,14 +59,14 @@ class _Suite:
 
 
 def _version(suite: type[_Suite], kind: str) -> str:
-    """Version of the suite's code, then of how its values are sampled.
+    """Return the version of the suite's code, then how its values are sampled.
 
-    Values of another code version are not shown together with today's; where only the rest
-    differs, they stay in one series but are never compared with each other.
+    Values of another code version are not shown with today's. Values that were only sampled
+    differently stay in one series, but are never compared with each other.
     """
     parts = [suite.code_version]
     if kind == "time":
-        fixed = hasattr(suite, "number")  # calls of a sample; else as many as fill sample_time
+        fixed = hasattr(suite, "number")  # calls per sample; else as many as fill sample_time
         names = [name for name in _RECIPE if name != ("sample_time" if fixed else "number")]
         words = [f"{name}={_written(getattr(suite, name))}" for name in names]
         parts.append(" ".join([*words, "value=median"]))  # over the rounds
@@ -92,9 +92,9 @@ def skipped(cases: Iterable[Sequence[Any]], because: str) -> Callable[[F], F]:
     return mark
 
 
-# asv would otherwise call `setup` before every single call, and so time calls one by one: a
-# millisecond's noise instead of a batch's. Our `setup` keeps what it built, so calling it once
-# a sample is enough. asv has no setting for this.
+# asv would otherwise call `setup` before every call and time each call alone, which is noisier
+# than timing a batch of calls. Our `setup` keeps what it built, so calling it once per sample is
+# enough. asv has no setting for this.
 TimeBenchmark._setup_isolates_timed_calls = False
 
 _take_samples: Callable[..., tuple[list[float], int]] = TimeBenchmark.benchmark_timing
@@ -106,8 +106,8 @@ def _take_samples_when_warm(
     """Make the first calls of a suite, then let asv_runner calibrate, warm up and take samples.
 
     asv_runner ends calibration and warm-up with the first call that lasts long enough. On a GPU
-    that is the very first one, which loads kernels, and so is one that compiles: every sample
-    would be a single call.
+    that is the very first one, because it loads kernels, and with ``torch.compile`` the one that
+    compiles: every sample would then be a single call.
     """
     declared = (getattr(source, "first_calls", None) for source in benchmark._attr_sources)
     calls = next((number for number in declared if number is not None), 0)
@@ -127,9 +127,9 @@ class _TimedSuite(_Suite):
     """The recipe of a timed case (docs/measuring.md)."""
 
     rounds = 3  # processes that a case is measured in
-    repeat = (2, 20, 0.5)  # samples a round: at least, at most, seconds to stop after
+    repeat = (2, 20, 0.5)  # samples per round: least, most, seconds to stop after
     sample_time = 0.02  # s: short calls are timed in batches of this length
-    first_calls = 3  # uncounted, before the time of a call decides anything
+    first_calls = 3  # uncounted calls before calibration and warm-up
     warmup_time = 0.1  # s
 
     timer: Callable[[], float]
@@ -143,8 +143,8 @@ class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
     implementation: ClassVar[str] = "tuned"
-    """Which models, where no parameter says: ``plain`` or ``tuned``. Commits from before there
-    were two have the tuned ones."""
+    """``plain`` or ``tuned`` models, where no parameter says which. Commits from before there were
+    both have only tuned ones."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""
@@ -185,9 +185,9 @@ class _ModelSuite(_TimedPasses):
     """Seconds and peak memory of both passes of every model."""
 
     def peakmem_forward(self, *case: Any) -> None:
-        """Peak memory of a process that infers once: the host's, in bytes, on CUDA too."""
+        """Peak host memory, in bytes, of a process that infers once, on CUDA too."""
         self.passes.forward()
 
     def peakmem_backward(self, *case: Any) -> None:
-        """Peak memory of a process that does one backward pass: the host's, on CUDA too."""
+        """Peak host memory, in bytes, of a process that does one backward pass, on CUDA too."""
         self.passes.backward()

@@ -1,4 +1,4 @@
-"""Tracked values that are measured together, once a run, and looked up by the other benchmarks."""
+"""Tracked values of a case: one benchmark measures all, once per run; others look theirs up."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def tracked(
     """Make a ``track_*`` that returns one value of what ``setup`` left in ``self.measured``.
 
     Args:
-        names: where the value is, from the outermost level to the innermost.
+        names: keys that lead to the value, the outermost first.
         unit: of the returned value.
         scale: what the value is multiplied by.
-        higher_is_better: as the site judges changes.
-        exact: the value is the same in every run, so that any difference counts.
+        higher_is_better: whether the site counts an increase as an improvement.
+        exact: whether the value is the same in every run, so that any difference counts.
     """
 
     def track(self: Any, *case: Any) -> float:
         value: float | None = reduce(getitem, names, self.measured)
         if value is None:
-            raise RuntimeError("it ran, and has no such value")
+            raise RuntimeError(f"the case ran, but has no value {'.'.join(names)!r}")
         return value if scale == 1 else scale * value
 
     track.__dict__["unit"] = unit
@@ -47,11 +47,11 @@ def tracked(
 
 
 def recorded(record: Path, measure: Callable[[], Measured]) -> Measured:
-    """Return what a benchmark of this run has recorded; the first one measures, and records it.
+    """Return a case's values from the record of this run, after measuring them if there is none.
 
     Raises:
-        NotImplementedError: It was skipped.
-        RuntimeError: It failed.
+        NotImplementedError: The case was skipped.
+        RuntimeError: The case failed.
     """
     if not record.exists():
         try:
@@ -92,6 +92,6 @@ class _CachedSuite(_Suite):
         """Measure one case.
 
         Raises:
-            NotImplementedError: It cannot run here.
+            NotImplementedError: The case cannot run here.
         """
         raise AssertionError(f"{type(self).__name__} does not say how a case is measured")

@@ -14,21 +14,21 @@ IMPLEMENTATIONS = ["plain", "tuned"]
 THREADS = [1, "all"]
 ALL_BATCHES = [1, 32, 256, 2048, "source"]
 
-_of_the_host = skipped(
+_one_thread_on_gpus = skipped(
     list(product(TIME_SERIES + SMALL_CNNS, ["cuda"], IMPLEMENTATIONS, ["all"], ALL_BATCHES)),
     because="a GPU's work is launched by one thread",
 )
 
 
 class _Batches(_TimedPasses):
-    """Batch ``source`` is that of the workload's source. Passes on all cores take wall time."""
+    """Batch ``source`` is that of the workload's source. With all cores, wall time is measured."""
 
     param_names = ("model", "device", "implementation", "threads", "batch")
 
     def setup(
         self, model: str, device: str, implementation: str, threads: int | str, batch: int | str
     ) -> None:
-        """Build the passes, and give operators their threads."""
+        """Set the number of threads, and build the passes."""
         cores = len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0))
         import_module("torch").set_num_threads(cores if threads == "all" else 1)
         self.build(model, device, implementation, batch=None if batch == "source" else batch)
@@ -36,8 +36,8 @@ class _Batches(_TimedPasses):
         if threads == "all":
             self.timer = time.perf_counter  # CPU time would be the sum over the cores
 
-    time_forward = _of_the_host(_TimedPasses.time_forward)
-    time_backward = _of_the_host(_TimedPasses.time_backward)
+    time_forward = _one_thread_on_gpus(_TimedPasses.time_forward)
+    time_backward = _one_thread_on_gpus(_TimedPasses.time_backward)
 
 
 class TimeSeries(_Batches):

@@ -10,7 +10,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 
 
 class _DeviceTime(_CachedSuite):
-    """Passes at the batch of their source; far below 100 % busy, the host is slower."""
+    """Passes at their source's batch; if busy is far below 100 %, the host is the bottleneck."""
 
     param_names = ("model", "device", "implementation", "mode")
 
@@ -47,6 +47,6 @@ class DeviceTime(_DeviceTime):
 
 
 class Forecasters(_DeviceTime):
-    """Today's forecasters, which nobody has tuned."""
+    """Today's forecasters, which have no tuned implementation."""
 
     params = (FORECASTERS, ["cuda"], ["plain"], ["eager"])

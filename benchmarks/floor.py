@@ -54,6 +54,6 @@ class Compiled(_Floor):
     def measure(self, model: str, device: str, mode: str) -> Measured:
         """Compile a model, or take what this run has compiled, and measure it."""
         compile_once(self.folder, model, device, "tuned")
-        import_module("torch").compiler.reset()  # loaded from what this run compiled
+        import_module("torch").compiler.reset()  # the code is then loaded from the run's cache
         use_compiled_code(self.folder, model, device, "tuned")
         return super().measure(model, device, mode)

@@ -1,7 +1,7 @@
 """FluxArchitectures' own benchmark: five Adam steps on 500 samples of 137 solar plants.
 
-(batch, window, features) is (500, 10, 137). The numbers are drawn at random, which changes
-no time. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flux's work
+(batch, window, features) is (500, 10, 137). Values are random, which does not
+affect times. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flux's work
 (docs/models.md).
 """
 
@@ -18,9 +18,10 @@ from ._suite import _TimedSuite
 
 
 class _FluxTraining(_TimedSuite):
-    """Sizes of the source: states of 10; LSTNet has 2 filters and states of 3, DSANet its own.
+    """Five Adam steps at the sizes of the source.
 
-    Each run starts from fresh parameters and a fresh optimiser.
+    Hidden states have size 10; LSTNet has 2 filters and states of size 3, and DSANet keeps its
+    defaults. Each run starts from fresh parameters and a fresh optimiser.
     """
 
     param_names = ("model", "device", "threads")
@@ -45,14 +46,14 @@ class FluxTraining(_FluxTraining):
     params = (SOLAR + SOLAR_LITERAL, DEVICES, [1])
 
     def peakmem_five_steps(self, model: str, device: str, threads: int) -> None:
-        """Peak memory of the process that trains, in bytes: the host's, on CUDA too."""
+        """Peak host memory, in bytes, of the process that trains, on CUDA too."""
         self.training.run()
 
 
 class AllCores(_FluxTraining):
     """Five steps on all cores of the CPU, by wall time.
 
-    Flux-literal models run sample after sample, so a second core has nothing to do.
+    Flux-literal models are left out: they run sample after sample, which takes one core.
     """
 
     params = (SOLAR, ["cpu"], ["all"])

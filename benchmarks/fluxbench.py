@@ -7,16 +7,16 @@ from ._suite import _ModelSuite, _TimedInference
 
 
 class Detectors(_TimedInference):
-    """YOLO v3 with 608x608 pixels and tiny YOLO with 416x416; boxes decoded and suppressed.
+    """YOLO v3 with 608x608 pixels and tiny YOLO with 416x416, with suppression of boxes.
 
-    As in FluxBench's group ObjectDetector, they only infer.
+    As in FluxBench's group ObjectDetector, only inference is measured.
     """
 
     params = (DETECTORS, DEVICES, [1, 3])
     param_names = ("model", "device", "batch")
 
     def peakmem_forward(self, *case: Any) -> None:
-        """Peak memory of a process that infers once: the host's, in bytes, on CUDA too."""
+        """Peak host memory, in bytes, of a process that infers once, on CUDA too."""
         self.passes.forward()
 
 

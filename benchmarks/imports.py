@@ -1,4 +1,4 @@
-"""What importing costs before any model exists: peak memory of models is read against it."""
+"""Peak memory of importing alone: the baseline for the peak memory of models."""
 
 from importlib import import_module
 

@@ -13,7 +13,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 _no_graph = skipped(
     [(model, "cpu", "cudagraph") for model in PLAIN]
     + [(model, "cuda", "cudagraph") for model in ("timesnet", "encoder_decoder")],
-    because="CUDA graphs are for GPUs, and for models that never ask for a value on the way",
+    because="CUDA graphs need a GPU, and a model that never copies a value to the host",
 )
 
 

@@ -1,7 +1,7 @@
 """Operators that the models are made of, so that a model's change can be traced one level down.
 
 Small sizes are those of the forecasting models and small CNNs, where calling an operator costs
-as much as its arithmetic; large ones are those of torchvision's models, where kernels do.
+as much as its arithmetic; large ones are those of torchvision's models, where its work dominates.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Operator(_TimedSuite):
 
 
 class Forward(_Operator):
-    """The operator alone, without a graph."""
+    """The operator alone, without an autograd graph."""
 
     pass_name = "forward"  # noqa: S105 - of a network, not of a person
 

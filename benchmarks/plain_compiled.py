@@ -5,14 +5,14 @@ from ._compiled import _Compilation, _CompiledPasses
 
 
 class PlainCompilation(_Compilation):
-    """Cost of compiling; an ``nn.LSTM`` breaks the graph, because torch.compile keeps it."""
+    """Cost of compiling; ``nn.LSTM`` breaks the graph, as torch.compile does not trace it."""
 
     params = (PLAIN, DEVICES)
     implementation = "plain"
 
 
 class PlainCompiled(_CompiledPasses):
-    """Compiled passes; suite `plain` times eager ones, by another recipe."""
+    """Compiled passes; suite `plain` times eager ones, but samples them differently."""
 
     params = (PLAIN, DEVICES, ["compiled"])
     implementation = "plain"

@@ -17,7 +17,7 @@ from ._tracked import Measured, _CachedSuite, tracked
 
 
 class TrainingStep(_TimedSuite):
-    """Forward, loss, gradient and SGD on one batch of a workload that lies on the device."""
+    """Forward, loss, gradient and SGD on one batch that is already on the device."""
 
     params = (PLAIN + TORCHVISION, DEVICES)
     param_names = ("model", "device")
@@ -77,9 +77,9 @@ class BenchmarkJade(_CachedSuite):
     """Phases of ResNet-50 on dummy images of 3x224x224, median of 5 steps, in seconds.
 
     Batches of 4 ("small") or 128 ("published"); a CPU would take minutes for the latter.
-    Data loading is waiting for a batch, or for an item of smooth inference; data processing
-    is the copy to the device, in smooth inference repetition and noise; forward is model and
-    loss; backward is gradient and optimiser.
+    Data loading is the wait for a batch (smooth inference: for an item). Data processing is
+    the copy to the device (smooth inference: repetition and noise). Forward is model and loss,
+    backward is gradient and optimiser.
     """
 
     timeout = 1800
@@ -90,7 +90,7 @@ class BenchmarkJade(_CachedSuite):
         """Run a mode once."""
         skip_what_cannot_run(device)
         if (device, size) == ("cpu", "published"):
-            raise NotImplementedError("batches of 128 are for GPUs: minutes a step on a CPU")
+            raise NotImplementedError("batches of 128 are for GPUs: a step takes minutes on a CPU")
         phases: Measured = from_commit("training.cases", "jade_phases")(mode, device, size)
         return phases
 

@@ -70,7 +70,7 @@ class Torchvision(_Utilisation):
 
 
 class DevicePeak(_Suite):
-    """The fastest square product of matrices, on the CPU with one thread."""
+    """FLOP/s of the fastest product of square matrices; on the CPU with one thread."""
 
     params = (DEVICES, ["float32", "tf32"])
     param_names = ("device", "arithmetic")

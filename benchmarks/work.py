@@ -24,13 +24,13 @@ from ._tracked import Measured, _CachedSuite, tracked
 class _Work(_CachedSuite):
     """FLOPs, operator dispatches and bytes of each workload at its own batch.
 
-    FLOPs are two for each multiply-add of products and convolutions. Dispatches are operators
-    that are called, views left out. A backward pass includes a forward pass in training
+    FLOPs are two for each multiply-add of products and convolutions. Dispatches are calls of
+    operators, without views. A backward pass includes a forward pass in training
     mode. Activations are what autograd keeps between the two, without parameters and input.
     """
 
     implementation: ClassVar[str] = "tuned"
-    """Which models: ``plain`` or ``tuned``. Commits from before there were two have tuned ones."""
+    """``plain`` or ``tuned`` models. Commits from before there were both have only tuned ones."""
 
     param_names = ("model", "device")
 

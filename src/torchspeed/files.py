@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file's content; after a kill or a loss of power it is the old or the new one.
+    """Replace a file's content atomically: a kill or a loss of power leaves the old or the new.
 
     Raises:
         OSError: The disk is full, or the folder cannot be written; the old content stays.
     """
     aside = path.with_name(f".{path.name}.tmp")
     try:
-        aside.unlink(missing_ok=True)  # of a killed process, or a link
+        aside.unlink(missing_ok=True)  # left by a killed process, or a link
         with aside.open("xb") as stream:
             stream.write(content)
             stream.flush()

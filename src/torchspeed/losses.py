@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 Loss = Callable[[Tensor, Tensor], Tensor]
-"""(output, target) to a scalar."""
+"""Maps (output, target) to a scalar."""
 
 squared_error = functional.mse_loss
 cross_entropy = functional.cross_entropy

@@ -19,15 +19,15 @@ def option(
     compare: bool = True,
     **limits: float,
 ) -> Any:
-    """Declare a field of a record that is an option of commands too.
+    """Declare a field of a record that is also an option of commands.
 
     Args:
-        default: of field and option.
-        description: of the field, and the help text.
+        default: value of the field and of the option.
+        description: help text.
         flags: other names of the option, such as ``-m``.
-        panel: heading of ``--help`` under which it stands.
-        names: values that shells offer.
-        compare: whether records that differ in it are different.
+        panel: heading of ``--help`` that lists the option.
+        names: values that shell completion offers.
+        compare: whether records that differ only in this field are unequal.
         limits: ``min`` and ``max`` of a number.
     """
     settings = {"help": description, "rich_help_panel": panel, **limits}

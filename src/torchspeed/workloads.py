@@ -1,8 +1,8 @@
 """Every named workload: a model, its sizes, and where the configuration comes from.
 
 One line of ``_TABLE`` is one workload. Suites, training and the site name
-workloads, never sizes, so that what is measured is written down once. The table is
-read without torch, whose import takes seconds: what needs torch imports it when called.
+workloads, never sizes, so that what is measured is written down once. Reading
+the table imports no torch, which takes seconds: functions that need torch import it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torchspeed.models import Implementation
 
 LossName = Literal["squared_error", "cross_entropy", "negative_log_likelihood", "sum_of_output"]
-"""A function of `torchspeed.losses`."""
+"""Name of a function in `torchspeed.losses`."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Workload:
     """Size of the output's last axis: the number of classes, or of forecast values."""
     source: str
     horizon: int | None = None
-    """Time steps of a forecast that has an axis for them, (batch, horizon, outputs)."""
+    """Time steps of a forecast, (batch, horizon, outputs); None if it has no such axis."""
     vocabulary: int | None = None
     """Number of different tokens, whose indices are the input; None where the input is numbers."""
     classifies: bool = False
     loss_name: LossName = "squared_error"
-    """What it trains with."""
+    """The loss that training minimises."""
     objective_name: LossName = "sum_of_output"
-    """What `time_backward` takes the gradient of; FluxBench's own is the sum of the output."""
+    """The scalar whose gradient `time_backward` computes; FluxBench's is the sum of the output."""
     overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Arguments that differ from the model's default configuration."""
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
@@ -55,12 +55,12 @@ class Workload:
 
     @property
     def loss(self) -> Loss:
-        """What it trains with."""
+        """The function that ``loss_name`` names."""
         return _loss(self.loss_name)
 
     @property
     def objective(self) -> Loss:
-        """What `time_backward` takes the gradient of."""
+        """The function that ``objective_name`` names."""
         return _loss(self.objective_name)
 
     def create_model(
@@ -72,14 +72,14 @@ class Workload:
         """Build the model on a device, with the same parameters for the same seed.
 
         Args:
-            seed: of the parameters.
+            seed: seed of the parameters.
             device: where to put the model.
-            implementation: of the model; None for the faster one in a forward pass of the
-                workload's batch on this device. Measurements name theirs, so that a new
-                threshold starts no new series.
+            implementation: ``"plain"``, ``"tuned"``, or None for the faster one in a forward
+                pass of the workload's batch on this device. Measurements never pass None, so
+                that a new threshold starts no new series.
 
         Raises:
-            ValueError: ``device`` is not here, or there is no such implementation.
+            ValueError: this machine lacks ``device``, or there is no such implementation.
         """
         import torch  # noqa: PLC0415 - the table is read without it
 
@@ -88,8 +88,8 @@ class Workload:
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            made = implementation or models.Fastest(device, self.batch)
-            model = models.create_model(self.model, made, **self.overrides)
+            chosen = implementation or models.Fastest(device, self.batch)
+            model = models.create_model(self.model, chosen, **self.overrides)
         return model.to(require_device(device))
 
     def example_inputs(
@@ -100,7 +100,7 @@ class Workload:
         Args:
             batch_size: samples; the workload's own batch by default.
             device: where to put them.
-            seed: of the generator.
+            seed: seed of the generator.
 
         Returns:
             ``(batch_size, *input_shape)``, float32, or int64 for tokens.
@@ -185,7 +185,7 @@ def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -
 
 
 def _forecaster(name: str, source: str) -> Workload:
-    """Return a workload of today's forecasters: four days of hours, as in ETT's papers."""
+    """Return a workload of today's forecasters: four days of hours, as in papers on ETT."""
     return Workload(
         name=name,
         family="forecaster",

@@ -177,7 +177,7 @@ def test_a_case_is_measured_once_a_run_and_what_fails_leaves_the_others(tmp_path
         suite = _ThreeCases()
         suite.setup(str(tmp_path), "sound")
         assert suite.track_value(str(tmp_path), "sound") == 700
-        with pytest.raises(RuntimeError, match="it ran, and has no such value"):
+        with pytest.raises(RuntimeError, match="the case ran, but has no value 'none'"):
             suite.track_none(str(tmp_path), "sound")
         with pytest.raises(RuntimeError, match="ZeroDivisionError"):
             suite.setup(str(tmp_path), "broken")

@@ -27,7 +27,7 @@ class Entry:
     """``images`` or ``series``; ``dummy`` takes the shape of either."""
     about: str
     needs: str
-    """Files that have to be there first."""
+    """What the set needs first: nothing, an option or a file."""
 
 
 DATA = {
@@ -48,7 +48,7 @@ DATA = {
 
 
 def kind_of(name: str) -> str:
-    """``images``, ``series`` or ``dummy``; ``imported`` for ``package.module:callable``.
+    """Return ``images``, ``series``, ``dummy``, or ``imported`` for ``package.module:callable``.
 
     Raises:
         TorchspeedError: unknown name; the nearest are offered.
@@ -64,10 +64,10 @@ def kind_of(name: str) -> str:
 
 
 USUAL_WINDOW = 10
-"""FluxBench's."""
+"""Time steps, as in FluxBench."""
 
 DATA_PANEL = "Data"
-"""Heading of ``--help``."""
+"""Heading of these options in ``--help``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ class DataOptions:
     )
     anomalies: bool = option(
         None,
-        "Subtract the mean of each time of the season, such as each month, over the training "
-        "data; by default of el_nino alone.",
+        "Subtract from each value the training data's mean for its time of the season, such as "
+        "its month; by default only for el_nino.",
         panel=DATA_PANEL,
     )
     every_step: bool = False
-    """Whether a model forecasts each step up to the horizon; else the last one alone."""
+    """Whether a model forecasts each step up to the horizon, or only the last."""
     shape: tuple[int, ...] | None = None
     """Shape of one input that the model needs; None for the data's own."""
     classes: int = 10

@@ -20,16 +20,16 @@ EPSILON = 1e-5
 class Scale:
     """The normalisation of each column: subtract its mean, divide by its deviation.
 
-    With a season, each time of the season, such as each month, has a mean of its own, and what
-    remains are the anomalies of climatology. Rows are counted from the first of the series.
+    With a season, each time of the season, such as each month, has its own mean, and subtracting
+    it leaves anomalies, as in climatology. Rows are counted from the first of the series.
     """
 
     mean: Tensor
     """(columns,), in the unit of each column."""
     deviation: Tensor
-    """(columns,), uncorrected, plus 1e-5; of the anomalies where there is a season."""
+    """(columns,), without Bessel's correction, plus 1e-5; of anomalies if there is a season."""
     season: Tensor | None = None
-    """(rows of a season, columns): what the mean of each time of the season is above ``mean``."""
+    """(rows per season, columns): the mean of each time of the season, minus ``mean``."""
 
     @classmethod
     def of(cls, values: Tensor, season: int | None = None) -> Scale:
@@ -37,7 +37,7 @@ class Scale:
 
         Args:
             values: the rows.
-            season: how many of them a season has, if its means are to be subtracted.
+            season: rows per season, if its means are to be subtracted.
         """
         deviation, mean = torch.std_mean(values, dim=0, correction=0)
         if season is None:
@@ -47,11 +47,11 @@ class Scale:
         return cls(mean, anomalies.std(0, correction=0) + EPSILON, means - mean)
 
     def normalise(self, values: Tensor) -> Tensor:
-        """Return the values (rows, columns) of a series, from its first row on, without unit."""
+        """Normalise (rows, columns), the values of a series from its first row on."""
         return (values - self._centre(torch.arange(len(values)))) / self.deviation
 
     def restore(self, values: Tensor, columns: slice, rows: Tensor) -> Tensor:
-        """Return normalised values (..., chosen columns) of some rows (...) in their units."""
+        """Undo `normalise` for values (..., chosen columns) of the rows with indices (...)."""
         return values * self.deviation[columns] + self._centre(rows)[..., columns]
 
     def _centre(self, rows: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ class Data:
     scale: Scale | None = None
     """How a series was normalised; None for images and random numbers."""
     season: int | None = None
-    """Rows of a season, such as 12 for months; None where the data's frequency is not known."""
+    """Rows per season, such as 12 for months; None where the data's frequency is not known."""
 
     @property
     def target_columns(self) -> slice:

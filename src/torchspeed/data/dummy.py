@@ -41,7 +41,7 @@ class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
 
 
 def load_dummy(options: DataOptions) -> Data:
-    """``options.items`` items of ``options.shape``, (3, 224, 224) by default."""
+    """Return ``options.items`` items of ``options.shape``, (3, 224, 224) by default."""
     shape = options.shape or (3, 224, 224)
     items = options.items or 1000
     test_items = max(1, items // 5)

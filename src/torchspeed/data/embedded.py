@@ -67,7 +67,7 @@ def load_digits(options: DataOptions) -> Data:
 
 
 def load_el_nino(options: DataOptions) -> Data:
-    """Return windows of 732 monthly sea temperatures; of their anomalies unless declined."""
+    """Return windows of 732 monthly sea temperatures; anomalies unless ``anomalies`` is False."""
     file = _file_of("statsmodels", "datasets/elnino/elnino.csv")
     years = np.loadtxt(file, delimiter=",", skiprows=1)  # the year, and a column for each month
     values = torch.from_numpy(years[:, 1:].reshape(-1, 1)).float()

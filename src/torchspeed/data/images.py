@@ -33,7 +33,7 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
 _FAULTS = (OSError, EOFError, RuntimeError, ValueError, AssertionError, KeyError)
-"""Errors that torchvision raises for a file that is missing, damaged or not to be fetched."""
+"""Errors that torchvision raises if a file is missing, damaged or cannot be downloaded."""
 
 
 def load_images(name: str, options: DataOptions) -> Data:

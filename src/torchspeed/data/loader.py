@@ -1,4 +1,4 @@
-"""Batches of a data set in an order that a seed decides, by this process or torch's DataLoader."""
+"""Batches in an order that a seed decides, loaded by this process or by torch's DataLoader."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Batches:
     So a run that is resumed at epoch *n* sees the batches that it would have seen.
     Worker processes live from the first epoch to the last.
 
-    ``workers`` 0 loads in this process, and so do windows over a series, whatever their number:
-    a series lies in memory, and a worker would only copy each batch once more. ``rank`` of
-    ``world`` takes its own part of the items; ``pin_memory`` makes page-locked batches, for
-    copies to a GPU.
+    With ``workers`` 0 this process loads the batches. Windows over a series are always
+    loaded so: the series is in memory, and a worker would only copy each batch once more.
+    ``rank`` of ``world`` processes gets its own part of the items; ``pin_memory`` makes
+    page-locked batches, for copies to a GPU.
     """
 
     def __init__(
@@ -126,10 +126,10 @@ def _page_locked(batch: Any) -> Any:
 
 @contextmanager
 def naming_worker_errors() -> Iterator[None]:
-    """Name in one line a loading worker that died, or the file that it could not read.
+    """Report in one line a loading worker that died, or the file that it could not read.
 
-    torch raises the first from a signal handler, so it can come out of any line while workers
-    live. Of the second it hands on the whole traceback as the message.
+    torch raises the former from a signal handler, so any line can raise it while workers live.
+    The message of the latter is a whole traceback.
 
     Raises:
         TorchspeedError: a worker died, or could not read a file.

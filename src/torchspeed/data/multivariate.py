@@ -24,7 +24,7 @@ from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
 TIMEOUT_S = 60
-"""Seconds that a server may send nothing."""
+"""Seconds without data from the server after which a download fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SeriesFile:
     rows: int
     about: str
     season: int | None = None
-    """Rows of a season: a day, or a week of hours."""
+    """Rows per season, which is a day, or a week if they are hourly."""
 
 
 SERIES = {
@@ -112,7 +112,7 @@ def load_csv(path: Path, options: DataOptions) -> Data:
 
 
 def _fetch(url: str, path: Path, md5: str) -> None:
-    """Let torchvision download to a temporary folder and check the file; then move it here."""
+    """Download to a temporary folder, check the checksum, and move the file to ``path``."""
     from torchvision.datasets.utils import download_url  # noqa: PLC0415 - seconds to import
 
     print(f"downloading {url} to {path}", file=sys.stderr)
@@ -123,7 +123,7 @@ def _fetch(url: str, path: Path, md5: str) -> None:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             download_url(url, folder, path.name, md5)
             (Path(folder) / path.name).replace(path)
-    except (OSError, RuntimeError) as error:  # no network, a full disk, another file than known
+    except (OSError, RuntimeError) as error:  # no network, a full disk, a wrong checksum
         reason = str(error).splitlines()[0].rstrip(".")
         raise TorchspeedError(
             f"{url} could not be downloaded ({reason}); check the network, or put the file at "

@@ -31,12 +31,12 @@ VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
 
 
 class Windows(Dataset[tuple[Tensor, Tensor]]):
-    """The windows whose labels are certain rows of a series; windows are views, batches copies.
+    """Windows over a series, and the row to forecast of each; items are views, batches copies.
 
-    ``values`` are (rows, features), ``target`` the column to forecast (None for all), and
-    ``labels`` rows, all by default, of which those without a whole window are left out. With
-    ``every_step`` the rows between window and label are to be forecast too, and all of them are
-    labels. ``inputs`` (items, window, features) and ``targets``, (items, columns) or
+    ``values`` is (rows, features), ``target`` the column to forecast (None for all), and
+    ``labels`` the rows to forecast, all by default; those without a whole window are left out.
+    With ``every_step`` the rows between window and label are forecast too, and must be in
+    ``labels`` as well. ``inputs`` (items, window, features) and ``targets``, (items, columns) or
     (items, horizon, columns), are views of ``values``.
     """
 
@@ -57,7 +57,7 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
         rows = labels or range(len(values))
         self.steps = horizon if every_step else 1
         self.labels = range(max(rows.start + self.steps, window + horizon) - 1, rows.stop)
-        # A window's rows follow each other in memory, so that a batch is copied window by window.
+        # A window's rows are contiguous in memory, so that a batch is copied window by window.
         features = values.shape[1]
         first = self.labels.start - horizon - window + 1
         used = values[first : first + len(self.labels) + window - 1].flatten()
@@ -86,10 +86,10 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
 
 
 def rows_of(items: Dataset[Any], indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-    """Return the rows of some items: the windows' last, (items, 1), and those to forecast.
+    """Return row indices of some items: each window's last, (items, 1), and those to forecast.
 
-    The latter are (items, steps). Both are 0 for items that are no windows, whose rows are not
-    known; they matter only where a season was subtracted.
+    The latter are (items, steps). Both are 0 unless ``items`` are `Windows`, as other rows are
+    unknown; they matter only where a season was subtracted.
     """
     if not isinstance(items, Windows):
         unknown = torch.zeros(len(indices), 1, dtype=torch.int64)
@@ -108,7 +108,7 @@ def split_series(
         table: its rows.
         options: window, horizon and target.
         source: where it comes from.
-        season: rows of a season, where the frequency of the data says so.
+        season: rows per season, where the frequency of the data is known.
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and

@@ -83,7 +83,7 @@ def read_table(path: Path, columns: int | None = None) -> Table:
                              usecols=numeric, ndmin=2, quotechar='"', comments=None)  # fmt: skip
     except (ValueError, csv.Error) as error:
         reason = str(error).splitlines()[0].partition(";")[0].rstrip(".")
-        raise TorchspeedError(f"{path}: {reason}; mend it, or fetch the file again") from None
+        raise TorchspeedError(f"{path}: {reason}; correct it, or fetch the file again") from None
     if columns is not None and len(names) != columns:
         raise TorchspeedError(
             f"{path} has {len(names)} columns where {columns} are expected; fetch it again, or "

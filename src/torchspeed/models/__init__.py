@@ -1,9 +1,9 @@
-"""The models that are measured: one file each, which is found without being listed.
+"""The models that are measured: one file each, which registers itself when it is imported.
 
-``create_model("darnn")`` makes a model as its source configured it. The files here write it as
-its paper does, in torch's own layers; those of ``tuned`` compute the same function of the same
-parameters faster. Importing this package imports torch but not torchvision, which takes a
-second: that happens when the first model built on it is made.
+``create_model("darnn")`` makes a model as its source configured it. The files here write
+models as their papers do, in torch's own layers; those of ``tuned`` compute the same function
+of the same parameters faster. Importing this package imports torch but not torchvision,
+which takes a second: that happens when the first model built on it is made.
 
 The models with attention have a method ``attention_weights(x)``, which returns a
 dictionary of the weights that ``forward`` used. ``forward`` itself pays nothing for it.
@@ -22,7 +22,7 @@ from torchspeed.models.registry import (
 )
 
 for _module in walk_packages(__path__, f"{__name__}."):
-    import_module(_module.name)  # enters its models in the table
+    import_module(_module.name)  # registers its models
 
 __all__ = [
     "Fastest",

@@ -17,16 +17,16 @@ class DARNN(nn.Module):
     Series Prediction", IJCAI 2017, arXiv:1704.02971. The encoder, an LSTM, weighs the
     driving series at every step (eq. 8-10); the decoder, a second LSTM (eq. 16), weighs the
     encoder's states (eq. 12-14) and reads the target's own past (eq. 15). Equation 22 is two
-    linear maps with nothing between, so it is one here. The numbers are those that
-    Seanny123/da-rnn cites. The target is one of the input's series and known over the whole
-    window, so the decoder takes one step for each of the window's.
+    linear maps with nothing between, so it is one here. The equation
+    numbers are those that Seanny123/da-rnn cites. The target is one of the input's series and
+    known over the whole window, so the decoder takes one step for each of the window's.
 
     The paper's indices let the decoder's step t read the context of step t - 1;
     here, as in Seanny123/da-rnn and in Flux, it reads that of its own step, which
     needs no context before the first.
 
-    825 parameters, 40 of them because ``torch.nn.LSTMCell`` has a second bias a gate, which
-    the paper does not have. FluxArchitectures' version has 785, but at every time step it
+    825 parameters, 40 of them because ``torch.nn.LSTMCell`` has a second bias per gate,
+    which the paper does not have. FluxArchitectures' version has 785, but at every time step it
     runs both LSTMs along the *samples*, handing the state from one to the next without
     a reset, and a reshape mixes the attention scores of different samples.
     Seanny123/da-rnn (625 parameters) has one linear map where equation 8 has two and a tanh.

@@ -1,4 +1,4 @@
-"""DA-RNN doing the work of FluxArchitectures' version, not the paper's."""
+"""DA-RNN as FluxArchitectures computes it, which differs from the paper."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from torchspeed.models.registry import register_model
 class DARNNFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of DARNN.
 
-    For comparisons with published values; to forecast, take `DARNN`. Where it leaves
+    It is for comparisons with published values; to forecast, use `DARNN`. It differs from
     the paper (arXiv:1704.02971):
 
-    - at every time step both LSTMs run along the *samples*: each starts where the one
-      before it ended, the first where the last sample of the step before did;
+    - at every time step both LSTMs run along the *samples*: each sample starts from the state
+      after the one before it, the first from the last state of the previous time step;
     - the encoder's scores are computed with the samples as the fastest axis and read
       with the series as the fastest, so that a softmax mixes samples.
 

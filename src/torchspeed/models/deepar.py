@@ -20,7 +20,7 @@ class DeepAR(nn.Module):
     the values of the window are known (conditioning range), those of the horizon are drawn
     one after the other and read in turn (prediction range). Inputs are divided by
     nu = 1 + the mean size of a window's values, and mean and deviation are multiplied by it
-    (section 3.3). The paper has one series a sample and covariates; here, as in the other
+    (section 3.3). The paper has one series per sample and covariates; here, as in the other
     forecasters, all series of a window are read together, and there are no covariates.
 
     In evaluation mode the forecast is the path of means, which draws nothing. In training mode
@@ -28,7 +28,7 @@ class DeepAR(nn.Module):
     both. `sample` draws many paths, `log_likelihood` is what the paper trains with.
 
     21,534 parameters: 160 x (7 + 40 + 2) and 160 x (40 + 40 + 2) in the LSTM, of which 320 are
-    torch's second bias a gate, which the paper does not have, and 7 x 41 each in mean and
+    torch's second bias per gate, which the paper does not have, and 7 x 41 each in mean and
     deviation.
 
     Maps (batch, window, features) to (batch, horizon, features).
@@ -77,7 +77,7 @@ class DeepAR(nn.Module):
         return path.view(samples, *x.shape[:1], *path.shape[1:])
 
     def log_likelihood(self, x: Tensor, future: Tensor) -> Tensor:
-        """Return the log density of all steps after the first, the mean of a value.
+        """Return the mean log density per value, over all steps after the first.
 
         Args:
             x: windows, (batch, window, features).

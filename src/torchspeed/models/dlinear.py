@@ -11,7 +11,7 @@ from torchspeed.models.registry import register_model
 
 @register_model("dlinear")
 class DLinear(nn.Module):
-    """Decomposition into trend and remainder, and a linear map over time of each.
+    """Decomposition into trend and remainder, and a linear map over time for each.
 
     A. Zeng et al., "Are Transformers Effective for Time Series Forecasting?", AAAI 2023,
     arXiv:2205.13504, section 4: a moving average splits each series into X_t and
@@ -19,7 +19,7 @@ class DLinear(nn.Module):
     value beyond the ends, so that it is as long as the window. All series share the two maps,
     the paper's DLinear-S and the default of the authors' code.
 
-    18,624 parameters, (96 x 96 + 96) a map: the authors' code gives each map a bias, which
+    18,624 parameters, (96 x 96 + 96) per map: the authors' code gives each map a bias, which
     the paper's formula leaves out.
 
     Maps (batch, window, features) to (batch, horizon, features).

@@ -1,4 +1,4 @@
-"""DSANet doing the work of FluxArchitectures' version, not the paper's."""
+"""DSANet as FluxArchitectures computes it, which differs from the paper."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LiteralNorm(nn.Module):
 
 
 class LiteralLayer(nn.Module):
-    """Attention of heads to heads, over all series and samples at once."""
+    """Attention between heads, with scores summed over all series and samples."""
 
     def __init__(self, d_model: int, d_hidden: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class LiteralLayer(nn.Module):
         )
         # Summed over all rows: (size, heads, heads).
         weights = (query @ key.transpose(1, 2) / math.sqrt(size)).softmax(2)
-        # Dropout inside Flux's attention is made anew at each call, so always acts when training.
+        # Flux makes the attention's dropout anew at each call, so it always acts when training.
         weights = nn.functional.dropout(weights, self.dropout, self.training)
         mixed = self.output((weights @ value).permute(2, 0, 1).reshape(rows, d_model))
         x = x + nn.functional.dropout(mixed, self.dropout, self.training)
@@ -66,7 +66,7 @@ class LiteralLayer(nn.Module):
 
 
 class LiteralTower(nn.Module):
-    """Temporal patterns of each series, then the layers."""
+    """Temporal patterns of each series, then the attention layers."""
 
     def __init__(
         self,
@@ -101,10 +101,10 @@ class LiteralTower(nn.Module):
 class DSANetFluxLiteral(TwoTowers):
     """What sdobber/FluxArchitectures computes under the name of DSANet.
 
-    For comparisons with published values; to forecast, take `DSANet`. Where it leaves
-    the paper (doi:10.1145/3357384.3358132): for each of a head's numbers the heads attend
-    to the heads, with products summed over all series and all *samples*; the key's
-    weights serve for the values; the first layer norm is left out; the feed-forward
+    It is for comparisons with published values; to forecast, use `DSANet`. It differs from
+    the paper (doi:10.1145/3357384.3358132): heads attend to heads, not series to series,
+    once for each of a head's numbers, with products summed over all series and all *samples*;
+    the key's weights serve for the values; the first layer norm is left out; the feed-forward
     network has a sigmoid where relu was meant. 168 of the 830 parameters are never used
     and get no gradient.
 

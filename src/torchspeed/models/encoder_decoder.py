@@ -32,7 +32,7 @@ class EncoderDecoder(nn.Module):
         features: series in the input, all of them predicted.
         window: time steps of the input.
         horizon: time steps of the forecast.
-        label: last steps of the window that the decoder reads; at most the window.
+        label: steps at the window's end that the decoder reads; at most the window.
         width: size of a token, d_model; the heads divide it.
         heads: attention heads, h.
         encoder_layers: layers of the encoder.

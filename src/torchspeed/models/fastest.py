@@ -2,8 +2,8 @@
 
 ``fastest.json`` has, by device type, processor, model and pass, the smallest batch from which the
 tuned implementation is no slower than the plain one, or null where there is none. A tuned model
-runs from the batch at which it is no slower on *any* processor measured, so that it is slower on
-none of them. On a device that is not in the file, plain models run.
+is chosen from the batch on at which it is no slower on *any* processor measured, so that it is
+slower on none of them. On a device that is not in the file, plain models run.
 ``python -m torchspeed.measure.formulations DEVICE`` measures a device and writes its processor's
 part of the file.
 """
@@ -54,7 +54,7 @@ def _on_every(processors: list[Smallest]) -> Smallest:
 
 
 class Fastest(NamedTuple):
-    """The implementation that is faster in some work, in place of a named one."""
+    """Asks for the implementation that is faster for a device, batch and pass."""
 
     device: str = "cpu"
     """Where the model will run, such as ``"cpu"`` or ``"cuda:0"``."""

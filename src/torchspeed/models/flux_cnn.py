@@ -16,7 +16,7 @@ class FluxCNN(nn.Module):
 
     As in "GPU vs CPU benchmarks with Flux.jl" (2021): no nonlinearity between the
     dense layers, and probabilities out. Its loss is the negative logarithm of the
-    picked probability, summed or averaged; ``torch.nn.CrossEntropyLoss``, which wants
+    true class's probability, summed or averaged; ``torch.nn.CrossEntropyLoss``, which wants
     scores before the softmax, does not fit. 39,558 parameters.
 
     Maps (batch, 3, 32, 32) to (batch, 10) probabilities. Takes no arguments.

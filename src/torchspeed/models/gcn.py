@@ -19,7 +19,7 @@ def random_graph(nodes: int, edges: int) -> Tensor:
     """
     pairs = nodes * (nodes - 1) // 2
     chosen = np.random.default_rng(0).choice(pairs, edges, replace=False)
-    # Pair number k is that of row r and column c < r with k = r (r - 1) / 2 + c.
+    # Pair k has row r and column c < r, where k = r (r - 1) / 2 + c.
     rows = ((1 + np.sqrt(1 + 8 * chosen.astype(np.float64))) / 2).astype(np.int64)
     columns = chosen - rows * (rows - 1) // 2
     loops = np.arange(nodes)
@@ -44,20 +44,20 @@ class GCN(nn.Module):
     T. Kipf and M. Welling, "Semi-Supervised Classification with Graph Convolutional Networks",
     ICLR 2017, arXiv:1609.02907, the two-layer model for classification without its softmax, as in
     FluxBench: A relu(A X W_0) W_1, where A is the graph with loops, normalised by degrees, with a
-    bias a layer and dropout between them. The graph is random, of Cora's size: its values cost
-    as much as Cora's, but for the order of memory accesses. Weights come before A, which is
-    cheaper than the order of GeometricFlux.
+    bias per layer and dropout between them. The graph is random, of Cora's size: it costs as
+    much as Cora's, except for the order of memory accesses. X W is computed before the product
+    with A, which is cheaper than the order of GeometricFlux.
 
     23,063 parameters with 16 hidden features (1,433 x 16 + 16 + 16 x 7 + 7), 46,119 with 32.
 
     Maps node features, (batch, nodes, features), to (batch, nodes, classes).
 
     Args:
-        nodes: of the graph.
-        edges: of the graph, at most as many as it has pairs of nodes.
-        features: of a node.
+        nodes: nodes of the graph.
+        edges: edges of the graph, at most as many as it has pairs of nodes.
+        features: features of a node.
         hidden: features between the layers.
-        classes: of nodes.
+        classes: classes of nodes.
         dropout: probability, in training mode.
 
     Raises:

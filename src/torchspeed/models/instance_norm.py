@@ -1,4 +1,4 @@
-"""Instance norm over time, which is undone in the forecast: level and size bypass the model."""
+"""Instance norm over time, which is undone in the forecast: level and scale bypass the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Statistics = tuple[Tensor, Tensor]
 
 
 class ReversibleInstanceNorm(nn.Module):
-    """Normalises each series of a window, and gives a forecast its level and size back.
+    """Normalises each series of a window, and gives a forecast its level and scale back.
 
     T. Kim et al., "Reversible Instance Normalization for Accurate Time-Series Forecasting
     against Distribution Shift", ICLR 2022. The authors' code treats mean and deviation as
@@ -31,7 +31,7 @@ class ReversibleInstanceNorm(nn.Module):
         self.beta = nn.Parameter(torch.zeros(features)) if affine else None
 
     def forward(self, x: Tensor) -> tuple[Tensor, Statistics]:
-        """Return the normalised window, (batch, window, features), and what to undo it with."""
+        """Return the normalised window, (batch, window, features), and its statistics."""
         mean = x.mean(1, keepdim=True)
         deviation = torch.sqrt(x.var(1, keepdim=True, unbiased=False) + self.eps)
         x = (x - mean) / deviation
@@ -40,7 +40,7 @@ class ReversibleInstanceNorm(nn.Module):
         return x, (mean, deviation)
 
     def reverse(self, forecast: Tensor, statistics: Statistics) -> Tensor:
-        """Give a forecast, (batch, horizon, features), the level and size of its window."""
+        """Give a forecast, (batch, horizon, features), the level and scale of its window."""
         mean, deviation = statistics
         if self.gamma is not None and self.beta is not None:
             forecast = (forecast - self.beta) / self.gamma

@@ -40,8 +40,8 @@ class ITransformer(nn.Module):
     Y. Liu et al., "iTransformer: Inverted Transformers Are Effective for Time Series
     Forecasting", ICLR 2024, arXiv:2310.06625, section 3: the whole window of a series is
     embedded as one token, blocks of attention between the series and of a network for each
-    change the tokens, and a linear map of each gives its forecast. A series is
-    normalised over its window before and given its level back after, without parameters, and
+    transform the tokens, and a linear map of each gives its forecast. A series is
+    normalised over its window before, without parameters, and its forecast denormalised after;
     a layer norm follows the last block, as in the authors' code.
 
     841,568 parameters: 256 x 97 of the embedding, 395,776 in each of two blocks

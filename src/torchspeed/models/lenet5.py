@@ -1,4 +1,4 @@
-"""LeNet-5, as the MNIST benchmark between PyTorch and Flux has it."""
+"""LeNet-5, as an MNIST benchmark of PyTorch and Flux has it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class LeNet5(nn.Module):
 
     After Y. LeCun et al., "Gradient-Based Learning Applied to Document Recognition",
     Proc. IEEE 1998, section II.B, in the form of the-praxs/dl-benchmark and of Flux's
-    model zoo: no padding, all maps connected, relu for the sigmoids, maxima for the
-    averages. 44,426 parameters.
+    model zoo: no padding, all maps connected, relu instead of sigmoids, max
+    pooling instead of averages. 44,426 parameters.
 
     Maps (batch, 1, 28, 28) to (batch, 10) scores, before a softmax. Takes no arguments.
     """

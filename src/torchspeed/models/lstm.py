@@ -1,6 +1,6 @@
-"""LSTM with one bias a gate, as Flux has it.
+"""LSTM with one bias per gate, as Flux has it.
 
-``torch.nn.LSTM`` has two biases a gate, which appear only as their sum: the second adds
+``torch.nn.LSTM`` has two biases per gate, which appear only as their sum: the second adds
 4 x hidden parameters and changes no function. Here there is one.
 """
 

@@ -15,8 +15,8 @@ from torchspeed.models.registry import register_model
 class ReluGRU(nn.Module):
     """Gated recurrent unit of the paper's section 3.3, from a zero state.
 
-    ``torch.nn.GRU`` has tanh for relu, keeps where this one renews (z = 1 - u), and
-    adds a second bias a gate. The gates lie in the order r, u, c.
+    ``torch.nn.GRU`` has tanh instead of relu, a gate that keeps where this one renews
+    (z = 1 - u), and a second bias per gate. The gates lie in the order r, u, c.
     """
 
     def __init__(self, features: int, hidden: int) -> None:
@@ -50,7 +50,7 @@ class LSTNet(nn.Module):
     window - kernel + 1 steps; the paper's text pads the window with zeros on the left.
 
     561 parameters. Where this differs from laiguokun/LSTNet (579): the candidate state
-    passes through relu, as the paper says, not tanh, there is one bias a gate, and the
+    passes through relu, as the paper says, not tanh, there is one bias per gate, and the
     skip component takes every whole period that the convolution leaves, not
     (window - kernel) / skip of them.
     FluxArchitectures' version (538 parameters) convolves the whole window to one
@@ -66,8 +66,8 @@ class LSTNet(nn.Module):
         channels: filters of the convolution.
         kernel: length of the filters, at most the window.
         recurrent: size of the recurrent component's state.
-        skip: steps between two that the skip component connects, p in the paper; at
-            most what the convolution leaves.
+        skip: period of the skip component, in steps, p in the paper; at most the steps
+            that the convolution leaves.
         skip_recurrent: size of the skip component's state.
         highway: last steps that the autoregression sees, at most the window.
         dropout: probability, in training mode. The authors train with 0.2; Flux's

@@ -1,4 +1,4 @@
-"""LSTNet doing the work of FluxArchitectures' version, not the paper's."""
+"""LSTNet as FluxArchitectures computes it, which differs from the paper."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from torchspeed.models.registry import register_model
 class LSTNetFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of LSTnet.
 
-    For comparisons with published values; to forecast, take `LSTNet`. Where it leaves
+    It is for comparisons with published values; to forecast, use `LSTNet`. It differs from
     the paper (arXiv:1703.07015):
 
-    - a filter is as long as the window and leaves one vector a sample, so there are no
+    - a filter is as long as the window and leaves one vector per sample, so there are no
       time steps: both recurrences run along the *samples*, the second over samples
       ``skip`` apart;
     - the autoregression sees the last step of all series, and there is one output.
 
-    Flux computes the convolution once for either recurrence, and so does this. It keeps
+    Like Flux, this computes the convolution twice, once for each recurrence. Flux keeps
     the state from call to call; here every call starts from zero: the same work, and
     results that depend on the input alone.
 
@@ -55,7 +55,7 @@ class LSTNetFluxLiteral(nn.Module):
         self.autoregression = nn.Linear(features, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Predict one value a sample, (batch, 1)."""
+        """Predict one value per sample, (batch, 1)."""
         check_input(x, "batch, window, features", (self.window, self.features), self.output.weight)
         recurrent = along_samples(self.gru, self.convolution(x.flatten(1)).relu(), 1)
         skipped = along_samples(self.skip_gru, self.convolution(x.flatten(1)).relu(), self.skip)
@@ -64,10 +64,10 @@ class LSTNetFluxLiteral(nn.Module):
 
 
 def along_samples(gru: ReluGRU, x: Tensor, skip: int) -> Tensor:
-    """Run over the samples (batch, features), each from the state of ``skip`` before.
+    """Run over the samples (batch, features), each from the state ``skip`` samples before.
 
     The first starts from zero, the next ``skip`` from the first. Samples that start
-    from different states do not wait for each other.
+    from different states are computed together.
 
     Returns:
         The state after every sample, (batch, hidden).

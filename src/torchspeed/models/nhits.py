@@ -1,4 +1,4 @@
-"""N-HiTS: stacks that each read a series at another rate and forecast a few of its points."""
+"""N-HiTS: stacks that each read a series at a different rate and forecast a few of its points."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class NHITS(nn.Module):
     coarse to fine. Every series is a sample of its own.
 
     As in the authors' code, a stack has one block; its backcast has a coefficient for each
-    step of the window, with nothing to interpolate, and torch's ``interpolate`` lays the knots
-    of a forecast at the middle of their parts of the horizon, and holds the outermost ones.
+    step of the window, with nothing to interpolate, and torch's ``interpolate`` puts the knots
+    of a forecast at the centres of equal parts of the horizon, with constants beyond them.
 
     1,121,736 parameters: 349,304 + 361,616 + 410,816 of the three blocks. Each has
     512 x 513 in its second layer, 512 x (48 + 1), (48 + 1) and (96 + 1) in its first, and

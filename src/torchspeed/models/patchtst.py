@@ -41,7 +41,7 @@ class PatchTST(nn.Module):
 
     Y. Nie et al., "A Time Series is Worth 64 Words: Long-term Forecasting with Transformers",
     ICLR 2023, arXiv:2211.14730, section 3.1: every series is a sample of its own, normalised
-    over its window; the last value is repeated once a stride, and patches of P steps, S apart,
+    over its window; the last value is repeated S times, and patches of P steps, S apart,
     become tokens W_p x + W_pos; a transformer encoder with batch norm mixes them, and one
     linear map of all tokens gives the forecast. Reversible instance norm has learned factors
     here, as in the authors' code.
@@ -63,7 +63,7 @@ class PatchTST(nn.Module):
         stride: steps from one patch to the next, S.
         width: size of a token, D; the heads divide it.
         heads: attention heads, H.
-        layers: of the encoder.
+        layers: layers of the encoder.
         inner: size of the feed-forward network's hidden layer.
         dropout: probability, in training mode.
 

@@ -21,7 +21,7 @@ def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker
     """Enter the decorated class or function in the table under ``name``.
 
     Args:
-        name: of the model.
+        name: the model's name.
         tuned: whether this is the tuned implementation of the plain model of that name.
     """
 
@@ -58,8 +58,8 @@ def create_model(
     Args:
         name: one of ``list_models()``.
         implementation: ``"plain"`` or ``"tuned"``; a model that nobody has tuned is plain.
-            `Fastest` of a device, a batch and a pass takes the one that was measured to be
-            faster there; by default in a forward pass of the source's batch on a CPU.
+            `Fastest` takes the one that was measured to be faster for its device, batch and
+            pass; the default is a forward pass of the source's batch on a CPU.
         overrides: constructor arguments that differ from the defaults. With
             none, the model has the configuration that its source published.
 

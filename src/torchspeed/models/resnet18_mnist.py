@@ -1,4 +1,4 @@
-"""ResNet-18 for MNIST, as the benchmark between PyTorch and Flux has it."""
+"""ResNet-18 for MNIST, as a benchmark of PyTorch and Flux has it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class ResNet18MNIST(nn.Module):
     """torchvision's ResNet-18 with a stem of one channel and ten classes.
 
     K. He et al., "Deep Residual Learning for Image Recognition", CVPR 2016,
-    arXiv:1512.03385, table 1; the stem and classes of the-praxs/dl-benchmark. There
-    images are 28 x 28 too, where the last pooling averages a single value.
+    arXiv:1512.03385, table 1; the stem and classes of the-praxs/dl-benchmark. Images
+    are 28 x 28 there too, so the last pooling averages a single value.
     11,175,370 parameters.
 
     Maps (batch, 1, 28, 28) to (batch, 10) scores, before a softmax. Takes no arguments.

@@ -7,7 +7,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 
 class SelfAttention(nn.Module):
-    """Every token weighs every token, in several heads.
+    """Every token attends to every token, in several heads.
 
     A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, arXiv:1706.03762, section
     3.2.2, with a bias in each of the four maps: 4 x width x (width + 1) parameters.

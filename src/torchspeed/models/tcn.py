@@ -60,12 +60,12 @@ class TCN(nn.Module):
     S. Bai et al., "An Empirical Evaluation of Generic Convolutional and Recurrent Networks for
     Sequence Modeling", 2018, arXiv:1803.01271, section 3: causal convolutions, dilated by
     1, 2, 4, ..., in residual blocks (figure 1) with weight norm, relu and dropout, which here
-    draws each value by itself, as the authors' code does. The five
+    drops single values, as the authors' code does. The five
     levels see 1 + 2 x 2 x (1 + 2 + 4 + 8 + 16) = 125 steps, more than the window. A linear
     map of the last step gives the whole forecast: the paper predicts one step or symbol.
 
     51,392 parameters: 4,128 of the first level (32 x (7 x 3 + 2), 32 x (32 x 3 + 2), and
-    32 x 8 for the way around), 6,272 of each other one, and 672 x 33 of the linear map.
+    32 x 8 for the residual connection), 6,272 of each other one, and 672 x 33 of the linear map.
 
     Maps (batch, window, features) to (batch, horizon, features).
 

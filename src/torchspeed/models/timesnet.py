@@ -59,15 +59,15 @@ class TimesNet(nn.Module):
     H. Wu et al., "TimesNet: Temporal 2D-Variation Modeling for General Time Series Analysis",
     ICLR 2023, arXiv:2210.02186, sections 3.1 and 3.2: the frequencies with the largest
     amplitudes fold the embedded series into images of period x frequency; an inception block
-    convolves them, and the amplitudes weigh what is unfolded again, in residual layers. For a
+    convolves them, and the amplitudes weigh the unfolded results, in residual layers. For a
     forecast, a linear map first makes the window as long as window and horizon together, and
     each series is normalised over its window, without parameters.
 
     As in the authors' code, amplitudes are averaged over the batch to choose frequencies: all
     samples of a batch share their periods, so one's forecast depends on the others, and the
     choice is made on the CPU, for which a GPU has to wait. The code rounds periods down and
-    pads images to whole periods; here p x f is as in the paper. Its embedding of calendar dates
-    is left out, as there are none.
+    pads images to whole periods; here images are p x f, as in the paper. Its embedding
+    of calendar dates is left out, as there are none.
 
     605,415 parameters: 7 x 3 x 16 of the embedding, 192 x 97 of the map over time, 293,152 in
     each of two blocks (286 = 1 + 9 + 25 + 49 + 81 + 121 weights for each of 16 x 32 pairs of
@@ -81,7 +81,7 @@ class TimesNet(nn.Module):
         horizon: time steps of the forecast.
         width: size of an embedded step, d_model in the paper; even.
         inner: channels between the two inception blocks.
-        layers: of TimesBlock.
+        layers: number of blocks.
         periods: frequencies that are chosen, k; at most half of window and horizon.
         kernels: convolutions of an inception block.
         dropout: probability, in training mode, of the embedding.

@@ -14,8 +14,8 @@ TORCHVISION_MODELS: dict[str, dict[str, Any]] = {
     "resnet34": {},
     "resnet50": {},
     "densenet121": {},
-    # Without its two auxiliary heads forward returns a tensor in either mode. Unless
-    # told that its initialisation is wanted, torchvision warns that this may change.
+    # Without its two auxiliary heads, forward returns a tensor in either mode. Without
+    # ``init_weights``, torchvision warns that the default may change.
     "googlenet": {"aux_logits": False, "init_weights": True},
     # 143 million parameters: drawing them a second time nearly doubles the wait.
     "vgg19": {"init_weights": False},
@@ -24,7 +24,7 @@ TORCHVISION_MODELS: dict[str, dict[str, Any]] = {
     "efficientnet_b0": {},
     "convnext_tiny": {},
 }
-"""Name to the arguments, besides the number of classes, that it is made with."""
+"""Arguments that each model is made with, besides the number of classes."""
 
 
 def _register(name: str, arguments: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""TPA-LSTM: an LSTM whose past is weighed by patterns over time."""
+"""TPA-LSTM: an LSTM whose past states are weighted by patterns over time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class TPALSTM(nn.Module):
     embedding with relu before the LSTM is Flux's and jingw2's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
-    does not. 2103 parameters, as jingw2's: ``torch.nn.LSTM`` has a second bias a gate, 40
-    numbers, that the paper has not; a reshape in jingw2's mixes filters and features.
+    does not. 2103 parameters, as jingw2's: ``torch.nn.LSTM`` has a second bias per gate, 40
+    numbers, that the paper does not have; a reshape in jingw2's mixes filters and features.
     FluxArchitectures' version has 2063, but at every time step it runs the LSTM along the
     *samples*, handing the state from one to the next without a reset.
 
@@ -102,8 +102,8 @@ class TPALSTM(nn.Module):
     def attention_weights(self, x: Tensor) -> dict[str, Tensor]:
         """Return ``"temporal"``, alpha: (batch, rows of H^C), each in (0, 1).
 
-        They come from a sigmoid, one by one, and do not sum to one: the paper wants
-        more than one row to count fully.
+        Each comes from a sigmoid, so they do not sum to one: the paper lets more than
+        one row count fully.
         """
         return {"temporal": self._attend(*self._patterns(x))}
 

@@ -1,4 +1,4 @@
-"""TPA-LSTM doing the work of FluxArchitectures' version, not the paper's."""
+"""TPA-LSTM as FluxArchitectures computes it, which differs from the paper."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torchspeed.models.registry import register_model
 class TPALSTMFluxLiteral(nn.Module):
     """What sdobber/FluxArchitectures computes under the name of TPALSTM.
 
-    For comparisons with published values; to forecast, take `TPALSTM`. Where it leaves
+    It is for comparisons with published values; to forecast, use `TPALSTM`. It differs from
     the paper (arXiv:1809.04206): at every time step the LSTM runs along the *samples*,
-    the first starting where the last sample of the step before ended; relu acts on the
+    the first starting from the last state of the previous time step; relu acts on the
     past states and on the filters' output.
 
     Flux also keeps the state from call to call. Here every call starts from zero:
@@ -60,7 +60,7 @@ class TPALSTMFluxLiteral(nn.Module):
         self.output = nn.Linear(hidden, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Predict one value a sample, (batch, 1)."""
+        """Predict one value per sample, (batch, 1)."""
         check_input(x, "batch, window, features", (self.window, self.features), self.query.weight)
         # One sequence: all samples of the first step, all of the second, and so on.
         sequence = self.embedding(x.transpose(0, 1)).relu().flatten(0, 1)

@@ -1,4 +1,4 @@
-"""A transformer's encoder, and BERT, which puts embeddings of words before one."""
+"""A transformer's encoder, and BERT, which adds word embeddings before it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TransformerEncoder(nn.Module):
     Args:
         width: size of a token; the heads divide it.
         heads: attention heads.
-        layers: of the encoder.
+        layers: layers of the encoder.
         inner: size of the feed-forward network's hidden layer.
         dropout: probability, in training mode.
 
@@ -83,11 +83,11 @@ class BERT(nn.Module):
     Maps tokens, (batch, length) of indices, to (batch, length, width).
 
     Args:
-        vocabulary: different tokens.
-        length: most tokens of a text.
+        vocabulary: number of different tokens.
+        length: largest number of tokens in a text.
         width: size of a token's representation, H in the paper; the heads divide it.
         heads: attention heads, A.
-        layers: of the encoder, L.
+        layers: layers of the encoder, L.
         inner: size of the feed-forward network's hidden layer.
         dropout: probability, in training mode.
 

@@ -42,9 +42,9 @@ class TSMixer(nn.Module):
 
     S.-A. Chen et al., "TSMixer: An All-MLP Architecture for Time Series Forecasting",
     Transactions on Machine Learning Research 2023, arXiv:2303.06053, section 4 and figure 1:
-    in each mixer layer, a linear map with relu over time that all series share and a network
-    of two layers over the features that all steps share, both behind a two-dimensional norm
-    and with a residual connection; then a temporal projection. The norm is batch norm with a
+    each mixer layer applies a linear map with relu over time, shared by all series, then a
+    network of two layers over features, shared by all steps, both after a two-dimensional norm
+    and with a residual connection; a temporal projection follows. The norm is batch norm with a
     mean and variance for every step of every series; around it all is reversible instance
     norm, as in the authors' experiments.
 

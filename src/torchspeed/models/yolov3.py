@@ -11,7 +11,7 @@ from torchspeed.models.checks import check_input, check_sizes
 from torchspeed.models.registry import register_model
 
 OVERLAP = 0.8
-"""Intersection over union above which the worse box is suppressed: FluxBench's."""
+"""Intersection over union above which the worse box is suppressed, as in FluxBench."""
 ANCHORS = {
     "yolov3": (
         ((116, 90), (156, 198), (373, 326)),
@@ -20,11 +20,11 @@ ANCHORS = {
     ),
     "yolov3_tiny": (((81, 82), (135, 169), (344, 319)), ((10, 14), (23, 27), (37, 58))),
 }
-"""Width and height of each head's three boxes, in pixels, from the coarsest head: Darknet's."""
+"""Width and height of each head's three boxes, in pixels, coarsest head first, from Darknet."""
 
 
 def convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Sequential:
-    """Return a convolution with batch norm and leaky relu: size^2 x in x out + 2 x out numbers."""
+    """Return a convolution, batch norm and leaky relu: size^2 x in x out + 2 x out parameters."""
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False),
         nn.BatchNorm2d(outputs),
@@ -33,7 +33,7 @@ def convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Seq
 
 
 def five_convolutions(inputs: int, width: int) -> nn.Sequential:
-    """Return what precedes a head: 1, 3, 1, 3 and 1 pixels wide, to ``width`` channels."""
+    """Return the convolutions before a head, 1, 3, 1, 3, 1 pixels wide, to ``width`` channels."""
     return nn.Sequential(
         convolution(inputs, width, 1),
         convolution(width, 2 * width, 3),
@@ -84,11 +84,11 @@ class Head(nn.Module):
 
 
 def suppress(boxes: Tensor, candidates: int) -> Tensor:
-    """Keep the boxes with the best scores of each image that no better box covers.
+    """Keep the best boxes of each image that no better one of their class overlaps (`OVERLAP`).
 
     Args:
         boxes: (batch, boxes, 4 + classes).
-        candidates: boxes of each image that are looked at.
+        candidates: boxes of each image that are considered, those with the best scores.
 
     Returns:
         (batch, candidates, 6): edges, score and class of a box, best first, or zeros.
@@ -104,8 +104,8 @@ def suppress(boxes: Tensor, candidates: int) -> Tensor:
     groups = (kind + image * (columns - 4)).flatten()  # boxes of other images or classes stay
     kept = batched_nms(edges.detach().flatten(0, 1), score.detach().flatten(), groups, OVERLAP)
     keeps = torch.zeros_like(groups, dtype=boxes.dtype).index_fill(0, kept, 1)
-    found = torch.cat((edges, score.unsqueeze(2), kind.unsqueeze(2).to(boxes.dtype)), 2)
-    return found * keeps.view(batch, -1, 1)
+    rows = torch.cat((edges, score.unsqueeze(2), kind.unsqueeze(2).to(boxes.dtype)), 2)
+    return rows * keeps.view(batch, -1, 1)
 
 
 class Detector(nn.Module):
@@ -141,13 +141,13 @@ class YOLOv3(Detector):
     J. Redmon and A. Farhadi, "YOLOv3: An Incremental Improvement", 2018, arXiv:1804.02767:
     residual convolutions (table 1 without its last three lines), boxes at three scales with
     upsampled features (section 2.3), and b = (sigmoid(t_x) + c_x, sigmoid(t_y) + c_y,
-    p_w e^t_w, p_h e^t_h) (section 2.1). The best 300 boxes of an image are looked at, and those
-    that a better one of their class covers by 0.8 are suppressed; FluxBench takes all whose
-    score is above 0.5, of which a network with random weights has none or thousands.
+    p_w e^t_w, p_h e^t_h) (section 2.1). The best 300 boxes of an image are considered, and those
+    that overlap a better one of their class by more than 0.8 are suppressed; FluxBench takes all
+    whose score is above 0.5, of which a network with random weights has none or thousands.
 
     61,949,149 parameters: 928 + 40,584,000 of Darknet-53, 14,545,152 of the five convolutions
     before each head, 131,584 + 33,024 of those before upsampling, and 6,654,461 of the heads.
-    A convolution has its weights and two numbers a filter, the last one of a head a bias.
+    A convolution has its weights and two numbers per filter, the last one of a head a bias.
 
     Maps (batch, 3, size, size) to (batch, candidates, 6).
 
@@ -190,11 +190,11 @@ class YOLOv3(Detector):
         for stage in self.stages:
             x = stage(x)
             scales.append(x)
-        found = [self.necks[0](scales[4])]
+        outputs = [self.necks[0](scales[4])]
         for neck, narrow, scale in zip(self.necks[1:], self.narrow, (3, 2), strict=True):
-            finer = self.upsample(narrow(found[-1]))
-            found.append(neck(torch.cat((finer, scales[scale]), 1)))
-        return found
+            finer = self.upsample(narrow(outputs[-1]))
+            outputs.append(neck(torch.cat((finer, scales[scale]), 1)))
+        return outputs
 
 
 @register_model("yolov3_tiny")

@@ -1,1 +1,1 @@
-"""Models reformulated for speed: the parameters and the function of the plain ones."""
+"""Models reformulated for speed, with the parameters and the function of the plain ones."""

@@ -1,4 +1,4 @@
-"""Attention in heads of few numbers, as between the series of a forecast."""
+"""Attention in small heads, as between the series of a forecast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, drop: Callable[[Tensor], T
         query: (batch, size, positions), each item of the batch being a head of a sample.
         key: the same shape.
         value: the same shape.
-        drop: applied to the weights before they mix the values: dropout, which scales numbers.
+        drop: dropout, applied to the weights before they mix the values; may only scale them.
 
     Returns:
         the mixed values, of the same shape.
@@ -46,8 +46,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, drop: Callable[[Tensor], T
 def attention_weights(query: Tensor, key: Tensor) -> Tensor:
     """Return softmax(key' query / sqrt(size)), (batch, key, query).
 
-    Weights sum to one over the keys. Laid out so, gradients arrive as they are read: measured on
-    one CPU thread, 1.2 times the speed backward.
+    Weights sum to one over the keys. In this layout gradients arrive in the order of reading:
+    measured on one CPU thread, 1.2 times the speed backward.
 
     Args:
         query: (batch, size, positions).
@@ -59,12 +59,12 @@ def attention_weights(query: Tensor, key: Tensor) -> Tensor:
 def _attend_in_loops(
     query: Tensor, key: Tensor, value: Tensor, drop: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """Attend without products, for ``torch.compile``, which makes a few loops of this.
+    """Attend without matrix products, so that ``torch.compile`` makes a few loops of it.
 
     A product over so few numbers takes longer to write its result than to compute it. The
-    compiler calls products as they are, but computes sums where they are used. Softmax's division
-    follows the mixing, where there are fewer numbers. Measured on one CPU thread, heads of 2
-    numbers, 50 positions: 1.8 times as fast forward, 1.6 times backward.
+    compiler calls a library for products, but fuses sums into the loops that use them.
+    Softmax's division follows the mixing, where there are fewer numbers. Measured on one CPU
+    thread, heads of 2 numbers, 50 positions: 1.8 times as fast forward, 1.6 times backward.
     """
     query = query / math.sqrt(query.shape[1])
     scores = (key.unsqueeze(3) * query.unsqueeze(2)).sum(1)  # (batch, key, query)

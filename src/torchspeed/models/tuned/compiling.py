@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 _CAN_TELL = hasattr(torch, "compiler") and hasattr(torch.compiler, "is_dynamo_compiling")
-"""False in torch 2.0, which compiles nothing with the Python that is used here."""
+"""False in torch 2.0, which cannot compile with the Python versions used here."""
 
 
 def is_compiling() -> bool:

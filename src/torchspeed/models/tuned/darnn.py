@@ -35,8 +35,8 @@ class TunedDARNN(darnn.DARNN):
         batch = series.shape[2]
         weight_ih, weight_hh, gate_bias = _doubled(self.encoder_lstm)
         m = weight_hh.shape[1]
-        # tanh(z) in equations 8 and 12 is 2 sigmoid(2z) - 1, of which a softmax does not
-        # see the constant: on a CPU sigmoid takes a sixth of the time of tanh.
+        # tanh(z) in equations 8 and 12 is 2 sigmoid(2z) - 1, whose constant cancels out in
+        # the softmax: on a CPU sigmoid takes a sixth of the time of tanh.
         # One product a step serves both the attention and the gates: W_e [h; s] on
         # top of W_hh h. The zeros stand where the gates do not read the cell state.
         from_state = torch.cat(
@@ -128,7 +128,7 @@ def _lstm_state(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     tanh(z) = 2 sigmoid(2z) - 1, so with the cell's block doubled one sigmoid serves all four.
 
     Args:
-        gates: (4 x hidden, batch), before their nonlinearities, as of `_doubled` weights.
+        gates: (4 x hidden, batch), before their nonlinearities, from weights of `_doubled`.
         cell: (hidden, batch), the last cell state.
     """
     input_gate, forget_gate, output_gate, candidate = gates.sigmoid().chunk(4)

@@ -35,7 +35,7 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     Args:
         x: any shape.
         p: probability of a zero, in [0, 1).
-        training: whether to do anything at all.
+        training: whether to drop at all; else ``x`` is returned.
     """
     if not training or p == 0:
         return x
@@ -48,7 +48,7 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
 
 def _factors(size: Sequence[int], p: float, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Return a tensor of zeros, drawn with probability ``p``, and of the factor of the others."""
+    """Return factors: 0 with probability ``p``, else the number that keeps the mean."""
     bits = torch.randint(-(2**63), 2**63 - 1, (-(-math.prod(size) // 4),))
     draws = bits.view(torch.int16)[: math.prod(size)].view(size)  # uniform, from -2**15
     zeros = min(round(p * _LEVELS), _LEVELS - 1)

@@ -12,7 +12,7 @@ from torchspeed.models.tuned.pooling import relu_max_pool
 
 @register_model("flux_cnn", tuned=True)
 class TunedFluxCNN(flux_cnn.FluxCNN):
-    """`torchspeed.models.flux_cnn.FluxCNN` with relu and pooling in a CPU's vectors."""
+    """`torchspeed.models.flux_cnn.FluxCNN` with relu and pooling vectorised on CPUs."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the probability of each class, (batch, 10)."""

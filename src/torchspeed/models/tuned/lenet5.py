@@ -12,7 +12,7 @@ from torchspeed.models.tuned.pooling import relu_max_pool
 
 @register_model("lenet5", tuned=True)
 class TunedLeNet5(lenet5.LeNet5):
-    """`torchspeed.models.lenet5.LeNet5` with relu and pooling in a CPU's vectors."""
+    """`torchspeed.models.lenet5.LeNet5` with relu and pooling vectorised on CPUs."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the score of each class, (batch, 10)."""

@@ -70,7 +70,7 @@ def _relu_gru(gru: lstnet.ReluGRU, x: Tensor) -> Tensor:
     gates_x, candidate_x = from_input.view(-1, steps, batch).split_with_sizes(sizes)
     gates, candidates = gates_x.unbind(1), candidate_x.unbind(1)
     state = x.new_zeros(hidden, batch)
-    if steps > 1:  # the loop takes a single step, for the gradient of all weights
+    if steps > 1:  # a single step runs in the loop, so that all weights get a gradient
         # From a zero state there is nothing to reset, and nothing to keep.
         state = gates[0][hidden:].sigmoid() * candidates[0].relu()
         gates, candidates = gates[1:], candidates[1:]

@@ -26,8 +26,8 @@ def relu_max_pool(x: Tensor) -> Tensor:
 class _ReluMaxPool(torch.autograd.Function):
     """Relu and pooling with the gradient of torch's kernels: the first of equal numbers gets it.
 
-    Places are found by arithmetic. Comparisons are as fast, but ``torch.compile`` would keep their
-    results for the backward pass, and is slow at that (docs/notes/compiled-on-cpus.md).
+    Each maximum is located by arithmetic. Comparisons are as fast, but ``torch.compile`` would
+    keep their results for the backward pass, and is slow at that (docs/notes/compiled-on-cpus.md).
     """
 
     @staticmethod

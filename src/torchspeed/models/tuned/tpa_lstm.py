@@ -13,7 +13,7 @@ from torchspeed.models.registry import register_model
 
 
 class TracedLSTM(nn.Module):
-    """``torch.nn.LSTM`` with its parameters, for ``torch.compile``, which does not trace it."""
+    """Replaces a ``torch.nn.LSTM``, which ``torch.compile`` does not trace; same parameters."""
 
     def __init__(self, lstm: nn.LSTM) -> None:
         super().__init__()
