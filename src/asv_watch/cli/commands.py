@@ -29,7 +29,7 @@ class Command:
 COMMANDS = {
     "bench": Command(
         "asv_watch.bench:bench",
-        "Measure what is missing of HEAD, and publish the site.",
+        "Measure the cases of HEAD that have no result yet, and publish the site.",
         CONTINUES,
     ),
     "nightly": Command(
@@ -70,12 +70,12 @@ COMMANDS = {
     ),
     "calibrate": Command(
         "asv_watch.compare.calibrate:calibrate",
-        "Compare HEAD with itself: how noisy this machine is.",
+        "Compare HEAD with itself, which shows how noisy this machine is.",
         STORED,
     ),
     "releases": Command(
         "asv_watch.releases.command:releases",
-        "Track what releases of a requirement change.",
+        "Compare the releases of a requirement, and list what each changed.",
         CONTINUES,
     ),
     "report": Command(
