@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z]+-py\S+")
 
 
 def choose(config: str, environment: str, python: str) -> None:
-    """Let this process and those that it starts read other settings than those of the folder.
+    """Choose the settings that this process and those that it starts read.
 
     Args:
         config: A settings file, whose folder becomes the working folder, as asv does it.
@@ -33,7 +33,7 @@ def choose(config: str, environment: str, python: str) -> None:
         python: The version of a Python, or ``same`` for the one that runs this.
 
     Raises:
-        WatchError: There is no such file, or one of the others is no such text.
+        WatchError: There is no such file, or the Python is not a version.
     """
     if config:
         path = Path(config).absolute()
@@ -75,7 +75,7 @@ def settings_file(root: Path) -> Path:
 
 
 def _elsewhere(root: Path) -> str:
-    """Say where the repository has the file that a folder lacks."""
+    """Say where the repository has a settings file, as this folder has none."""
     top = Path(ask_git(root, "rev-parse", "--show-toplevel") or root)
     listed = ask_git(top, "ls-files", "--", *SETTINGS, *(f"*/{name}" for name in SETTINGS))
     files = listed.splitlines()
@@ -100,9 +100,9 @@ def asv_arguments(root: Path) -> list[str]:
 
 
 def apply(conf: Any) -> None:
-    """Replace what the command line chose in settings that asv has read.
+    """Put the choices of the command line into settings that asv has read.
 
-    With a Python of its own, the ``include`` of others is left out, as asv does it.
+    If a Python was chosen, ``include`` is ignored, as asv does it.
     """
     environment, python = os.environ.get(_ENVIRONMENT, ""), os.environ.get(_PYTHON, "")
     if environment and not _NAME.fullmatch(environment):

@@ -33,7 +33,7 @@ class Cause:
     """Whether the machine is to blame: its disk, memory or network, or the package index."""
 
 
-_OF_THE_MACHINE = (
+_CAUSES_IN_MACHINE = (
     *(
         (re.compile(re.escape(os.strerror(number))), f"{os.strerror(number)}; {remedy}")
         for number, remedy in REMEDIES.items()
@@ -54,13 +54,13 @@ _OF_THE_MACHINE = (
         "the package index answers slowly or wrongly; run the same again later",
     ),
     (
-        # pip says so too of an index that answers late, by halves, or with an error.
+        # pip also says this if an index answers late, incompletely or with an error.
         re.compile(r"satisfies the requirement (?P<what>[\w.=<>+-]+) \(from versions: none\)"),
         "{what} cannot be installed: the package index names no version of it for this Python; "
         "check the network and asv.conf.json, and run the same again later",
     ),
 )
-_OF_WHAT_IS_MEASURED = (
+_CAUSES_IN_PROJECT = (
     (
         re.compile(r"Found multiple wheels in"),
         "asv's own build command makes wheels of the dependencies too; give asv.conf.json "
@@ -88,7 +88,7 @@ _OF_WHAT_IS_MEASURED = (
             r"\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
         ),
         "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
-        "if a later commit repairs that, nothing is to be done",
+        "if a later commit repairs that, you need not do anything",
     ),
     (
         re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
@@ -120,11 +120,11 @@ def find_cause(log: str, status: int = 1) -> Cause:
     """Say in one line why asv failed, from what it printed and its exit status."""
     if status < 0:
         return Cause(exit_in_words(status))
-    for causes in (_OF_THE_MACHINE, _OF_WHAT_IS_MEASURED):
+    for causes in (_CAUSES_IN_MACHINE, _CAUSES_IN_PROJECT):
         for pattern, remedy in causes:
             match = pattern.search(log)
             if match:
-                return Cause(remedy.format(**match.groupdict()), causes is _OF_THE_MACHINE)
+                return Cause(remedy.format(**match.groupdict()), causes is _CAUSES_IN_MACHINE)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return Cause(lines[-1] if lines else "it printed nothing")
 

@@ -40,7 +40,7 @@ class Declared(msgspec.Struct, frozen=True):
     """
 
     suites: dict[str, SuiteEntry] = {}
-    """Maps a module, class or function of benchmarks to its entry; later ones overrule."""
+    """Maps a module, class or function of benchmarks to its entry; later ones win."""
     preload: tuple[str, ...] = ()
     """Modules that a process imports once, before cases are forked from it."""
     preload_for: dict[str, str] = {}
@@ -49,8 +49,8 @@ class Declared(msgspec.Struct, frozen=True):
     fork_safe_from: dict[str, str] = {}
     """Maps a requirement to its first release whose forked processes are as fast as others."""
     gpu_cases: str = ""
-    """Regular expression of the cases that use a GPU, which must never be initialised in a process
-    that forks, and has its memory for one case; empty for none."""
+    """Regular expression of the cases that use a GPU; empty for none. Such a case never
+    runs in a process that forks, and has the GPU's memory to itself."""
     facts_script: Path | None = None
     """Prints what else can change a value, as JSON: ``{"facts": {…}, "details": {…}}``."""
     profiler: Path | None = None
@@ -76,8 +76,8 @@ class Declared(msgspec.Struct, frozen=True):
     """Maps a requirement to those of its releases that are compared, the newest first; each alone,
     or with the releases of other packages that it needs and the range of its ``python``."""
     release_cases: str = ""
-    """Regular expression of the cases that releases are compared with; of them those of the short
-    set."""
+    """Regular expression of the cases that releases are compared with; of these, only cases of the
+    short set are measured."""
     machines: tuple[str, ...] = ()
     """Machines that may have results here; empty if any may."""
     published_values: Path | None = None

@@ -1,8 +1,8 @@
 """Changes to how asv makes its environments.
 
 **asv_runner.** It decides how samples are taken, and asv installs its newest release into every
-new environment. Here it installs the one that this package requires; an environment that holds
-another release gets that one too.
+new environment. Here asv installs the release that this package requires, also into an
+environment that holds another one.
 
 **Building.** `BUILD` builds a project without a ``build_command``, and `INSTALL` installs one
 without an ``install_command``. For the project's own commands, the environment gets the build
@@ -77,7 +77,7 @@ def create(environment: Any) -> None:
 def building(original: Any) -> Any:
     """Replace ``Environment._build_project``: install what the commit needs to be built.
 
-    asv installs that of the checkout alone, and only into a new environment.
+    asv installs only what the checkout needs, and only into a new environment.
     """
 
     def _build_project(self: Any, repo: Any, commit_hash: str, build_dir: str) -> None:

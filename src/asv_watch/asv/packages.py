@@ -32,8 +32,8 @@ _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minu
 def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
     """Make an environment of asv.conf.json, unless that is done already.
 
-    What the project's own commands install of its newest commit, such as its dependencies, is in
-    it too.
+    It also gets what the project's own commands install with its newest commit, such as its
+    dependencies.
 
     Args:
         root: the folder of asv.conf.json.
@@ -56,8 +56,8 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
     commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
     if any(placeholder in command for command in commands for placeholder in built):
         commit = ask_git(repository, "rev-parse", "HEAD")
-        what = f"commit {commit[:8]} cannot be built and installed"
-        with contextlib.suppress(WatchError), _one_line_error(what):  # others may well be built
+        failure = f"commit {commit[:8]} cannot be built and installed"
+        with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
             environment.install_project(conf, asv.repo.get_repo(conf), commit)
 
 
@@ -107,7 +107,8 @@ def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tupl
 
 
 @contextlib.contextmanager
-def _one_line_error(what: str) -> Iterator[None]:
+def _one_line_error(failure: str) -> Iterator[None]:
+    """Raise any error of the body as one line that begins with the failure."""
     try:
         yield
     except WatchError:
@@ -118,7 +119,7 @@ def _one_line_error(what: str) -> Iterator[None]:
         if cause.is_machine:
             raise MachineError(cause.reason) from error
         raise WatchError(
-            f"{what} ({cause.reason}); choose another commit, or correct the Pythons, "
+            f"{failure} ({cause.reason}); choose another commit, or correct the Pythons, "
             "requirements and build commands of asv.conf.json"
         ) from error
 

@@ -1,8 +1,8 @@
 """Makes `asv publish` build this site instead of asv's pages.
 
 It replaces ``Publish.run``. An ``OutputPublisher``, asv's own way to add a page, would not do: asv
-deletes the published site before it reads its first input, and stops with a traceback at many of
-them. See ``docs/site.md``.
+deletes the published site before it reads its first input, and many inputs make it stop with a
+traceback. See ``docs/site.md``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(printable(str(error))) from error
         except MemoryError as error:
-            raise UserError("the memory is full; end other programs, or add some") from error
+            raise UserError("the memory is full; end other programs, or add memory") from error
 
     Publish.run = classmethod(run)
 

@@ -32,10 +32,10 @@ _COLUMNS = (
     "result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",
     "stats_q_25", "stats_q_75", "stats_number", "stats_repeat", "samples", "profile",
 )  # fmt: skip
-_OF_CASES = tuple(name for name in _COLUMNS if name.startswith(("result", "stats", "samples")))
+_PER_CASE = tuple(name for name in _COLUMNS if name.startswith(("result", "stats", "samples")))
 _FORMAT = 2
 _UNKNOWN_SPREAD = 10.0
-"""Factor by which the interval of a single round reaches up; asv's own infinity is no JSON."""
+"""Upper end of a single round's interval, over its value; asv's own infinity is not JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class ResultStore:
         Args:
             results: folder of all machines' results.
             machine: name of the machine.
-            commit: full hash, and date of the author in seconds since the epoch.
+            commit: full hash, and the author's date in seconds since the epoch.
             spec: the environment.
             python: its release of Python.
-            facts: what asv keeps of the machine; by default of this one.
+            facts: what asv stores about the machine; by default about this one.
         """
         self._results, self._machine = results, machine
         self.path = results / get_filename(machine, commit[0], spec.name)
@@ -128,13 +128,13 @@ class ResultStore:
             return {}
 
     def value(self, benchmark: Mapping[str, Any], index: int) -> Any:
-        """Return what is stored as the value of a case of this version; NaN if nothing is."""
+        """Return the stored value of a case; NaN if there is none for this version of its code."""
         return self._row(benchmark)["result"][index]
 
     def _row(self, benchmark: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of a benchmark for its present cases; empty if its code has changed."""
         cases = cases_of(dict(benchmark))
-        row: dict[str, Any] = {name: [None] * len(cases) for name in _OF_CASES}
+        row: dict[str, Any] = {name: [None] * len(cases) for name in _PER_CASE}
         row |= {"result": [math.nan] * len(cases), "params": benchmark["params"] or []}
         row |= {"version": benchmark["version"], "duration": None, "profile": None}
         stored = self._rows.get(benchmark["name"])
@@ -143,7 +143,7 @@ class ResultStore:
         index_of = {case: index for index, case in enumerate(cases)}
         for old, case in enumerate(itertools.product(*(stored.get("params") or []))):
             index = index_of.get(case)
-            for name in _OF_CASES:
+            for name in _PER_CASE:
                 cell = stored.get(name)
                 if index is None or (cell is None and name != "result"):
                     continue
@@ -160,13 +160,13 @@ class ResultStore:
             run: its measurement.
         """
         row = self._row(benchmark)
-        cells: dict[str, Any] = dict.fromkeys(_OF_CASES)
+        cells: dict[str, Any] = dict.fromkeys(_PER_CASE)
         cells["result"] = math.nan if run.outcome is Outcome.SKIPPED else run.value
         if run.rounds and benchmark["type"] == "time":
             cells["result"], stats = compute_stats(list(run.rounds), run.calls)
             if len(run.rounds) == 1:
                 stats |= {"ci_99_a": 0.0, "ci_99_b": run.rounds[0] * _UNKNOWN_SPREAD}
-            cells |= {f"stats_{what}": value for what, value in stats.items()}
+            cells |= {f"stats_{key}": value for key, value in stats.items()}
             cells["samples"] = list(run.rounds)
         for column, value in cells.items():
             row[column][index] = value
@@ -214,7 +214,7 @@ def _written(row: Mapping[str, Any]) -> list[Any]:
 
 
 def store_machine(results: Path, machine: str, facts: Mapping[str, str] | None = None) -> None:
-    """Describe this machine, or one of these facts, as asv does, in its folder of results."""
+    """Write ``machine.json`` as asv does, with these facts or with those of this machine."""
     path = results / machine / "machine.json"
     content = {"machine": machine, **(facts or describe()), "version": 1}
     text = json.dumps(content, indent=4, sort_keys=True)

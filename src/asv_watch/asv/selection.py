@@ -35,7 +35,7 @@ def skipped_because(benchmark: dict[str, Any]) -> str:
 
 
 def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
-    """Return why a case is skipped, as far as the list tells; empty if it runs."""
+    """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
     if declared.uses_gpu(case_name(benchmark, params)) and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
@@ -104,7 +104,7 @@ def select(
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:
-    """Return the selection of a typed pattern, or ``otherwise`` if it is empty.
+    """Return the selection by a typed pattern, or ``otherwise`` if the pattern is empty.
 
     Raises:
         WatchError: It is not a regular expression that can be used.

@@ -170,7 +170,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     repository, branch = find_repository(root, conf, fetch=fetch)
     try:
         environments = list(asv.environment.get_environments(conf, None, verbose=False))
-    except Exception as error:  # asv checks no types, and so raises anything
+    except Exception as error:  # asv checks no types, so any error may come
         raise WatchError(
             f"asv.conf.json describes no environments ({type(error).__name__}: {error}); correct "
             '"environment_type", "matrix", "include" and "exclude" as asv\'s documentation says'
@@ -218,9 +218,9 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
 
 
 def _variables(environment: Any, conf: Any) -> dict[str, str]:
-    """Return the variables of measured processes; asv leaves ``env_nobuild`` out of its own type.
+    """Return the variables of measured processes; asv omits ``env_nobuild`` for ``existing``.
 
-    One that the person has set stays, as asv's ``existing`` has it.
+    A variable that the user has set keeps its value, as in asv.
     """
     variables = dict(environment.env_vars)
     if environment.tool_name != "existing":
@@ -275,8 +275,8 @@ def check_environment_type(wanted: str) -> None:
 def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
     """Return the repository that is measured, and the branch that asv.conf.json tracks.
 
-    asv clones the repository of an address into a folder beside asv.conf.json, once; ``fetch``
-    updates it.
+    If the repository is given by address, asv clones it once, into a folder beside asv.conf.json;
+    ``fetch`` updates the clone.
 
     Raises:
         WatchError: it cannot be read or cloned.
@@ -331,9 +331,9 @@ def _package(conf: Any) -> str:
 
 
 def load_settings(root: Path) -> Any:
-    """Read asv's settings from ``root/asv.conf.json``, with whole paths of its folders.
+    """Read asv's settings from ``root/asv.conf.json``, with absolute paths of its folders.
 
-    To these come as ``declared`` those of this package.
+    Their attribute ``declared`` holds the settings of this package.
 
     Raises:
         WatchError: the file is missing or damaged.
@@ -433,10 +433,10 @@ def select_environments(
         return environments
     if wanted == NEWEST:
         return environments[:1]
-    chosen = tuple(
+    selected = tuple(
         spec for spec in environments if wanted in {spec.version, spec.release, spec.name}
     )
-    if not chosen:
+    if not selected:
         known = ", ".join(spec.release for spec in environments if spec.release) or "no release"
         raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")
-    return chosen
+    return selected

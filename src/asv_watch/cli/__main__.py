@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command; Ctrl-C gets one line also while Python imports it, and when it ends.
+    """Run the command; Ctrl-C prints one line even while Python imports it, and while it ends.
 
     Returns:
         The exit status.
@@ -26,9 +26,9 @@ def main() -> int:
 
 
 def _open_closed_streams() -> None:
-    """Let standard streams that a caller closed lead nowhere; another file would take their place.
+    """Open closed standard streams on the null device, or another file would take their place.
 
-    Python has ``None`` for them, which no library expects.
+    Python sets them to ``None``, which no library expects.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -57,7 +57,7 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
 
 
 def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
-    """Return the message after Ctrl-C or another signal, with the command's remaining state."""
+    """Return the message after Ctrl-C or another signal, with what the command has kept."""
     ending = "interrupted"
     if number != signal.SIGINT:
         ending = f"ended by {signal.Signals(number).name}"
@@ -167,7 +167,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command, by default with the arguments of the process; return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     status: int
-    received: list[int] = []  # on its way out typer forgets what was raised
+    received: list[int] = []  # typer does not pass on which signal came
 
     def end(number: int, _: FrameType | None) -> None:
         received.append(number)
@@ -189,7 +189,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (TyperException, WatchError, MachineError, OSError, ImportError) as error:
         status, message = _explain_failure(error, arguments)
     except MemoryError:
-        status, message = ExitStatus.FAILED, "the memory is full; end other programs, or add some"
+        status = ExitStatus.FAILED
+        message = "the memory is full; end other programs, or add memory"
     print(printable(f"asv-watch: {' '.join(message.split())}"), file=sys.stderr)
     return status
 

@@ -43,7 +43,7 @@ class Entry:
 
 
 def list_files(repository: Path, commit: str, source: str, limits: Limits) -> list[Entry]:
-    """List the files of a commit, which may be a trap.
+    """List the files of a commit, which may be malicious.
 
     Args:
         repository: A checkout or a bare repository.
@@ -131,7 +131,7 @@ def _copy_blob(output: IO[bytes], path: Path, entry: Entry, source: str) -> None
                 raise WatchError(f"{source}: git cannot read {str(entry.path)!r}; fetch it again")
             stream.write(chunk)
             left -= len(chunk)
-    output.read(1)  # the line break behind it
+    output.read(1)  # the line break after it
 
 
 def _records(stream: IO[bytes], source: str) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _faults_of_file(
     if not _HASH.fullmatch(file.commit_hash):
         yield f"commit_hash {file.commit_hash[:80]!r} is not a full hash"
     elif not file.commit_hash.startswith(path.name.partition("-")[0]):
-        yield f"it is of commit {file.commit_hash[:12]}, which its name does not begin with"
+        yield f"its commit is {file.commit_hash[:12]}, but its name does not begin with that"
     for name in file.results:
         try:
             row = file.row(name)

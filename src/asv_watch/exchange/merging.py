@@ -39,7 +39,7 @@ class Merged:
     """Files that were there and got new content."""
     unchanged: int
     others: tuple[str, ...] = ()
-    """Paths of files that are no results, and were left out."""
+    """Paths of files that are not results, and were left out."""
     damaged: tuple[str, ...] = ()
     """Damaged lines of files whose other lines are sound; they were left out."""
 
@@ -76,7 +76,7 @@ def merge_results(source: Path, target: Path, machines: Collection[str] = ()) ->
     if faults:
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
         raise WatchError(
-            f"{faults[0].path}: {faults[0].message}{more}; correct that there first "
+            f"{faults[0].path}: {faults[0].message}{more}; correct the source first "
             "(`asv-watch results check` names all)"
         )
     contents: dict[Path, bytes] = {}
@@ -165,7 +165,7 @@ def _last_start(content: bytes) -> int:
     """Return when the last benchmark of a result file started, in seconds since the epoch.
 
     Raises:
-        ValueError: It is no result file.
+        ValueError: The content is not a result file.
     """
     file = msgspec.convert(json.loads(content), ResultFile)
     starts = []

@@ -25,7 +25,7 @@ from asv_watch.records.measurements import FOLDER
 def results_in(source: str, repository: Path) -> Iterator[Path]:
     """Yield the folder of results in a source, which is left as it is.
 
-    A source is a folder (results, or what holds them), or a branch, tag or commit of a checkout.
+    A source is a folder (of results, or with one in it), or a branch, tag or commit of a checkout.
 
     Raises:
         WatchError: There is no such source, it is too large or not safe to read, or it holds no

@@ -33,7 +33,7 @@ from asv_watch.records.releases import main_release
 from asv_watch.workplace import load_results
 
 _LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
-"""Variable with name and password for a server that asks for them: ``name:password``."""
+"""Environment variable with the login for a server that asks for one: ``name:password``."""
 _TIMEOUT_S = 60
 _LONGEST_EXECUTABLE = 30
 """Characters of an executable's name in Codespeed."""
@@ -170,8 +170,8 @@ def _find_target(clone: Path, name: str) -> Path:
     """Return the folder of a clone to which results are added, by default ``results``.
 
     Raises:
-        WatchError: There is a symbolic link among them or instead of them, or several folders hold
-            results.
+        WatchError: A symbolic link lies among the results or in their place, or several folders
+            hold results.
     """
     listing = run_git(clone, "ls-files", "--stage", "-z").split("\0")
     tracked = {

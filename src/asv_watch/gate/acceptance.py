@@ -1,7 +1,7 @@
-"""An accepted slowdown as an entry of ``results/notes.toml``, by which nights and page know of it.
+"""The entry of ``results/notes.toml`` that tells nights and the page of an accepted slowdown.
 
-The label accepts a pull request; only a note outlives it. The comment has the entry to paste:
-who, why, which cases and, once the pull request is merged, which commit.
+The label accepts a pull request; only a note outlives it. The comment contains the entry to paste:
+who accepted it, why, for which cases and, once the pull request is merged, at which commit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COMMIT = re.compile("[0-9a-f]{40,64}")
 def note_entry(
     cases: Sequence[GateCase], *, reason: str, by: str, pull_request: int, merged_as: str
 ) -> str:
-    """Write the Markdown that says how to keep an acceptance, with the entry in it.
+    """Write Markdown that explains how to keep an acceptance, with the entry to paste.
 
     Args:
         cases: The slower cases that were accepted.
@@ -62,8 +62,8 @@ def note_entry(
 
 
 def _text(text: str) -> str:
-    """Write a string of TOML; what cannot be seen is replaced, as it may come from anybody."""
-    seen = "".join(
+    """Write a TOML string; unprintable characters are replaced, as anybody may have sent them."""
+    visible = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
     )
-    return json.dumps(seen, ensure_ascii=False)
+    return json.dumps(visible, ensure_ascii=False)

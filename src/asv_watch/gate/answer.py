@@ -24,7 +24,7 @@ class GateAnswer(Answer, kw_only=True):
     outcome: Outcome
     """Whether the pull request may be merged."""
     gate: GateResult
-    """Every measurement of it, for ``gate-comment``."""
+    """Every measurement of the gate, for ``gate-comment``."""
 
 
 def gate_answer(result: GateResult, threshold: float, accepted: str) -> GateAnswer:

@@ -1,9 +1,9 @@
-"""When a gate is certain that a case is slower, from one measurement that grows.
+"""Decides when a gate is certain that a case is slower, as rounds are added.
 
 A gate tests many cases, so a 99 % interval that excludes 1 is not enough: 1 in 200 harmless cases
 would be called slower. A case is called slower if an interval with a much smaller error excludes
-1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the moments
-at which a case is tested.
+1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the repeated
+tests of a case.
 
 Intervals are those of `asv_watch.judge.graph.MachineGraphs.single`, as `compare` prints them: they
 include how far a ratio of the machine varies from one sitting of measuring to another.
@@ -33,7 +33,7 @@ _CONFIDENCE = 1 - 2 * ERROR / len(ROUNDS)
 
 def is_certain(change: CaseRatio) -> bool:
     """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
-    freedom = len(change.ratios) - 1  # of the rounds; with the sittings more, so this is cautious
+    freedom = len(change.ratios) - 1  # of rounds; sittings would add to it, so this is cautious
     error = standard_error(change.interval, len(change.ratios))
     distance = abs(math.log(change.ratio))
     return verdict(change) is Verdict.WORSE and distance > quantile(freedom, _CONFIDENCE) * error
@@ -42,19 +42,19 @@ def is_certain(change: CaseRatio) -> bool:
 def judged_ratios(
     first: MeasuredCase, again: MeasuredCase | None, graphs: MachineGraphs
 ) -> tuple[CaseRatio, ...]:
-    """Return two ratios of a case: that of all rounds decides, and the other shows its size.
+    """Return one or two ratios of a case: the first decides, the last shows the size.
 
     The first rounds of a slower case were chosen for being slow, so fresh ones show its size.
     Where these alone do not show the change, all rounds together do: what a case is called and
     the interval beside it never contradict each other.
 
     Args:
-        first: The rounds until it was decided.
+        first: The rounds until the case was decided.
         again: Fresh rounds, if there are any.
-        graphs: Of the machine.
+        graphs: Earlier comparisons of the machine.
 
     Returns:
-        One ratio or two; none of what has no ratio.
+        The ratio of all rounds, then that of the fresh ones if it agrees; empty without a ratio.
     """
     if again is None:
         ratio = _judged(first, graphs)
@@ -63,12 +63,12 @@ def judged_ratios(
     fresh = _judged(again, graphs)
     if pooled is None or fresh is None:
         return ()
-    is_alike = verdict(fresh) is verdict(pooled) is not Verdict.SAME
-    return (pooled, fresh) if is_alike else (pooled,)
+    fresh_agrees = verdict(fresh) is verdict(pooled) is not Verdict.SAME
+    return (pooled, fresh) if fresh_agrees else (pooled,)
 
 
 def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
-    """Return head over base, with the interval of the machine's precision."""
+    """Return head over base, with an interval that includes the machine's noise."""
     stored = measured.between(0, 1)
     if not isinstance(stored, CaseRatio):
         return None

@@ -27,7 +27,7 @@ class Changed:
     identifiers: frozenset[str]
     """Names of the functions, in any language; for a special method the name of its class."""
     names: frozenset[str]
-    """The same names, with those of files, and of the folders of those that are not Python."""
+    """The same names and those of the files; of files that are not Python also their folders."""
     is_traceable: bool
     """Whether a profile of Python functions sees every change."""
 
@@ -35,7 +35,7 @@ class Changed:
 def measured_files(configuration: Configuration, before: str, after: str) -> list[str]:
     """List the files that differ between two commits and can change a measured value.
 
-    If such files are not known, they are all but documentation and tests. A file that
+    If asv.conf.json names no such files, all but documentation and tests count. A file that
     was renamed is listed with both names.
 
     Raises:
@@ -116,7 +116,7 @@ def _functions(text: str) -> list[tuple[str, int, int]]:
 
 
 def _lines(text: str, first: int, count: int) -> Iterator[int]:
-    """Yield the lines of a hunk that hold code; where lines were removed, the one before them."""
+    """Yield the numbers of a hunk's lines of code; after a removal, the line before it."""
     if not count:
         yield max(first, 1)
     for number, line in enumerate(text.splitlines()[first - 1 : first - 1 + count], start=first):

@@ -152,7 +152,7 @@ def gate(
                 measured = measurement.run(order, fails)
                 result = replace(prepared, cases=(*measured, *broken, *ignored))
         except BudgetSpentError:
-            print("the time was over before anything could be measured", flush=True)
+            print("the limit was reached before anything could be measured", flush=True)
         result = replace(
             result, available=len(listed), seconds=round(time.monotonic() - started, 1)
         )
@@ -204,8 +204,8 @@ def _broken_suites(
     """Divide the cases into those that can be measured and those of suites that fail on the head.
 
     Returns:
-        The first, and the others with the error as the reason; a suite that fails on the base too
-        is skipped.
+        The cases to measure, and the others with the error as the reason; a suite that fails on
+        the base too is skipped.
     """
     errors = {
         case.name: f"its suite cannot be imported: {error}"[:2000]
@@ -242,12 +242,12 @@ def _order(
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
-    """Say how far a ratio varies from one sitting of measuring to another, and who knows that."""
+    """Say how far a ratio varies from one sitting to another, and how that is known."""
     between = graphs.noise("time" if all(case.is_timed for case in listed) else "memory").between
     source = f"as the comparisons of {machine} show"
     if not graphs.cases:
         source = f"assumed, because {machine} has no stored comparisons"
-    return f"intervals include {quantities.share(between)} from one hour to another, {source}"
+    return f"intervals include a scatter of {quantities.share(between)} between hours, {source}"
 
 
 def _find_commits(repository: Path, base: str, head: str) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def sentence(result: GateResult, threshold: float) -> str:
         (len(result.in_state(CaseState.FAILED)), "failed"),
         (missing, f"not measured in {limit}" if passes else "not measured"),
     )
-    more = [f"{count} {what}" for count, what in others if count]
+    more = [f"{count} {words}" for count, words in others if count]
     return f"{answer}; {', '.join(more)}" if more else answer
 
 
@@ -132,8 +132,8 @@ def comment(
         result: the measured gate.
         threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
         accepted: why a slowdown is accepted; empty if it is not.
-        by: who accepts it.
-        advice: how to accept it, or how to keep that it was accepted.
+        by: login of the person who accepts it.
+        advice: how to accept a slowdown, or how to keep an acceptance.
     """
     parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted, by)]
     parts += [advice] if advice else []
@@ -160,12 +160,12 @@ def is_ours(text: str) -> bool:
 
 
 def read_stored(text: str) -> Stored | None:
-    """Return what a comment holds, or ``None`` if there was no room for it.
+    """Return the result in a comment, or ``None`` if there was no room for it.
 
     Names of cases are printed in a comment too, so only its last line counts.
 
     Raises:
-        WatchError: it is damaged.
+        WatchError: the result is damaged.
     """
     match = _STATE.fullmatch(_last_line(text))
     if match is None or not match[1]:
@@ -225,7 +225,7 @@ def _how(result: GateResult) -> str:
     chosen = "that the changed files touch"
     if result.pattern:
         chosen = f"that match {code(result.pattern)}"
-    values = "" if result.is_timed else " Values that every process repeats need only differ."
+    values = "" if result.is_timed else " An exact value is a change if it differs at all."
     option = "" if result.is_timed else " --values"
     first = (result.in_state(*_FIRST) or result.in_state(*_REST))[0]
     again = (

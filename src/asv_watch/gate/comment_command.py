@@ -1,6 +1,6 @@
 """Writes what the gate measured to a pull request, in a job that runs none of its code.
 
-What may be believed is in docs/pull-requests.md.
+docs/pull-requests.md says which of its inputs are believed.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def gate_comment(
     The file is not trusted: the pull request that it names has to be at the commit that GitHub
     says was measured. A label accepts the slowdown of the commit that was the head when it was
     set, if that was measured by then, and no other. It takes a line ``LABEL: reason`` in the
-    description. Without a file, such as after a label was set, the result in the comment that is
-    there counts; the head is then the commit that the label was set for. What was accepted stands
-    below as an entry of ``results/notes.toml``, with its commit once the pull request is merged.
+    description. Without a file, such as after a label was set, the result in the existing comment
+    counts; the head is then the commit that the label was set for. The comment also contains the
+    acceptance as an entry of ``results/notes.toml``, with its commit once the request is merged.
 
     Raises:
-        WatchError: the file is no result, belongs to another commit, or GitHub refuses a call.
+        WatchError: the file is not a result, belongs to another commit, or GitHub refuses a call.
     """
     share, github = parse_share(threshold), GitHub()
     result = read_result(Path(result_file)) if result_file else None
@@ -124,7 +124,7 @@ def reason_in(description: str, label: str) -> str:
 
 
 def _read_last(comments: list[tuple[int, str]]) -> Stored | None:
-    """Read the result in the newest of our comments; a damaged one has none."""
+    """Read the result in the newest of our comments; ``None`` if it is missing or damaged."""
     try:
         return read_stored(comments[-1][1]) if comments else None
     except WatchError:

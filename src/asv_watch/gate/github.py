@@ -1,4 +1,4 @@
-"""The few calls of GitHub's interface that the gate needs."""
+"""The few calls of GitHub's API that the gate needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 from asv_watch.errors import WatchError
 
 _AUTHOR = "github-actions[bot]"
-"""Account of the token of a workflow."""
+"""Account in whose name a workflow's token writes."""
 _TIMEOUT_S = 60
 _A_PAGE = 100
 _MOST_PAGES = 30
@@ -63,10 +63,10 @@ class GitHub:
     """A repository, accessed with the token of a workflow."""
 
     def __init__(self) -> None:
-        """Take the repository whose workflow runs this.
+        """Read the repository and the token of the workflow that runs this.
 
         Raises:
-            WatchError: no workflow does, or one of its variables is not valid.
+            WatchError: no workflow runs this, or one of its variables is not valid.
         """
         names = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
         api, repository, token = (os.environ.get(name, "") for name in names)
@@ -98,7 +98,7 @@ class GitHub:
         return {pull.number for pull in pulls if pull.state == "open" and pull.head.sha == head}
 
     def own_comments(self, number: int) -> list[tuple[int, str]]:
-        """Read the comments of workflows on a pull request: their identities and texts.
+        """Read the identity and text of each comment that workflows wrote on a pull request.
 
         Raises:
             WatchError: GitHub does not answer.
@@ -117,7 +117,7 @@ class GitHub:
         return comments
 
     def write_comment(self, number: int, text: str, identity: int | None) -> None:
-        """Write a comment on a pull request, or the new text of one that is there."""
+        """Write a comment on a pull request, or replace the text of an existing one."""
         if identity is None:
             self._ask("POST", f"issues/{number}/comments", object, {"body": text})
         else:
@@ -148,7 +148,7 @@ class GitHub:
                 "User-Agent": "asv-watch",
             },
         )
-        # Not sent on to where GitHub may redirect.
+        # The token is not sent on if GitHub redirects the request.
         request.add_unredirected_header("Authorization", f"Bearer {self._token}")
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310

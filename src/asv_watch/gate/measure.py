@@ -41,7 +41,7 @@ class InOrder:
     """Cases in a given order, with the size of the first group."""
 
     def __init__(self, cases: Sequence[MeasurableCase], first: int = FIRST_TOGETHER) -> None:
-        """Keep them."""
+        """Take the cases, and the size of the first group."""
         self._cases, self._first = cases, first
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
@@ -64,7 +64,7 @@ class GateMeasurement:
         budget: Budget,
         graphs: MachineGraphs,
     ) -> None:
-        """Begin with none.
+        """Begin without any case.
 
         Args:
             sides: base and head.
@@ -88,13 +88,13 @@ class GateMeasurement:
         order: Order,
         is_enough: Callable[[Sequence[GateCase]], bool] = lambda cases: False,
     ) -> list[GateCase]:
-        """Measure group after group until these are enough or the time is over.
+        """Measure group after group until the results are enough or the time is over.
 
         A group is finished before another begins, and none begins that would not be finished in
         time. If time is left, slower cases are measured once more, which shows their size.
 
         Returns:
-            Every case, those that were not begun last.
+            Every case; those that were not begun come last.
         """
         started, fitting = time.monotonic(), _MOST_TOGETHER
         try:
@@ -113,7 +113,7 @@ class GateMeasurement:
                     fitting = int(self._budget.left_s / mean_s)
                 self._measure_slower_again()
         except BudgetSpentError:
-            print("the time is over", flush=True)
+            print("the time limit is reached", flush=True)
         left = (case for case in order.ranked() if case.name not in self._cases)
         return [*self._begun(), *(_with_threshold(GateCase(case.name), case) for case in left)]
 
@@ -153,7 +153,7 @@ class GateMeasurement:
         """Measure the slower cases once more, from fresh rounds."""
         slower = list(self._slower())
         if slower:
-            print("measuring the size of what is slower", flush=True)
+            print("measuring slower cases again, for the size of the change", flush=True)
             measure_cases(
                 self._sides,
                 slower,
@@ -171,7 +171,7 @@ class GateMeasurement:
                 yield self._cases[name]
 
     def _gate_case(self, name: str, results: Sequence[MeasuredCase]) -> GateCase:
-        """Put the measurements of a case together; what fails on the base is not compared."""
+        """Combine the measurements of a case; one that fails on the base is skipped."""
         ratios: tuple[CaseRatio, ...] = ()
         exact = None
         skipped = failed = ""

@@ -21,7 +21,7 @@ SHARE_OF_LOOKING = 0.2
 
 
 class Nearest:
-    """The cases that a diff can have made slower, the nearest first; others as time is left."""
+    """The cases that a diff can have made slower, the nearest first; others if time is left."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Nearest:
 
     @contextmanager
     def looking(self, head: Side) -> Iterator[None]:
-        """Call cases under a profile, when time is given for it, until the body ends."""
+        """Keep a profiler for `look` until the body ends."""
         if not (self._changes.functions and self._is_timed):
             yield
             return
@@ -55,13 +55,13 @@ class Nearest:
             yield
 
     def look(self, seconds: float, begun: Collection[str] = ()) -> None:
-        """Profile further cases, and report their number."""
+        """Profile further cases for some seconds, and report their number."""
         profiler = self._profiler
         if profiler is None or profiler.is_done or seconds <= 0:
             return
         measured = {case.identity for case in self._candidates if case.name in begun}
         started = time.monotonic()
-        with step("looking at what cases run", self._budget):
+        with step("profiling which cases run what changed", self._budget):
             profiler.look(seconds, measured)
         near_count = sum(bool(share) for share in profiler.shares.values())
         print(
@@ -87,11 +87,11 @@ class Nearest:
         return InOrder(ranked, first).next_group(begun, fitting)
 
     def _count_first(self, ranked: Sequence[MeasurableCase]) -> int:
-        """Say which cases are the nearest, and return how many of them to measure first."""
+        """Print the nearest cases, and return how many of them to measure first."""
         print("the nearest cases:")
         nearest = ranked[:FIRST_TOGETHER]
         for case in nearest:
-            part = self._shares.get(case.identity)
-            note = f" (changed functions: {quantities.share(part)})" if part else ""
+            share = self._shares.get(case.identity)
+            note = f" (changed functions: {quantities.share(share)})" if share else ""
             print(f"  {case.name}{note}", flush=True)
         return sum(bool(self._shares.get(case.identity)) for case in nearest) or len(nearest)

@@ -95,14 +95,14 @@ def _source(nodes: Iterable[ast.AST]) -> str:
 
 
 def _rarities(texts: Sequence[str], names: Collection[str]) -> list[float]:
-    """Return how near texts are by their names; a name that many texts have counts less."""
+    """Score texts by the names that they contain; a name that many contain counts less."""
     named = [_named_in(text, names) for text in texts]
     frequency = Counter(word for names in named for word in names)
     return [sum(1 / frequency[word] for word in names) for names in named]
 
 
 def _named_in(text: str, names: Collection[str]) -> set[str]:
-    """Return the names that a text has, also within others and without regard to underscores.
+    """Return the names that a text contains, also within longer ones; underscores are ignored.
 
     A function of Python may have other names in C: ``all_distinct``, ``PyIU_AllDistinct`` and
     ``alldistinct.c`` are alike.
@@ -121,7 +121,7 @@ def _are_alike(name: str, other: str) -> bool:
 
 
 def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
-    """Put the first case of every benchmark before the second one of any; keep the order else."""
+    """Put the first case of every benchmark before the second of any; otherwise keep the order."""
     seen: Counter[str] = Counter()
     occurrences = []
     for case in cases:
@@ -133,14 +133,14 @@ def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
 
 
 class Profiler:
-    """Calls one case after the other under a profile, and rests while others are measured."""
+    """Profiles one case after the other, and pauses while others are measured."""
 
     def __init__(self, side: Side, cases: Sequence[MeasurableCase], changed: Changed) -> None:
-        """Prepare.
+        """Prepare the request; no process starts yet.
 
         Args:
             side: the version after the change.
-            cases: in this order; those of CUDA, which cannot run in a fork, are left out.
+            cases: profiled in this order; those on CUDA, which cannot fork, are left out.
             changed: the changes of the diff.
         """
         self.shares: dict[str, float | None] = {}
@@ -159,7 +159,7 @@ class Profiler:
         self._answers: queue.Queue[str] = queue.Queue()
 
     def __enter__(self) -> Self:
-        """Start the process, at rest."""
+        """Start the process, paused."""
         self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
         self._process = subprocess.Popen(
             self._side.command(probes.EXECUTED, self._side.source),
@@ -198,7 +198,7 @@ class Profiler:
             os.killpg(self._process.pid, number)
 
     def look(self, seconds: float, known: Collection[str] = ()) -> None:
-        """Call cases for some seconds, or until `_ENOUGH_NEAR` more are near; then rest."""
+        """Profile cases for some seconds, or until `_ENOUGH_NEAR` more are near; then pause."""
         until = time.monotonic() + seconds
         self._signal(signal.SIGCONT)
         try:

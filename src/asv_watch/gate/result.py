@@ -1,7 +1,7 @@
 """The gate's result for one pull request, as a file that another workflow reads.
 
-The file comes from a job that ran the code of the pull request. `read_result` takes the field
-``gate`` of it, of which everything is checked, and `asv_watch.gate.comment` escapes every text.
+The file comes from a job that ran the code of the pull request. `read_result` reads its field
+``gate`` and checks everything in it, and `asv_watch.gate.comment` escapes every text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STATES = {
 
 
 class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A value that every process gave, of the base and of the head."""
+    """A value that all processes agree on, for the base and for the head."""
 
     before: _Value
     after: _Value
@@ -65,7 +65,7 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the head is worse, which it is with more, unless more is better."""
+        """Whether the head is worse: a larger value is, unless higher is better."""
         if self.after == self.before:
             return Verdict.SAME
         is_more = self.after > self.before
@@ -73,7 +73,7 @@ class ExactValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One case that was chosen."""
+    """One case that the gate chose."""
 
     case: _Text
     """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
@@ -101,7 +101,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     def factor(self) -> float:
         """Newest slowdown factor: how many times slower or larger the head is.
 
-        It is infinite if an exact value got worse from or to zero or below.
+        It is infinite if an exact value got worse and one side is zero or below.
         """
         newest = self.exact or (self.changes[-1] if self.changes else None)
         if newest is None:
@@ -112,7 +112,7 @@ class GateCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The gate of one head commit."""
+    """The result of the gate for one head commit."""
 
     pull_request: Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
     """Its number; 0 if it has none."""
@@ -128,7 +128,7 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Number of cases from which these were chosen."""
     limit_s: Annotated[float, msgspec.Meta(gt=0, lt=1e8)]
     seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e8)]
-    """Duration of the measurements."""
+    """Duration of building and measuring."""
     cases: tuple[GateCase, ...]
     is_prepared: bool = True
     """Whether both commits were built and the cases chosen within the limit."""

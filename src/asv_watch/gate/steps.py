@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LINES = 30.0
 
 @contextmanager
 def step(name: str, budget: Budget) -> Iterator[None]:
-    """Print a line when a step begins, every half minute, and how long it took if that is long."""
+    """Print a line when a step begins and every 30 s, and the duration if it took longer."""
     started = time.monotonic()
     ended = threading.Event()
 

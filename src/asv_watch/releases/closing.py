@@ -1,6 +1,6 @@
-"""Comparisons that give a second way between releases, or versions, so that both check each other.
+"""Extra comparisons of distant releases or versions, to check the products of neighbours' ratios.
 
-Neighbours are compared first, so what lies between two distant releases is a product that nothing
+Neighbours are compared first, so the ratio of two distant releases is a product that nothing
 checks. Each older release is therefore also compared with the newest, and each older version of
 the package with the newest version.
 """
@@ -19,7 +19,7 @@ from asv_watch.releases.measure import ReleasePair, release_pairs
 def closing_pairs(
     requirement: str, releases: Sequence[EnvironmentSpec], comparisons: Sequence[StoredComparison]
 ) -> tuple[ReleasePair, ...]:
-    """Return each older release with the newest; none where two neighbours are all there is."""
+    """Pair each older release with the newest; none if there are fewer than three releases."""
     if len(releases) < 3:
         return ()
     return release_pairs(requirement, releases, comparisons, against=releases[0].version)
@@ -31,7 +31,7 @@ class VersionPair(NamedTuple):
     before: Commit
     after: Commit
     cases: frozenset[str]
-    """Those in which the two were compared with each other, or could not be."""
+    """Cases in which the two were compared with each other, or could not be."""
 
 
 def closing_versions(
@@ -40,15 +40,15 @@ def closing_versions(
     comparisons: Sequence[StoredComparison],
     release: str,
 ) -> list[VersionPair]:
-    """Return each older version with the newest, the newest of them first.
+    """Pair each older version with the newest, the newest pair first.
 
-    Versions of which this machine compared nothing are left out.
+    Versions that this machine never compared are left out.
 
     Args:
-        commits: Of the branch, oldest first.
+        commits: Commits of the branch, oldest first.
         versions: Maps a commit hash to the version that it is.
-        comparisons: Of the machine.
-        release: Of the main requirement, with which both sides ran.
+        comparisons: Comparisons of the machine.
+        release: Release of the main requirement with which both sides ran.
     """
     cases: dict[frozenset[str], set[str]] = {}
     for comparison in comparisons:

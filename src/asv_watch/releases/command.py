@@ -116,11 +116,12 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
     failures = failed_releases(comparisons, requirement)
     failed = {release: f"failed: {reason}" for release, reason in failures.items()}
     listed = configuration.releases.get(requirement, ())
-    pairs = {p.after.version: p for p in release_pairs(requirement, listed, comparisons)}
+    newest_first = release_pairs(requirement, listed, comparisons)
+    pairs = {pair.after.version: pair for pair in newest_first}
     companions = [
         name
         for name in (listed[0].requirements if listed else ())
-        if name != requirement and len({r.requirements.get(name) for r in listed}) > 1
+        if name != requirement and len({spec.requirements.get(name) for spec in listed}) > 1
     ]
     rows = []
     for release in listed:
@@ -142,7 +143,7 @@ def _list(configuration: Configuration, requirement: str, name: str) -> None:
         newest = listed[0].version
         print(
             f"{unchecked} of {quantities.counted(len(closing), 'older release')} were not "
-            f"compared with {newest}, so nothing checks the way between them: "
+            f"compared with {newest}, so nothing checks the steps between them: "
             f"asv-watch releases {requirement} measure --against {newest}"
         )
     commits = read_commits(configuration.repository, configuration.branch)
@@ -217,7 +218,7 @@ def _measure(
 
 
 def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSpec) -> Benchmarks:
-    """List benchmarks with an environment of asv's, or else with that of a release."""
+    """List benchmarks in asv's environment, or in that of a release if asv made none."""
     if not workplace.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
             environments.make_environment(release)
@@ -227,7 +228,7 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
 
 
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
-    """Return the differences of all pairs as JSON has them."""
+    """Return the differences of all pairs for ``--json``."""
     differences = []
     for pair in pairs:
         for finding in release_findings(pair.stored):

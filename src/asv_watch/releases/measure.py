@@ -36,7 +36,7 @@ _MOST_EXPLAINED = 3
 
 @dataclass(frozen=True, slots=True)
 class ReleasePair:
-    """Two releases of asv.conf.json, and what this machine has stored of them."""
+    """Two releases of asv.conf.json, and what this machine has stored about them."""
 
     before: EnvironmentSpec
     """The older one."""
@@ -55,7 +55,7 @@ class ReleasePair:
         return self.before.lacks_python or self.after.lacks_python
 
     def missing(self, cases: Iterable[str]) -> list[str]:
-        """Return the cases that have neither a ratio nor a count nor a reason why not."""
+        """Return the cases without a ratio, a count or a reason why there is none."""
         known = {*self.stored.commits, *self.stored.counts}
         return [case for case in cases if case not in known]
 
@@ -148,7 +148,7 @@ def measure_releases(
 def _compare(
     workplace: Workplace, pair: ReleasePair, package: Side, cases: Sequence[MeasurableCase]
 ) -> Compared:
-    """Compare both releases of a pair in cases that lack it.
+    """Compare both releases of a pair in the given cases.
 
     Raises:
         WatchError: a release cannot be installed or imported, or no case ran.
@@ -191,7 +191,7 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
 
 
 def _install(workplace: Workplace, sides: tuple[Side, Side]) -> None:
-    """Install and import both releases; if one fails, store that as a comparison of no case.
+    """Install and import both releases; if one fails, store that as a comparison without cases.
 
     Raises:
         MachineError: the machine is to blame, such as a full disk, and not the release.
@@ -210,7 +210,7 @@ def _install(workplace: Workplace, sides: tuple[Side, Side]) -> None:
                 int(time.time()),
                 failed={0 if side is sides[0] else 1: str(error)},
             )
-            with contextlib.suppress(WatchError):  # that no case ran
+            with contextlib.suppress(WatchError):  # it says that no case ran
                 compare(workplace, sides, [], "release", extra=[failed])
             raise
 

@@ -17,7 +17,7 @@ from asv_watch.site.scripts import Json
 
 
 def about_data(contents: Contents, table: CaseTable) -> Json:
-    """Return what the page says of machines and results, whatever a reader has chosen."""
+    """Return what the page says about machines and results; a reader's choices do not matter."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
         "machines": [_machine(contents, table, name) for name in _machine_names(contents)],

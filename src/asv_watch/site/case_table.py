@@ -25,7 +25,7 @@ _FIRST_SCREEN_BELOW = 4
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: what is measured, with its settings; it has all columns and metrics."""
+    """A row of a table: what is measured, with its settings, in all columns and metrics."""
 
     name: str
     """The value of the parameter that rows stand for, or what the benchmark does."""
@@ -65,7 +65,7 @@ class CaseTable:
         return self.cases[self.index_of[case]] if case in self.index_of else None
 
     def title(self, case: str) -> str:
-        """Return a case's title, with its metric if that is no time.
+        """Return a case's title, with its metric if that is not the time.
 
         A case that no suite has any more has its full name as title.
         """
@@ -141,7 +141,7 @@ def main_groups(contents: Contents) -> set[str]:
 
 
 def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
-    """CSS classes of a column: a hue of its own, and a dash by its second label.
+    """Return the CSS classes of a column: a hue of its own, and a dash by its second label.
 
     A single column has no hue, because rows have hues then.
     """
@@ -153,7 +153,7 @@ def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
     if len(shown) > 1 and column in shown:
         hue = [f"hue-{(FIRST_HUE + shown.index(column)) % HUES}"]
     seconds = zip(column[1:], _orders(contents)[1:], strict=True)
-    dash = ["dashed" for value, of in seconds if value and _position(value, of) % 2]
+    dash = ["dashed" for value, order in seconds if value and _position(value, order) % 2]
     return " ".join(hue + dash)
 
 

@@ -52,7 +52,7 @@ def change_data(contents: Contents, project: Mapping[str, str]) -> Json:
 
 
 def _size_of(contents: Contents, change: Change) -> Json:
-    """Return the size of a change; a guessed size has its own key."""
+    """Return the size of a change; the estimate of a suspicion is under ``about``."""
     unit = contents.series[change.series].metric.unit
     measured, interval = change.is_measured, change.interval
     ratio = None if change.ratio is None else shortened(change.ratio)
@@ -107,7 +107,7 @@ def commits_between(history: History, before: str, after: str) -> int:
 
 
 def change_id(contents: Contents, change: Change) -> str:
-    """Stable name of a change: its series and the commit it appeared at."""
+    """Return a stable id of a change, from its series and the commit at which it appeared."""
     summary = contents.series[change.series]
     environment = names.environment_id(summary.environment)
     series = f"{summary.series.machine}/{environment}/{summary.series.case.name}"
@@ -150,11 +150,11 @@ class Recent:
     """Changes of the newest measured commits."""
 
     count: int
-    """How many there are, `RECENT` at most."""
+    """Number of these commits, `RECENT` at most."""
     compared: int
-    """Number of them that a comparison joins with an earlier commit in any case."""
+    """Number of them that a comparison of any case joins with an earlier commit."""
     changes: tuple[Change, ...]
-    """Measured and suspected changes that only they can have made."""
+    """Measured and suspected changes that only these commits can have made."""
 
 
 def recent_changes(contents: Contents) -> Recent:

@@ -83,7 +83,7 @@ class SeriesSummary:
     row: str
     """The row of a table that it belongs to."""
     group: str
-    """Heading under which lists have its benchmark."""
+    """Heading of its benchmark in lists."""
     commits: Indices
     """Commit index of each value, oldest first: rows of ``series.columns.valued``."""
     change: Change | None
@@ -140,9 +140,9 @@ class Contents:
 def in_order(history: History) -> History:
     """Return the same history with its series in the order of the site.
 
-    A case that never ran on a machine in an environment is no series there: most never will. One
-    that never ran anywhere keeps one series, so that it is listed, unless it is of peak memory and
-    values of its resident memory are.
+    Series without a run are left out, as most will never have one. A case that never ran anywhere
+    keeps one series, so that it is listed, unless it measures peak memory and its resident memory
+    was measured.
     """
 
     def order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
@@ -288,7 +288,7 @@ def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
 
 
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:
-    """Return a setup of which a series has a run."""
+    """Return a setup; at least one of its series must have a run."""
     indices = [history.indices(series.columns) for series in members]
     measured: list[int] = np.unique(np.concatenate(indices)).tolist()
     outcomes = Counter(

@@ -1,7 +1,7 @@
 """Measured pairs that disagree with all other ways between their versions.
 
 Where two ways lead from one version to another, their ratios have to agree. Of a hundred pairs one
-may differ by more than both intervals allow; more say that intervals are too narrow.
+may differ by more than both intervals allow; more mean that intervals are too narrow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     """Return how many measured pairs of a machine were checked, and those that disagree."""
     checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
     disagreeing = [(case, check) for case, check in checks if check.disagrees]
-    # All pairs of one closed way differ alike, but for the rounding of floating-point numbers.
+    # All pairs of one loop differ equally, apart from the rounding of floating-point numbers.
     disagreeing.sort(key=lambda entry: -round(abs(entry[1].difference), 6))
     by_chance = round(_BY_CHANCE * len(checks))
     text = ""
@@ -49,5 +49,5 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
 
 
 def _name(node: Node) -> str:
-    """Return a version as a table has it."""
+    """Return the name of a version in the table."""
     return f"{node.commit[:8]}, {node.release}" if isinstance(node, VersionNode) else str(node)

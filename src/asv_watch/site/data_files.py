@@ -57,11 +57,11 @@ def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[Serie
     Yields:
         Name without ``.js``, benchmark, and the series of the file.
     """
-    share = series_in_a_file(contents)
+    count = series_in_a_file(contents)
     for benchmark, members in contents.by_benchmark().items():
-        for number, first in enumerate(range(0, len(members), share)):
+        for number, first in enumerate(range(0, len(members), count)):
             suffix = f"~{number}" if number else ""
-            yield f"{names.slug(benchmark)}{suffix}", benchmark, members[first : first + share]
+            yield f"{names.slug(benchmark)}{suffix}", benchmark, members[first : first + count]
 
 
 def _values_of(summary: SeriesSummary) -> Json:
@@ -213,7 +213,7 @@ def description(benchmark: Benchmark) -> str:
 
 
 def _subject(row: SeriesSummary, contents: Contents) -> tuple[str, str]:
-    """Return the subject of a series: its row, if that is a function's name in its group."""
+    """Return the subject of a series: its row, with its group if rows are functions' names."""
     return row.row, "" if contents.layout.rows else row.group
 
 

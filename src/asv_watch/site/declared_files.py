@@ -1,4 +1,4 @@
-"""JSON files of a project that the site shows: values of others and compared cases."""
+"""JSON files of a project that the site shows: published values and compared cases."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class CasePair(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> CaseRatio:
-        """The ratio of both as the rounds give it.
+        """Ratio of the second case to the first, from the rounds.
 
         Raises:
-            ValueError: there is none.
+            ValueError: a round lacks two numbers, or the rounds give no ratio.
         """
         result = None
-        if all(len(of_round) == 2 for of_round in self.after.rounds):
+        if all(len(numbers) == 2 for numbers in self.after.rounds):
             result = self.after.between(0, 1)
         if not isinstance(result, CaseRatio):
             raise ValueError(f"{self.after.case} needs two rounds of two numbers above zero")
@@ -53,7 +53,7 @@ class CasePair(msgspec.Struct, frozen=True):
 
 
 class ComparedCases(msgspec.Struct, frozen=True):
-    """What a machine measured of cases that do the same in two ways."""
+    """Measurements by one machine of cases that do the same in two ways."""
 
     machine: str
     conditions: str
@@ -82,8 +82,8 @@ def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
     Raises:
         WatchError: a file cannot be read, or holds something else.
     """
-    what = "a comparison of cases"
-    comparisons = [_read(file, ComparedCases, "case_comparisons", what) for file in files]
+    content = "a comparison of cases"
+    comparisons = [_read(file, ComparedCases, "case_comparisons", content) for file in files]
     for file, compared in zip(files, comparisons, strict=True):
         for pair in compared.pairs:
             try:
@@ -93,7 +93,7 @@ def read_case_comparisons(files: tuple[Path, ...]) -> list[ComparedCases]:
     return comparisons
 
 
-def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:
+def _read(file: Path, kind: type[_T], key: str, content: str) -> _T:
     try:
         return msgspec.json.decode(read_regular(file), type=kind)
     except OSError as error:
@@ -101,4 +101,4 @@ def _read(file: Path, kind: type[_T], key: str, what: str) -> _T:
             f"{file}: {error.strerror}; correct the key {key} of asv.conf.json"
         ) from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise WatchError(f"{file} is not {what}: {error}") from error
+        raise WatchError(f"{file} is not {content}: {error}") from error

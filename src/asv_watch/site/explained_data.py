@@ -49,7 +49,7 @@ def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
 
 
 def _operators(differences: Sequence[OperatorDifference], layout: Layout) -> list[Json]:
-    """Add up what people call one operator, and return the operators that differ most."""
+    """Add up operators with one name on the site, and return those that differ most."""
     seconds: dict[str, tuple[float, float]] = {}
     for operator in differences:
         if operator.clear:

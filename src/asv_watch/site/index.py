@@ -92,9 +92,9 @@ def index_data(
 
 
 def _comparable_base(contents: Contents, setup: Setup) -> int | None:
-    """Return the first commit measured under the same conditions as the newest, if another.
+    """Return the first commit measured under the conditions of the newest, if it is another one.
 
-    Most series of the setup decide.
+    It is the start that most series of the setup have.
     """
     starts = Counter(
         _segment_starts(contents, row)[-1]
@@ -262,7 +262,7 @@ def _version_marks(contents: Contents, shown: Sequence[int]) -> list[tuple[int, 
         position = bisect_left(shown, index)
         if commit.tags and shown and shown[0] <= index and position < len(shown):
             marks.setdefault(position, []).extend(commit.tags)
-    return [(position, ", ".join(names)) for position, names in marks.items()]
+    return [(position, ", ".join(tags)) for position, tags in marks.items()]
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

@@ -1,4 +1,4 @@
-"""The values of parameters, and which are the columns of a project that declares none."""
+"""The values of parameters, and the columns of a project that declares none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
             lists.setdefault(name, []).append([plain_value(value) for value in values])
     for longest_first in lists.values():
         longest_first.sort(key=len, reverse=True)
-    return {name: list(dict.fromkeys(chain.from_iterable(of))) for name, of in lists.items()}
+    return {name: list(dict.fromkeys(chain(*values))) for name, values in lists.items()}
 
 
 def _check_names(declared: Layout, labels: set[str]) -> None:

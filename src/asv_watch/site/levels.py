@@ -51,7 +51,7 @@ def level_charts(
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
         for name, text in contents.layout.levels.items()
     }
-    levels_by_row = _found(contents, table, list(patterns.values()))
+    levels_by_row = _collect(contents, table, list(patterns.values()))
     by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     published_marks: dict[tuple[str, str, str], list[Json]] = {}
@@ -72,7 +72,7 @@ def level_charts(
     ]
     values += [mark["value"] for marks in published_marks.values() for mark in marks]
     axis = _Axis(min(values), max(values))
-    names = dict.fromkeys(line for rows in charts.values() for of in rows.values() for line in of)
+    names = dict.fromkeys(key for rows in charts.values() for row in rows.values() for key in row)
     looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
     machines = {
         line: f"{levels[0].summary.series.machine}"
@@ -109,7 +109,7 @@ def level_charts(
     }
 
 
-def _found(
+def _collect(
     contents: Contents, table: CaseTable, patterns: Sequence[Pattern]
 ) -> dict[tuple[str, tuple[str, ...]], list[Level]]:
     """Return the levels of each subject and column, each from the longest history that has it."""
@@ -234,8 +234,8 @@ def _versus(lines: Lines, levels: Sequence[str]) -> str:
         return ""
     slow, fast = sorted(fastest, key=lambda name: -fastest[name].value)
     ratio = fastest[slow].value / fastest[fast].value
-    of_fast, of_slow = (levels[fastest[name].number] for name in (fast, slow))
-    return f"{fast} ({of_fast}) {quantities.digits(ratio, 2)}× as fast as {slow} ({of_slow})"
+    level, other = (levels[fastest[name].number] for name in (fast, slow))
+    return f"{fast} ({level}) {quantities.digits(ratio, 2)}× as fast as {slow} ({other})"
 
 
 def _text(level: Level) -> str:

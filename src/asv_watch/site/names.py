@@ -20,7 +20,7 @@ _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file s
 
 
 def digest(text: str, length: int = 6) -> str:
-    """Short stable digest of a text: `length` hexadecimal characters."""
+    """Return a short stable digest of a text: `length` hexadecimal characters."""
     raw = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
     return raw.hexdigest()[:length]
 

@@ -55,8 +55,8 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
             ]
             largest = [
                 max(entries, key=lambda entry: abs(log(entry.whole.ratio)))
-                for answer in (Verdict.WORSE, Verdict.BETTER)
-                if (entries := [entry for entry in lasting if verdict(entry.whole) is answer])
+                for direction in (Verdict.WORSE, Verdict.BETTER)
+                if (entries := [entry for entry in lasting if verdict(entry.whole) is direction])
             ]
             if largest:
                 return _sentences(history, largest, table, main, contents)
@@ -73,15 +73,15 @@ def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Itera
     ]
     for first, change in changes:
         whole = history.ratio(case, first.before, history.releases[-1])
-        answer = verdict(change)
-        if whole is None or verdict(whole) is not answer:
+        direction = verdict(change)
+        if whole is None or verdict(whole) is not direction:
             continue
         since = history.releases.index(first.before)
         steps = sorted(
             (
                 (step.after, shown.ratio, causes.operator(step, case, shown))
                 for step, shown in changes
-                if history.releases.index(step.before) >= since and verdict(shown) is answer
+                if history.releases.index(step.before) >= since and verdict(shown) is direction
             ),
             key=lambda entry: -abs(log(entry[1])),
         )
@@ -164,11 +164,11 @@ def _headline_of_commit(change: Change, contents: Contents, titles: Mapping[str,
 
 
 def _why_of_commit(change: Change, contents: Contents, titles: Mapping[str, str]) -> str:
-    """Say what the commit did, and how sure the ratio is."""
+    """Return the subject of the commit, and the interval of the ratio."""
     title = titles[contents.series[change.series].series.case.name]
-    sure = (
+    certainty = (
         f" {quantities.interval(change.interval, change.clock)}, with 99 % confidence."
         if change.interval
         else ""
     )
-    return f"{title}: “{contents.history.commits[change.commit].subject}”.{sure}"
+    return f"{title}: “{contents.history.commits[change.commit].subject}”.{certainty}"

@@ -165,19 +165,20 @@ def _release_sentence(name: str, summaries: Mapping[str, Json]) -> str:
     sentences = []
     if time["count"]:
         faster, slower = time["better"], time["worse"]
-        of = f"of {counted(time['count'], 'case')}"
+        of_cases = f"of {counted(time['count'], 'case')}"
         if faster and slower:
-            sentences.append(f"made {faster} {of} faster and {slower} slower")
+            sentences.append(f"made {faster} {of_cases} faster and {slower} slower")
         elif faster or slower:
-            sentences.append(f"made {faster or slower} {of} {'faster' if faster else 'slower'}")
+            word = "faster" if faster else "slower"
+            sentences.append(f"made {faster or slower} {of_cases} {word}")
         else:
-            sentences.append(f"changed the time of none {of}")
+            sentences.append(f"changed the time of none {of_cases}")
     if memory["count"]:
-        of = f"of {counted(memory['count'], 'case')}"
+        of_cases = f"of {counted(memory['count'], 'case')}"
         parts = [
-            f"{word} peak memory in {memory[key]} {of}"
+            f"{word} peak memory in {memory[key]} {of_cases}"
             for word, key in (("raised", "worse"), ("lowered", "better"))
             if memory[key]
         ]
-        sentences += parts or [f"changed the peak memory of none {of}"]
+        sentences += parts or [f"changed the peak memory of none {of_cases}"]
     return f"{name} {quantities.listed(sentences)}." if sentences else ""

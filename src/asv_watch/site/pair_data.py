@@ -50,8 +50,8 @@ def release_pairs(contents: Contents) -> list[Json]:
 def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCases]) -> list[Json]:
     """Return the compared cases of each file: the indices of both, then as for two commits.
 
-    The ratio has the interval that its machine's other comparisons have. Cases that no suite has
-    any more are left out.
+    The interval includes the noise that the machine's other comparisons show. Cases that no suite
+    has any more are left out.
     """
     graphs, benchmarks = contents.findings.graphs, contents.history.benchmarks
     return [

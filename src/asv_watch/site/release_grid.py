@@ -40,7 +40,7 @@ class Column:
     href: str
     tip: str
     cells: dict[str, Json] = field(default_factory=dict)
-    """Ratio of each case that was compared."""
+    """Maps each compared case to its cell, with the ratio as text."""
     cause: str = ""
     """The operator behind its largest change."""
 
@@ -68,8 +68,7 @@ def _table_of_releases(
     explanations = contents.history.explanations.get(history.machine, ())
     causes = ReleaseCauses(history, explanations, contents.layout)
     columns = [_column(step, cases, causes, table, history) for step in reversed(history.steps)]
-    of = history.requirement or "version"
-    kind = f"{of} release" if history.requirement else of
+    kind = f"{history.requirement} release" if history.requirement else "version"
     cases = [
         case
         for case in cases
@@ -147,11 +146,11 @@ def _column(
     return column
 
 
-def _cell(ratio: float, answer: Verdict, tip: str, href: str) -> Json:
+def _cell(ratio: float, direction: Verdict, tip: str, href: str) -> Json:
     size = abs(log(ratio))
     return {
         "text": quantities.cell(ratio),
-        "verdict": answer.value,
+        "verdict": direction.value,
         "strength": 1 + sum(size > limit for limit in _STRENGTHS),
         "tip": tip,
         "href": href,
@@ -207,9 +206,9 @@ def _commit_column(
         case = contents.series[change.series].series.case.name
         if change.commit == commit and change.ratio:
             after = made_between(change, contents)[1]
-            answer = Verdict.WORSE if change.verdict == "worse" else Verdict.BETTER
+            direction = Verdict.WORSE if change.verdict == "worse" else Verdict.BETTER
             tip = f"{table.title(case)}, {after[:8]} {made_by.subject}: {size(change)}"
-            column.cells[case] = _cell(change.ratio, answer, tip, column.href)
+            column.cells[case] = _cell(change.ratio, direction, tip, column.href)
     return column
 
 
@@ -221,18 +220,18 @@ def _rows(
 ) -> Json:
     """Return columns and rows; neighbours of one subject name it once."""
     listed = [(case, shown) for case in cases if (shown := table.find(case))]
-    several = len({shown.column for _, shown in listed}) > 1
+    are_named = len({shown.column for _, shown in listed}) > 1
     shared = _shared(table.columns[shown.column] for _, shown in listed)
     details = len({table.rows[shown.row].details for _, shown in listed}) > 1
     rows = []
-    before = -1
+    row_before = -1
     for case, shown in listed:
         line = table.rows[shown.row]
         words = zip(table.columns[shown.column], shared, strict=True)
         rows.append(
             {
-                "subject": line.name if shown.row != before else "",
-                "details": line.details if details and shown.row != before else "",
+                "subject": line.name if shown.row != row_before else "",
+                "details": line.details if details and shown.row != row_before else "",
                 "name": " · ".join(word for word, same in words if word and not same),
                 "title": shown.title,
                 "href": f"#/case?{urlencode({'s': case})}",
@@ -240,13 +239,13 @@ def _rows(
                 "total": totals.get(case),
             }
         )
-        before = shown.row
+        row_before = shown.row
     return {
         "columns": [
             {"name": c.name, "href": c.href, "tip": c.tip, "cause": c.cause} for c in columns
         ],
         "rows": rows,
-        "named": several,
+        "named": are_named,
     }
 
 

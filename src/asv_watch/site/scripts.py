@@ -1,8 +1,8 @@
 """Data as small scripts that register themselves, safe for text from outside.
 
 A page opened from disk may not fetch, and a strict content-security policy
-forbids inline scripts: a file of its own that calls one function is what is
-left, and works everywhere.
+forbids inline scripts, so each data file is a script that calls one function,
+which works everywhere.
 """
 
 from __future__ import annotations

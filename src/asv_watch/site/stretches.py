@@ -2,7 +2,7 @@
 
 A series is cut into stretches at measured changes and at changes of conditions. Along a
 stretch the level stays, and runs are dots around it: their median lies on the line, because
-separate runs say nothing about what lies between two stretches.
+separate runs cannot show how two stretches differ.
 """
 
 from __future__ import annotations

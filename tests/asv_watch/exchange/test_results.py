@@ -124,7 +124,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
         "time_it('a'): its value -1.0 seconds is not from 1e-12 to 1e+08",
         "time_it('b'): its value 'fast'",
         "suite.track_words: result must have one entry for each of the 1 cases",
-        "it is of commit ffffffffffff, which its name does not begin with",
+        "its commit is ffffffffffff, but its name does not begin with that",
         "machine.json: it names the machine 'other'",
         "it is of machine 'm', not 'other'",
         "is not a valid outcome of a case",
