@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _end_process(status: int) -> NoReturn:
-    """End at once: Python would look for cycles among all that torch imported, for 1.5 s."""
+    """End at once: after importing torch, Python's garbage collection at exit takes 1.5 s."""
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -80,7 +80,7 @@ def _run(arguments: list[str] | None) -> int:
     status = 1
     try:
         done = app(args=arguments, prog_name="torchspeed", standalone_mode=False) or 0
-        sys.stdout.flush()  # what it cannot write is a failure
+        sys.stdout.flush()  # failing to write is an error
         if done != INTERRUPTED:  # typer's answer to Ctrl-C
             return done
         status, message = INTERRUPTED, "interrupted"

@@ -55,7 +55,7 @@ def takes(
 
 
 def read(record: type[Record], values: dict[str, Any]) -> Record:
-    """Make a record of the values of options; others keep their defaults."""
+    """Make a record from the values of options; other fields keep their defaults."""
     names = {declared.name for declared, _ in _options(record)} & set(values)
     return record(**{name: values[name] for name in names})
 
@@ -66,7 +66,7 @@ def configure(options: dict[str, Any]) -> RunConfig:
 
 
 def complete_from(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return what a shell calls to complete a name."""
+    """Return the function that completes one of some names in a shell."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -104,7 +104,7 @@ def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspe
 
 
 def read_values(name: str, text: str) -> list[Any]:
-    """Return the values of an option in a text that separates them by commas.
+    """Return the values of an option from a text that separates them by commas.
 
     Raises:
         TorchspeedError: one is of another kind, too small, or named twice.

@@ -30,8 +30,8 @@ class Outputs:
 
 def standard_output() -> Console:
     """Return a console as wide as the terminal; a file or a pipe has room for every table."""
-    as_wide_as_it_is = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if as_wide_as_it_is else _WIDTH_OF_FILES)
+    width_is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if width_is_known else _WIDTH_OF_FILES)
 
 
 def check_writable(path: Path | None) -> None:

@@ -28,11 +28,11 @@ Examples:\n
   torchspeed reproduce phases --device cuda --devices 4 --figure phases.svg
 """
 
-OF_LENET = ("workers", "batch-size")
-"""Figures of dl-benchmark, which take another model and other data too."""
-OF_DEVICES = ("phases", "inference", "smooth-inference", "expected-speed")
-"""Tables of BenchmarkJade, which take several devices."""
-NAMES = (*OF_LENET, *OF_DEVICES, "cnn-epoch", "time-series", "adam-steps", "exchange-rates")
+LENET_FIGURES = ("workers", "batch-size")
+"""Figures of dl-benchmark, which can also be drawn for another model and other data."""
+JADE_TABLES = ("phases", "inference", "smooth-inference", "expected-speed")
+"""Tables of BenchmarkJade, which can be measured on several devices."""
+NAMES = (*LENET_FIGURES, *JADE_TABLES, "cnn-epoch", "time-series", "adam-steps", "exchange-rates")
 """Names of `REPRODUCTIONS`, for help and completion without torch."""
 
 
@@ -48,10 +48,10 @@ def reproduce(
     ],
     *,
     full: Annotated[
-        bool, typer.Option("--full", help="Take the published sizes; the default is small.")
+        bool, typer.Option("--full", help="Use the published sizes; the default ones are small.")
     ] = False,
     rounds: Annotated[
-        int, typer.Option(min=1, help="How often everything is measured, in turn.")
+        int, typer.Option(min=1, help="Number of rounds; each measures every point once.")
     ] = 3,
     devices: Annotated[
         str, typer.Option(help="Devices of BenchmarkJade's tables: a number, or auto.")
@@ -69,9 +69,9 @@ def reproduce(
     if name not in NAMES:
         raise TorchspeedError(f"nothing published is called {name!r}; give {', '.join(NAMES)}")
     config = configure(options)
-    if name not in OF_LENET and (config.data or config.model != "lenet5"):
+    if name not in LENET_FIGURES and (config.data or config.model != "lenet5"):
         raise TorchspeedError(f"{name} has its own model and data; leave out --model and --data")
-    if name not in OF_DEVICES and devices != "1":
+    if name not in JADE_TABLES and devices != "1":
         raise TorchspeedError(f"{name} runs on one device; leave out --devices")
     file = figure or Path(f"{name}.svg")
     check_writable(file)

@@ -1,4 +1,4 @@
-"""One run from options to table: one process or several, progress, result, JSON."""
+"""One run from its options to its tables and JSON, in one process or several."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from torchspeed.training.group import Group, launch, launched_group, work_as_ran
 from torchspeed.training.results import RunResult
 
 SCHEMA = 3
-"""Raised when a name in what ``--json`` writes changes its meaning or goes."""
+"""Version of the JSON of ``--json``: raised when a key changes its meaning or is removed."""
 
 _CPU_ALLOCATOR, _GLOO = "DefaultCPUAllocator", "gloo/transport"
 
@@ -42,11 +42,11 @@ def run_as_ranks(run: Callable[..., RunResult], options: dict[str, Any]) -> None
     whatever ``--devices`` says. Otherwise several devices start a rank each on this machine.
 
     Args:
-        run: does it, given a configuration, an observer and a group.
+        run: takes a configuration, an observer and a group, and returns the result.
         options: the command's parameters and their values.
 
     Raises:
-        TorchspeedError: an option decides nothing, or fewer devices are here than are asked for.
+        TorchspeedError: an option has no effect, or there are fewer devices than asked for.
     """
     asked = configure(options)
     if unused := unused_option(asked):
@@ -114,7 +114,7 @@ def run_and_report(
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:
-    """Write what was measured as JSON, with what wrote it, when, and on which machine."""
+    """Write a result as JSON, with the version, commit and machine that it comes from."""
     origin = {
         "schema": SCHEMA,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -40,7 +40,7 @@ def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table
 
 
 def show_run(result: RunResult, console: Console) -> None:
-    """Phases, epochs and time to accuracy."""
+    """Print the phases, the epochs and the time to accuracy of a run."""
     config = result.config
     title = (
         f"{result.mode}: {config['model']} on {config['data']}, batch {config['batch_size']}, "
@@ -110,7 +110,7 @@ def _epochs(result: RunResult) -> Table:
 
 
 def show_forecast(report: ForecastReport, console: Console) -> None:
-    """Accuracy beside that of simple forecasts, and whether the model is better, in words."""
+    """Print the accuracy beside that of simple forecasts, and say whether the model is better."""
     epoch = "" if report.epoch is None else f", parameters of epoch {report.epoch}"
     title = f"test forecasts: {report.items} at horizon {report.horizon}{epoch}"
     table = make_table(title, "forecast", numbers=("RSE", "CORR", "RMSE", "MAE", "MAPE"))

@@ -40,13 +40,13 @@ def clock_for(device: str) -> Clock:
 def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 0.02) -> float:
     """Return the time of one call, from calls in a row that take ``at_least`` seconds together.
 
-    The number of calls is found by trying, so the last batch, which alone counts,
-    comes after a warm-up wherever a call is short.
+    The number of calls is found by trial. Only the last batch counts; where calls
+    are short, the batches before it are a warm-up.
 
     Args:
         run: what to time; what it returns is not kept.
         clock: `clock_for` its device.
-        at_least: seconds, or ``clock``'s steps would show.
+        at_least: seconds; in less time the resolution of ``clock`` would matter.
     """
     calls = 1
     while True:
@@ -56,7 +56,7 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
         took = clock() - start
         if took >= at_least:
             return took / calls
-        # A tenth more than should do; tenfold at most, for the first calls mislead.
+        # A tenth more than needed, but tenfold at most: the first calls are slower than others.
         wanted = 1.1 * calls * at_least / took if took > 0 else math.inf
         calls = math.ceil(min(10 * calls, max(wanted, calls + 1)))
 

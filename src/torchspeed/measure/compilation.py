@@ -45,14 +45,14 @@ def cannot_compile(device: str) -> str | None:
 
 
 def compiled(model: nn.Module, options: Mapping[str, bool]) -> Callable[[Tensor], Tensor]:
-    """Let ``torch.compile`` take the model at the first call of each pass.
+    """Return the model as ``torch.compile`` makes it: compiled at the first call of each pass.
 
-    Static shapes, one thread of compiling (so that its cost can be counted). A graph break
+    Shapes are static, and one thread compiles, so that its CPU time can be counted. A graph break
     is no error here: `torchspeed.measure.compile_cost` counts them.
 
     Args:
         model: what to compile; it keeps its parameters.
-        options: of ``torch.compile``, the rest being its defaults.
+        options: options of ``torch.compile``; the others keep their defaults.
     """
     from torch._inductor import config  # noqa: PLC0415 - a second, only where it is wanted
 
@@ -63,6 +63,6 @@ def compiled(model: nn.Module, options: Mapping[str, bool]) -> Callable[[Tensor]
 
 
 def keep_code_in(folder: Path) -> None:
-    """Let inductor keep what this process compiles under ``folder``: cold while that is empty."""
+    """Keep the code that this process compiles under ``folder``; an empty one is a cold start."""
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
     os.environ["TRITON_CACHE_DIR"] = str(folder / "triton")

@@ -84,14 +84,14 @@ def count_cost(passes: Passes) -> Cost:
 
 
 def _dynamo_counts() -> tuple[int, int]:
-    """Graphs that dynamo took so far in this process, and graph breaks."""
+    """Return how many graphs dynamo made so far in this process, and how many graph breaks."""
     from torch._dynamo.utils import counters  # noqa: PLC0415 - seconds, once
 
     return counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())
 
 
 def _cpu_seconds(run: Callable[[], object]) -> float:
-    """CPU time of ``run`` in this process and in those that it started and waited for."""
+    """Return CPU seconds of ``run``, in this process and in those that it started and awaited."""
     before, _, after = os.times(), run(), os.times()
     return sum(after[:4]) - sum(before[:4])
 

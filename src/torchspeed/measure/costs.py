@@ -22,13 +22,13 @@ SMALLEST_TRAFFIC, LARGEST_TRAFFIC = 2**16, 2**28
 A smaller copy takes little longer than its dispatch; the largest exceeds the caches."""
 
 IMAGES, CHANNELS, SIZE, FILTER = 4, 256, 14, 3
-"""Images, their channels and those of the result, rows and columns, rows of a filter: a
-convolution with no padding whose kernels are at their best. oneDNN's reach almost twice the rate
-of MKL's matrix products on an AMD processor with AVX-512."""
+"""Images, channels of images and results, rows and columns of an image, and of a filter: sizes of
+an unpadded convolution that suit its kernels. oneDNN's reach almost twice the rate of MKL's matrix
+products on an AMD processor with AVX-512."""
 CONVOLUTION_FLOPS = 2 * IMAGES * (CHANNELS * FILTER * (SIZE - FILTER + 1)) ** 2
 
 SAMPLE_SECONDS = 0.005
-"""Seconds for which a measurement repeats its call at least."""
+"""Shortest time for which a measurement repeats its call."""
 
 _HIDDEN = 1.2
 """Work on a GPU that takes less than this many dispatches is hidden behind its dispatch."""
@@ -41,7 +41,7 @@ class Costs:
     dispatch_seconds: float
     """Seconds of one operator on one number."""
     bytes_per_second: Mapping[int, float]
-    """Seconds of copies, by the bytes that they read and write (`traffic_class`)."""
+    """Bandwidth of copies, by the bytes that they read and write (`traffic_class`)."""
     product_seconds: Mapping[Product, float]
     """Seconds of products, without a dispatch."""
     flops_per_second: float

@@ -20,7 +20,7 @@ kernels and make their workspaces, which a capture must not see."""
 
 
 def capture(run: Callable[[], T], device: torch.device) -> tuple[Callable[[], None], T]:
-    """Record work that waits for nothing into a graph, after a warm-up on a stream of its own.
+    """Record a function that never synchronises as a graph, after a warm-up on its own stream.
 
     Returns:
         A function that replays the graph, and the results of the work. They hold no values

@@ -49,7 +49,7 @@ class Floor:
     """The time of a pass and its ratio to the floor, over the rounds."""
 
     floor_seconds: float
-    """Median."""
+    """Median of the rounds' floors."""
     times_floor: float
     """Median of the rounds' ratios of pass to floor."""
 
@@ -89,7 +89,7 @@ def floor_of(
     passes = Passes(workload, str(peak.device), batch, compiled=mode == "compiled")
     runs = (passes.forward, passes.backward)
     for run in runs:
-        run()  # compiles, and warms up: where a pass takes seconds, nothing else does
+        run()  # compiles and warms up; a pass of seconds gets no other warm-up
     clock = clock_for(peak.device.type)
     bound = compiled_floor if mode == "compiled" else eager_floor
     meter = meter_for(works, peak)

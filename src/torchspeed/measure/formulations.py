@@ -1,7 +1,7 @@
 """Measures from which batch the tuned implementation of a model is no slower than the plain one.
 
 ``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes what it
-measured on this processor into ``models/fastest.json``, where those of others stay. Both
+measured on this processor into ``models/fastest.json``; those of other processors stay. Both
 implementations are interleaved, on one thread.
 """
 
@@ -72,7 +72,7 @@ def threshold(ratios: Ratios) -> int | None:
 
 
 def processor(device: str) -> str:
-    """Return the name of a GPU, or of the CPU with its family and model, as brands say less."""
+    """Return the name of a GPU, or of the CPU with its family and model: brands are ambiguous."""
     if device.startswith("cuda"):
         return torch.cuda.get_device_name(device)
     cpu = cpuinfo.get_cpu_info()
@@ -92,7 +92,7 @@ def measure_model(name: str, device: str, rounds: int = ROUNDS) -> dict[str, int
     Returns:
         By pass, the smallest batch from which the tuned implementation is no slower.
     """
-    found: dict[str, int | None] = {}
+    thresholds: dict[str, int | None] = {}
     for pass_name in ("forward", "backward"):
         medians: Ratios = {}
         for batch in sorted({*BATCHES, get_workload(name).batch}):
@@ -101,12 +101,12 @@ def measure_model(name: str, device: str, rounds: int = ROUNDS) -> dict[str, int
             low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
             print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
                   f"({low:.2f} to {high:.2f})", file=sys.stderr, flush=True)  # fmt: skip
-        found[pass_name] = threshold(medians)
-    return found
+        thresholds[pass_name] = threshold(medians)
+    return thresholds
 
 
 def keep(device: str, name: str, smallest: Smallest) -> None:
-    """Write what was measured of models on a processor into the file; the rest of it stays."""
+    """Write the thresholds of models on a processor into the file; its other entries stay."""
     content = measured()
     content.setdefault(device.partition(":")[0], {}).setdefault(name, {}).update(smallest)
     write_whole(FILE, f"{json.dumps(content, indent=2)}\n".encode())

@@ -48,26 +48,26 @@ def latency_of(
     on_cuda = torch.device(device).type == "cuda"
     wait = partial(torch.cuda.synchronize, device) if on_cuda else _nothing
     seconds = single_calls(built.forward, wait)
-    median, late = np.quantile(seconds, (0.5, 0.99))
-    return Latency(float(median), float(late), len(seconds))
+    median, percentile_99 = np.quantile(seconds, (0.5, 0.99))
+    return Latency(float(median), float(percentile_99), len(seconds))
 
 
 def single_calls(run: Callable[[], object], wait: Callable[[], object]) -> list[float]:
     """Return the wall time of each counted call, until ``wait`` returns."""
 
-    def one() -> float:
+    def time_call() -> float:
         begun = time.perf_counter()
         run()
         wait()
         return time.perf_counter() - begun
 
-    first = [one() for _ in range(FIRST_CALLS)]
+    first = [time_call() for _ in range(FIRST_CALLS)]
     while sum(first[1:]) < FIRST_SECONDS and len(first) < CALLS[1]:
-        first.append(one())
+        first.append(time_call())
     least, most = CALLS
     counted: list[float] = []
     while len(counted) < least or (sum(counted) < SECONDS and len(counted) < most):
-        counted.append(one())
+        counted.append(time_call())
     return counted
 
 

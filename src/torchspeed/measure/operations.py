@@ -60,7 +60,7 @@ class Operation:
 def record(run: Callable[[], object]) -> list[Operation]:
     """Return the operators that ``run`` calls, in order, without views.
 
-    It must not enter ``torch.inference_mode``, where composite operators arrive whole.
+    ``run`` must not enter ``torch.inference_mode``, where composite operators arrive whole.
     """
     recorder = _Recorder()
     with recorder:
@@ -96,7 +96,7 @@ def is_view(func: Any) -> bool:
 
 
 def _moved_bytes(name: str, arguments: object, out: object) -> int:
-    """Return the bytes of all different tensors; 0 where memory is only named or allocated."""
+    """Return the bytes of all distinct tensors; 0 where memory is only renamed or allocated."""
     read, written = _by_view(arguments), _by_view(out)
     storages = {storage for storage, *_ in read}
     fresh = {view: size for view, size in written.items() if view[0] not in storages}
@@ -161,7 +161,7 @@ def _share_inside_axis(size: int, kernel: int, stride: int, padding: int, dilati
 
 
 def _product(left: Tensor, right: Tensor, *_: Any) -> Counter[Product]:
-    if left.layout == torch.sparse_coo:  # each of its values meets a row
+    if left.layout == torch.sparse_coo:  # each of its values multiplies a row
         return Counter([Product(1, left._nnz(), 1, right.shape[-1])])
     *batch, rows, inner = left.shape
     return Counter([Product(math.prod(batch), rows, inner, right.shape[-1])])
@@ -175,8 +175,8 @@ def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any) -> Cou
     """Return one product for all steps of the input, and one per step for the state."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
-    of_input = Product(1, steps * batch, features, gates)
-    return Counter([of_input]) + Counter({Product(1, batch, hidden, gates): steps})
+    input_product = Product(1, steps * batch, features, gates)
+    return Counter([input_product]) + Counter({Product(1, batch, hidden, gates): steps})
 
 
 def _lstm_layer_backward(
@@ -185,12 +185,12 @@ def _lstm_layer_backward(
     """Return one product per step for the state's gradient; the others are one for all steps."""
     steps, batch, features = x.shape
     gates, hidden = weight_hh.shape
-    of_all_steps = [
+    products_of_all_steps = [
         Product(1, steps * batch, gates, features),
         Product(1, gates, steps * batch, features),
         Product(1, gates, steps * batch, hidden),
     ]
-    return Counter(of_all_steps) + Counter({Product(1, batch, gates, hidden): steps})
+    return Counter(products_of_all_steps) + Counter({Product(1, batch, gates, hidden): steps})
 
 
 def _attention(
@@ -211,7 +211,7 @@ def _attention(
 def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any) -> Counter[Product]:
     """Return the products of a transformer's whole encoder layer in one operator."""
     batch, tokens, _width = x.shape
-    inner = weights[11].shape[0]  # of the first map of the feed-forward network
+    inner = weights[11].shape[0]  # rows of the feed-forward network's first weight
     feed_forward = [
         Product(1, batch * tokens, width, inner),
         Product(1, batch * tokens, inner, width),

@@ -1,6 +1,6 @@
 """Single operators of torch, forward and backward, in the number formats of models.
 
-They trace a model's change one level down. Everything here runs on torch 2.0 and
+They show which operator changed a model's time. Everything here runs on torch 2.0 and
 later; what a release cannot compute is reported as not implemented, with torch's own words.
 """
 

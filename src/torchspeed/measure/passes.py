@@ -17,10 +17,10 @@ MODES = ("eager", "compiled", "cudagraph")
 """How a pass runs: operator by operator; through ``torch.compile``; as one CUDA graph."""
 
 PRECISIONS = ("fp32", "bf16")
-"""float32 throughout, as the sources have it; or autocast to bfloat16, parameters in float32."""
+"""float32 throughout, as in models' sources; or autocast to bfloat16, parameters in float32."""
 
 LAYOUTS = ("contiguous", "channels_last")
-"""Channel planes one after the other, as the sources have it; or all channels of a pixel."""
+"""One channel plane after the other, as in models' sources; or all channels pixel by pixel."""
 
 P = ParamSpec("P")
 
@@ -66,7 +66,7 @@ class Passes:
             workload: name in `torchspeed.workloads`.
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
             batch: samples; the workload's own batch by default.
-            compiled: whether ``torch.compile`` takes the model, at the first call of a pass.
+            compiled: whether ``torch.compile`` compiles the model, at the first call of a pass.
             precision: one of `PRECISIONS`.
             layout: one of `LAYOUTS`.
             implementation: of the model.
@@ -98,7 +98,7 @@ class Passes:
         if precision == "bf16":
             kind = self.inputs.device.type
             self._call, self._objective = _autocast(model, kind), _autocast(self._objective, kind)
-        # DSANet as Flux has it owns parameters that nothing reads.
+        # Flux's DSANet has parameters that nothing uses.
         self.parameters = [p for p in self.model.parameters() if p.requires_grad]
 
     @torch.inference_mode()
@@ -110,8 +110,8 @@ class Passes:
     def backward(self) -> tuple[Tensor, ...]:
         """Run one forward in training mode and compute the gradient of the objective.
 
-        With respect to every parameter that learns and, as FluxBench has it, the input, unless
-        that is tokens; the gradients are returned in this order.
+        The gradient is with respect to every trainable parameter and, as in FluxBench, the input
+        unless that is tokens; the gradients are returned in this order.
         """
         self.set_training(True)
         output = self._call(self.inputs)
@@ -121,7 +121,7 @@ class Passes:
 
     def set_training(self, training: bool) -> None:
         """Choose the mode of the model; in training, gradients reach the inputs."""
-        # Walking the modules costs 0.1 ms in the larger ones: only where it changes anything.
+        # Switching walks all modules, which takes 0.1 ms in large models: only where needed.
         if self.model.training is not training:
             self.model.train(training)
             if self.inputs.is_floating_point():

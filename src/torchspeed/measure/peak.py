@@ -1,9 +1,8 @@
 """The rate a device reaches in a large matrix product: its own measured peak.
 
-A vendor's peak is clock rate times units, which no program reaches. The rate of a square product
-of float32 matrices, in torch, with the same number of threads and under the same load as the
-models, is one that a model can be compared with: a share of it says how much of the device the
-model's *products* use.
+A vendor's peak is clock rate times units, which no program reaches. A model is compared with the
+rate of a square product of float32 matrices in torch, with the same number of threads and under
+the same load: its share of that rate says how much of the device the model's *products* use.
 """
 
 from __future__ import annotations

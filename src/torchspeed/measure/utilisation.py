@@ -23,8 +23,8 @@ class Utilisation:
 
     flops_per_second: float
     share_of_peak: float
-    """1 is the peak's own rate. Where a convolution skips the zeros of its padding, which
-    the count of FLOPs takes for work, it may be more."""
+    """1 is the peak's own rate. It may be more where a convolution skips the zeros of its
+    padding, which the count of FLOPs includes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> Utili
     """Time both passes of a workload, interleaved with the peak of the same device.
 
     Each pass is compared with the mean of the peaks measured just before and just after. FLOPs are
-    those of the plain model, whichever runs: arithmetic that a formulation adds is not counted.
+    the plain model's even where the tuned one runs: arithmetic that tuning adds is not counted.
 
     Raises:
         ValueError: no such workload, or a batch below 1.
@@ -51,7 +51,7 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> Utili
     clock = clock_for(peak.device.type)
     parts = list(zip((passes.forward, passes.backward), flops_of_passes, strict=True))
     for run, _ in parts:
-        run()  # warm-up: where a pass takes seconds, nothing else is
+        run()  # a pass of seconds gets no other warm-up
     rates: tuple[list[float], list[float]] = ([], [])
     shares: tuple[list[float], list[float]] = ([], [])
     before = peak.measure()

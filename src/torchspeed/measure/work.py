@@ -48,7 +48,7 @@ class WorkOfWorkload:
 def count(run: Callable[[], object]) -> Work:
     """Count the FLOPs and dispatches of ``run``.
 
-    It must not enter ``torch.inference_mode``, in which composite operators are not taken apart
+    ``run`` must not enter ``torch.inference_mode``, where composite operators stay whole
     and products inside them are not seen.
     """
     operations = record(run)
@@ -63,8 +63,8 @@ def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
         shape: of an item.
 
     Returns:
-        0 for a model that needs values, not only shapes. What a kernel of the CPU alone keeps, as
-        that of an LSTM does, is left out.
+        Bytes; 0 for a model that needs values, not only shapes. What only a CPU's kernel keeps,
+        such as that of an LSTM, is left out.
     """
     state = _state_without_values(model)
 

@@ -1,7 +1,7 @@
 """Prints facts about torch that can change measured values: its build, libraries and threads.
 
-asv-watch runs it in the measured environment (``facts_script`` of asv.conf.json), and it needs
-nothing of this package, so that it works for commits from before it. It fails where torch and
+asv-watch runs it in the measured environment (``facts_script`` of asv.conf.json), and it imports
+nothing from this package, so that it works for commits older than it. It fails where torch and
 torchvision were built for different devices.
 """
 
@@ -27,7 +27,7 @@ _BUILT_WITH = {
 
 
 def answer() -> dict[str, dict[str, str]]:
-    """Return what asv-watch records.
+    """Return the facts and details that asv-watch records.
 
     ``facts`` can change a value without a change of the code; ``details`` are long texts of torch
     for people alone.
@@ -69,7 +69,7 @@ def answer() -> dict[str, dict[str, str]]:
 
 
 def check_torchvision(torch: Any) -> None:
-    """Use torch and torchvision together, where there is a torchvision.
+    """Check that torch and torchvision work together, if torchvision is installed.
 
     Raises:
         ImportError: they were built for different devices.
@@ -105,4 +105,4 @@ def _dotted(version: int | None) -> str:
 
 if __name__ == "__main__":
     print(json.dumps(answer()), flush=True)
-    os._exit(0)  # or Python looks for cycles among all that torch imported, for a second
+    os._exit(0)  # skips Python's garbage collection at exit: a second after torch

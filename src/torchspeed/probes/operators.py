@@ -1,7 +1,7 @@
 """Prints where the time of one case goes, operator by operator.
 
 asv-watch runs it in the measured environment (``profiler`` of asv.conf.json), ``python -P
-operators.py <folder of suites> <benchmark>-<index of the case>``; it needs nothing of this
+operators.py <folder of suites> <benchmark>-<index of the case>``; it imports nothing from this
 package. The case is made by its own suite and called until it is warm. Then torch's profiler
 records its calls, and oneDNN is asked which kernels one call runs. It prints one
 line of JSON: a `Profile`, or ``{"skipped": "..."}``.
@@ -36,7 +36,7 @@ class Operator(TypedDict):
     shapes: str
     """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
     calls: float
-    """In one call of the case."""
+    """Number of calls in one call of the case."""
     seconds: float
     """Self time in one call of the case: without the operators that it calls."""
 
@@ -118,7 +118,7 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]
 
 
 def _count(call: Callable[[], object]) -> Counts:
-    """Count in one call, apart from those that are timed, because counting takes time itself."""
+    """Count the work of one call that is not timed, because counting takes time itself."""
     import torch  # noqa: PLC0415 - of the environment
 
     with torch.profiler.profile(
@@ -170,7 +170,7 @@ def _run_with_kernels(call: Callable[[], object]) -> str:
 
 
 def _warm_up(call: Callable[[], object]) -> int:
-    """Call it until it is warm; return how many calls to profile."""
+    """Run ``call`` until it is warm; return how many calls to profile."""
     calls, start = 0, time.perf_counter()
     while calls < 2 or time.perf_counter() - start < _WARMUP:
         call()
@@ -207,4 +207,4 @@ def main(suites: str, case: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
-    os._exit(0)  # or Python looks for cycles among all that torch imported
+    os._exit(0)  # skips Python's garbage collection at exit, slow after torch

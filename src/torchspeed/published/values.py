@@ -20,7 +20,7 @@ SITE_VALUES = FOLDER / "values.json"
 SI = {"s": ("s", 1.0), "ms": ("s", 1e-3), "%": ("%", 1.0), "": ("", 1.0)}
 """The unit of a value and its factor, by printed unit."""
 
-SAME_WORK = "The same work here, on other hardware and in another language."
+SAME_WORK = "Here the same work runs on other hardware and in another language."
 
 
 def published_values() -> Iterator[dict[str, Any]]:
@@ -54,7 +54,7 @@ def published_values() -> Iterator[dict[str, Any]]:
 
 
 def site_rows() -> list[dict[str, Any]]:
-    """Return the values that an asv case is comparable with, as the site's ``published`` has them.
+    """Return the values that have a comparable asv case, in the form of `SITE_VALUES`.
 
     One row is for the model of the same name, with the differences; another one is for the
     workload that does the same work, where there is one.

@@ -34,8 +34,8 @@ SWEEP_TIMES: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = 
 def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[Path]:
     """Draw epoch time and time to accuracy against each setting with several values.
 
-    dl-benchmark has these figures. Failed points are left out, and so are points without a time to
-    accuracy from its panel; a line joins the points that share all other settings.
+    dl-benchmark has these figures. Failed points are left out; the panel of time to accuracy also
+    leaves out points without one. A line joins the points that share all other settings.
 
     Returns:
         The files written, SVG.
@@ -140,7 +140,7 @@ def _marks(
 
     Seconds of categories have a logarithmic scale where one is ten times another or more, such as
     a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
-    ``lines`` have their colours in this order, so that those of several panels agree.
+    Colours follow the order of ``lines``, so that several panels agree.
     """
     if not shown:
         panel.set_axis_off()

@@ -43,7 +43,7 @@ class Measurements:
     A file that holds all of them already is begun anew.
 
     Raises:
-        TorchspeedError: the file is of another reproduction or other options, or damaged.
+        TorchspeedError: the file has another reproduction or other options, or is damaged.
     """
 
     def __init__(
@@ -104,13 +104,13 @@ class Measurements:
                     yield number, point
 
     def rows(self) -> list[MeasuredRow]:
-        """Return the measurements, as a row for each name and value of the axis."""
-        found: dict[tuple[str, float | str], list[dict[str, float]]] = {}
+        """Return a summary of the measurements for each name and value of the axis."""
+        by_row: dict[tuple[str, float | str], list[dict[str, float]]] = {}
         for point in self._points:
             for values in self.of(point):
                 for name, quantities in values.items():
-                    found.setdefault((name, point.x), []).append(quantities)
-        return [(name, x, summarise(measured)) for (name, x), measured in found.items()]
+                    by_row.setdefault((name, point.x), []).append(quantities)
+        return [(name, x, summarise(measured)) for (name, x), measured in by_row.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Summary:
 
     @property
     def iqr(self) -> float:
-        """The distance of the quartiles, in the unit of the quantity."""
+        """The distance between the quartiles, in the unit of the quantity."""
         return self.high - self.low
 
 
@@ -141,4 +141,4 @@ def summarise(measured: list[dict[str, float]]) -> dict[str, Summary]:
 
 
 MeasuredRow = tuple[str, float | str, dict[str, Summary]]
-"""A name, a value of the axis, and each quantity that was measured."""
+"""A name, a value of the axis, and the summary of each quantity by its name."""

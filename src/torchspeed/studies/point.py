@@ -31,7 +31,7 @@ class Outcome:
 def run_point(config: RunConfig, wait_s: float, waiting: Callable[[], None]) -> Outcome:
     """Train, and call ``waiting`` every ``wait_s`` seconds meanwhile.
 
-    Without ``config.threads`` the point takes what this machine's workers leave when it begins.
+    Without ``config.threads`` the point takes its share of this machine's cores at its start.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)

@@ -44,7 +44,7 @@ class Setting:
     """Options of a reproduction."""
 
     config: RunConfig
-    """Device, where data lie, threads, and the model and data of LeNet's figures."""
+    """Device, folder of data, threads, and the model and data of LeNet's figures."""
     full: bool = False
     """Take the published sizes."""
     devices: int = 1
@@ -93,7 +93,7 @@ class Reproduction:
 def _against(
     setting: str, small: Sequence[int], published: Sequence[int], label: str = ""
 ) -> Reproduction:
-    """LeNet against one setting, as dl-benchmark has it."""
+    """Return dl-benchmark's figure of LeNet against one setting."""
     words, axis = setting.replace("_", " "), label or setting
 
     def points(chosen: Setting) -> list[Point]:
@@ -124,7 +124,7 @@ def _against(
 
 
 def _lenet(chosen: Setting) -> RunConfig:
-    """Return how dl-benchmark trains LeNet or ResNet-18; a small one on the embedded digits."""
+    """Return how dl-benchmark trains LeNet or ResNet-18; if small, on the embedded digits."""
     config, full = chosen.config, chosen.full
     return replace(
         config,
@@ -156,7 +156,7 @@ def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
 
 
 def _phases(mode: str) -> Reproduction:
-    """Phases of ResNet-50 on dummy images, as BenchmarkJade times them."""
+    """Return BenchmarkJade's table of the phases of ResNet-50 on dummy images."""
 
     def points(chosen: Setting) -> list[Point]:
         config = _jade(chosen)
@@ -213,13 +213,13 @@ _STEP_OF = {
     # The authors' logs and a later table have 8 devices.
     "8 JADE2 V100 / 8 A40": (("JADE2, V100", "4"), ("TN cluster, A40", "8")),
 }
-"""Of an expected speed, hardware and devices of both machines in the table of measured steps."""
+"""Maps an expected speed to hardware and devices of both machines in the table of steps."""
 
 
 def _speeds(chosen: Setting) -> list[Point]:
-    """Return what the published steps make of the expected speeds, and this machine's speed.
+    """Return the speeds that follow from the published steps, and this machine's speed.
 
-    A speed is images a second of forward and backward pass on dummy data, without loading.
+    A speed is a ratio of images per second, in both passes on dummy data, without loading.
     """
     steps: dict[tuple[str, str], float] = {}
     for value in published_values():
@@ -234,7 +234,7 @@ def _speeds(chosen: Setting) -> list[Point]:
     config, name = _jade(chosen), f"here, {chosen.config.device}"
 
     def here(devices: int) -> float:
-        """Images a second."""
+        """Return images per second."""
         phases = _medians("train", config, devices)
         return devices * config.batch_size / (phases[Phase.FORWARD] + phases[Phase.BACKWARD])
 
@@ -242,12 +242,12 @@ def _speeds(chosen: Setting) -> list[Point]:
         Point("measured there", pair, partial(there, *machines))
         for pair, machines in _STEP_OF.items()
     ]
-    of_an_a40 = 128 / steps["TN cluster, A40", "1"]
-    one = partial(here, 1)
-    points.append(Point(name, "here / 1 A40", lambda: {name: {"speed": one() / of_an_a40}}))
+    a40_rate = 128 / steps["TN cluster, A40", "1"]
+    single = partial(here, 1)
+    points.append(Point(name, "here / 1 A40", lambda: {name: {"speed": single() / a40_rate}}))
     if (count := chosen.devices) > 1:
         pair = f"{count} here / {count} times 1 here"
-        points.append(Point(name, pair, lambda: {name: {"speed": here(count) / count / one()}}))
+        points.append(Point(name, pair, lambda: {name: {"speed": here(count) / count / single()}}))
     return points
 
 
@@ -321,11 +321,11 @@ def _adam_steps(chosen: Setting) -> list[Point]:
 def _exchange_rates(chosen: Setting) -> list[Point]:
     """Train LSTNet and TPA-LSTM on exchange rates, at the sizes of their papers.
 
-    Sizes of LSTNet are those of its authors' script for this set (github.com/laiguokun/LSTNet,
-    ``stock.sh``, and the defaults of ``main.py``). TPA-LSTM's authors publish their settings for
-    music alone; window, layers, state and batch are a choice here. The authors of both train on
-    the absolute error with Adam, those of LSTNet at a constant rate of 0.001 for up to 100
-    epochs; here a cosine with that mean ends within fewer.
+    LSTNet has the sizes of its authors' script for this set (github.com/laiguokun/LSTNet,
+    ``stock.sh``, and the defaults of ``main.py``). TPA-LSTM's authors publish their settings only
+    for music; window, layers, state and batch are our choice. The authors of both minimise the
+    absolute error with Adam, those of LSTNet at a constant rate of 0.001 for up to 100 epochs;
+    here a cosine schedule with that mean rate needs fewer.
     """
     config = replace(
         chosen.config,
@@ -354,13 +354,13 @@ def _exchange_rates(chosen: Setting) -> list[Point]:
         options = replace(config.data_options, horizon=horizon, **series)
         report = train(replace(config, model=model, data_options=options, **settings)).forecast
         if report is None:
-            raise AssertionError("a series has its forecasts")
+            raise AssertionError("train() returned no forecast of a series")
         # The mean is so far off that the picture would not show how the others differ.
-        baselines = {f"{name}, window of {model}" if name in (RIDGE, LINEAR_NAME) else name: made
-                     for name, made in report.baselines.items() if name != MEAN}  # fmt: skip
+        baselines = {f"{name}, window of {model}" if name in (RIDGE, LINEAR_NAME) else name: errors
+                     for name, errors in report.baselines.items() if name != MEAN}  # fmt: skip
         values: Values = {}
-        for name, made in {f"{model}, here": report.model, **baselines}.items():
-            quantities = {"RSE": made.rse, "CORR": made.corr}
+        for name, accuracy in {f"{model}, here": report.model, **baselines}.items():
+            quantities = {"RSE": accuracy.rse, "CORR": accuracy.corr}
             values[name] = {q: value for q, value in quantities.items() if value is not None}
         return values
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 from torchspeed.errors import TorchspeedError
 
 SECONDS_TO_OPEN = 60.0
-"""Workers that start at once may be in each other's way while they make the tables."""
+"""Workers that start at once may conflict while they create the tables, and try again."""
 
 
 _JOURNAL_START = b'{"op_code":'
@@ -60,7 +60,7 @@ def _journal(file: Path, *, create: bool) -> BaseStorage:
 def _check_journal(file: Path, lock: JournalFileSymlinkLock) -> None:
     """Refuse another kind of file, and remove a last line that a full disk cut short.
 
-    Optuna would write to the first, and could not read what follows the second.
+    Optuna would write to such a file, and could not read what follows a line that was cut.
     """
     with file.open("rb") as stream:
         start = stream.read(len(_JOURNAL_START))
@@ -89,10 +89,10 @@ def _database(address: str) -> BaseStorage:
                 "psycopg: pip install 'psycopg[binary]'"
             ) from None
         except (sqlalchemy.exc.SQLAlchemyError, ValueError) as error:
-            in_the_way = isinstance(error, IntegrityError | ProgrammingError) or any(
+            conflict = isinstance(error, IntegrityError | ProgrammingError) or any(
                 text in str(error) for text in ("already exists", "is locked")
             )
-            if not in_the_way or time.monotonic() > deadline:
+            if not conflict or time.monotonic() > deadline:
                 reason = str(error).splitlines()[0]
                 raise TorchspeedError(
                     f"the database cannot be opened ({reason}); check its address, and whether it "
@@ -105,7 +105,7 @@ def _database(address: str) -> BaseStorage:
 
 
 def _lock_when_a_transaction_begins(engine: sqlalchemy.Engine) -> None:
-    """Let no two workers of a SQLite file take one point; it would lock at the first write."""
+    """Lock a SQLite file when a transaction begins, so that no two workers take one point."""
 
     @event.listens_for(engine, "connect")
     def _leave_transactions_to_us(connection: object, _record: object) -> None:

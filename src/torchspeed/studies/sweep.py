@@ -3,8 +3,8 @@
 Any number of workers, on any number of machines, take points from the study's storage. A point is
 a trial: it waits until a worker takes it, and is finished with its result. While a point runs, its
 worker counts a heartbeat up; a worker that has nothing else to do watches the heartbeats of the
-others, and gives a point back whose heartbeat has stopped. (Optuna's own heartbeats exist in
-databases and inside ``optimize`` alone, neither in journals nor with ``ask``.)
+others, and gives a point back whose heartbeat has stopped. (Optuna's own heartbeats work only in
+databases and inside ``optimize``, not in journals or with ``ask``.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.cores import announce_run
 
 Point = dict[str, int | float | str]
-"""Setting by field of `RunConfig` or `DataOptions`."""
+"""Values of settings, by field of `RunConfig` or `DataOptions`."""
 
 BEAT_S, DEAD_AFTER_S = 5.0, 30.0
 """Seconds between two heartbeats, and between two looks at those of others; and the seconds after
@@ -66,7 +66,7 @@ class Sweep:
         on_outcome: called with each point of this worker and its outcome.
 
     Raises:
-        TorchspeedError: the study is of another configuration, or cannot be read.
+        TorchspeedError: the study has another configuration, or cannot be read.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Sweep:
         return list(newest.values())
 
     def retry_failed(self) -> None:
-        """Have the failed points run again."""
+        """Queue the failed points to run again."""
         for point, outcome in self.outcomes():
             if outcome.result is None:
                 self._add(point)
@@ -128,8 +128,8 @@ class Sweep:
     def search(self, axes: dict[str, list[Any]], trials: int, seed: int) -> None:
         """Look for the least time to accuracy with Optuna's TPE sampler.
 
-        The sampler's seed follows the number of trials, so that a search that one worker takes up
-        again is the same search. It makes ``trials`` of the choices in ``axes`` in all.
+        All workers together make ``trials`` trials of the values in ``axes``. The sampler's seed
+        depends on how many trials exist, so one worker's search goes on the same when resumed.
         """
         self._axes = axes
         while True:
@@ -166,7 +166,7 @@ class Sweep:
         return self.study.get_trials(deepcopy=False, states=states)
 
     def _counted(self) -> list[FrozenTrial]:
-        """Trials of a search, without those that were given back or never begun."""
+        """Return the trials of a search, without those that were given back or never begun."""
         trials = self._trials(TrialState.RUNNING, TrialState.COMPLETE, TrialState.FAIL)
         return [t for t in trials if t.state != TrialState.FAIL or _REASON in t.user_attrs]
 
@@ -203,7 +203,7 @@ class Sweep:
     def _measure(self, trial: Trial, point: Point) -> None:
         """Run a point and store its outcome; a worker that is stopped gives it back."""
         beats = itertools.count(1)
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             outcome = run_point(
                 configured(self._config, point),
@@ -217,7 +217,7 @@ class Sweep:
             self._give_back(trial.number, point)
             raise
         finally:
-            signal.signal(signal.SIGTERM, before)
+            signal.signal(signal.SIGTERM, previous_handler)
         self._on_outcome(point, outcome)
 
     def _store(self, trial: Trial, outcome: Outcome) -> None:

@@ -6,7 +6,7 @@
 | the mean | each value is the mean of the training data |
 | the value a season ago | the last known value of the same time of the season |
 | the mean of the season | the mean of the training data at the same time of the season |
-| the last anomaly | that mean, plus what the last value is above the mean of its own time |
+| the last anomaly | that mean, plus the last value's deviation from the mean at its own time |
 | ridge regression | a linear map of the window, with its penalty chosen on the validation items |
 | DLinear | the model of that name, trained by its own recipe whatever the run's is |
 
@@ -37,10 +37,10 @@ RIDGE = "ridge regression"
 PENALTIES = 10.0 ** np.arange(-1, 5)
 """Penalties of the ridge regression, on normalised values."""
 LARGEST_REGRESSION = 20_000_000
-"""Numbers in the windows that a regression is made of."""
+"""Most numbers in the windows that one ridge regression is fitted to."""
 
 SIGNIFICANT = 0.05
-"""A season's autocorrelation differs from 0 at this level."""
+"""Significance level at which a season's autocorrelation has to differ from 0."""
 ROUNDING = 1e-6
 """Rounding error of float32, as a share of the largest value."""
 
@@ -70,7 +70,7 @@ def baseline_forecasts(data: Data, scale: Scale, items: NDArray[np.int64]) -> di
 
 
 LINEAR_MODEL, LINEAR_NAME, LINEAR_BATCH = "dlinear", "DLinear", 32
-"""The model that is trained beside others: its name, that of its forecasts, and its batch."""
+"""Name, displayed name and batch size of the model that is trained as a baseline."""
 
 
 class LinearForecaster(nn.Module):
@@ -97,7 +97,7 @@ class LinearForecaster(nn.Module):
 
 
 def linear_config(config: RunConfig) -> RunConfig:
-    """Return how `LINEAR_MODEL` is trained beside a run: on its data, with none of its options."""
+    """Return the configuration of the `LINEAR_MODEL` baseline: the run's data, its own recipe."""
     return complete(
         RunConfig(
             model=LINEAR_MODEL,
@@ -114,15 +114,15 @@ def linear_config(config: RunConfig) -> RunConfig:
 
 
 def find_season(values: NDArray[np.float32]) -> int | None:
-    """Return how many rows of (rows, columns) a season has; None where there is none.
+    """Return the length, in rows, of the season of values (rows, columns); None without one.
 
-    It is the first peak of the autocorrelation that comes near the highest one. Differences of
-    rows are taken, because slow changes correlate over any distance.
+    It is the first peak of the autocorrelation that reaches 0.9 of the highest one. Differences
+    between neighbouring rows are used, because slow changes correlate over any distance.
     """
     from statsmodels.tsa.stattools import acf  # noqa: PLC0415 - optional, and a second to import
 
     steps = np.diff(values.astype(np.float64), axis=0)
-    # A constant or a straight line has nothing but the rounding of float32.
+    # Differences of a constant or a straight line are only rounding errors of float32.
     steps = steps[:, steps.std(0) > ROUNDING * np.abs(values).max(0)]
     lags = len(values) // 3
     if not steps.size or lags < 3:
@@ -134,7 +134,7 @@ def find_season(values: NDArray[np.float32]) -> int | None:
     if not len(peaks):
         return None
     highest = correlation[peaks].max()
-    # All lags are tried, so that one of them exceeds the limit of a single one by chance.
+    # Of many lags some exceed a single lag's limit by chance: the limit grows with their number.
     limit = math.sqrt(2 * math.log(2 * lags / SIGNIFICANT) / len(values))
     return int(peaks[correlation[peaks] >= 0.9 * highest][0]) if highest > limit else None
 
@@ -142,12 +142,12 @@ def find_season(values: NDArray[np.float32]) -> int | None:
 def _seasonal(
     series: Tensor, trained: int, season: int, last: Tensor, rows: Tensor
 ) -> dict[str, Tensor]:
-    """Return the forecasts that know a season.
+    """Return the forecasts that use a season.
 
     Args:
-        series: (rows, columns), of which the first ``trained`` are the training data.
-        trained: see above.
-        season: its length in rows.
+        series: values, (rows, columns), beginning with the training data.
+        trained: number of rows of training data.
+        season: length of the season in rows.
         last: the last row of each window, (items, 1).
         rows: the rows to forecast, (items, steps).
     """
@@ -155,7 +155,7 @@ def _seasonal(
     mean = means[rows % season]
     ago = rows - season * torch.ceil((rows - last) / season).long()
     return {
-        # A window that begins less than a season after the series has no value a season ago.
+        # In the first season no value is a season ago: the first row takes its place.
         SEASONAL_VALUE: series[ago.clamp(min=0)],
         SEASONAL_MEAN: mean,
         LAST_ANOMALY: mean + series[last] - means[last % season],
@@ -163,10 +163,10 @@ def _seasonal(
 
 
 def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np.int64]) -> Tensor:
-    """Return the forecasts of the penalty with the least error on the validation items.
+    """Forecast test items by ridge regression, with the penalty of the least validation error.
 
-    The map is of the whole window; where that would be too large, of the window of the column
-    that is forecast, and the same for all columns.
+    The regression maps the whole window to the targets. If that would be too large, it maps each
+    column's own window to that column's targets, with the same weights for all columns.
     """
     from sklearn.linear_model import Ridge  # noqa: PLC0415 - optional, and a second to import
 
@@ -179,12 +179,12 @@ def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np
         return own, targets.view(len(inputs), -1, targets.shape[-1]).transpose(1, 2).flatten(0, 1)
 
     size = train.inputs.numel() if whole else train.inputs[..., train.columns].numel()
-    every = math.ceil(size / LARGEST_REGRESSION)
-    x, y = flat(train.inputs[::every], train.targets[::every])
-    held_out, truth = flat(validation.inputs[::every], validation.targets[::every])
+    stride = math.ceil(size / LARGEST_REGRESSION)
+    x, y = flat(train.inputs[::stride], train.targets[::stride])
+    held_out, truth = flat(validation.inputs[::stride], validation.targets[::stride])
     # Neighbouring steps are so alike that the equations are too ill-conditioned for float32.
-    known, wanted = x.double().numpy(), y.double().numpy()
-    fits = [Ridge(alpha=penalty).fit(known, wanted) for penalty in PENALTIES]
+    inputs, outputs = x.double().numpy(), y.double().numpy()
+    fits = [Ridge(alpha=penalty).fit(inputs, outputs) for penalty in PENALTIES]
     errors = [np.square(_predict(fit, held_out) - truth.numpy()).mean() for fit in fits]
     best = fits[int(np.argmin(errors))]
     tested, targets = test.inputs[items], test.targets[items]
@@ -195,5 +195,5 @@ def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np
 
 
 def _predict(fit: object, inputs: Tensor) -> NDArray[np.float64]:
-    made: NDArray[np.float64] = fit.predict(inputs.numpy())  # type: ignore[attr-defined]
-    return made.reshape(len(inputs), -1)
+    forecast: NDArray[np.float64] = fit.predict(inputs.numpy())  # type: ignore[attr-defined]
+    return forecast.reshape(len(inputs), -1)

@@ -22,16 +22,16 @@ JADE_MODES: dict[str, Callable[..., RunResult]] = {
     "inference": infer,
     "smooth-inference": infer_smoothly,
 }
-"""What BenchmarkJade runs, by name."""
+"""The functions for BenchmarkJade's modes, by name of the mode."""
 
 JADE_BATCH = {"small": 4, "published": 128}
-"""Images in a step of ResNet-50: few enough for a CPU, and BenchmarkJade's number."""
+"""Images per step of ResNet-50: ``small`` suits a CPU, ``published`` is BenchmarkJade's batch."""
 
 JADE_STEPS = 6
 """Steps of a BenchmarkJade case, the first of them warm-up."""
 
 LOADED_ITEMS, LOADED_BATCH, LOADED_SHAPE = 512, 64, (3, 64, 64)
-"""Number, batch and shape of the images that one pass of data loading loads."""
+"""Number of images in one pass of data loading, their batch size and their shape."""
 
 
 class Training:
@@ -53,7 +53,7 @@ class Training:
         self._optimiser = torch.optim.SGD(self._model.parameters(), lr=0.01, momentum=0.9)
 
     def step(self, batch: int = 0) -> None:
-        """Forward, loss, gradient and optimiser on one batch."""
+        """Run forward, loss, backward and the optimiser's step on one batch."""
         inputs, targets = self._batches[batch]
         self._optimiser.zero_grad()
         self._loss(self._model(inputs), targets).backward()
@@ -86,7 +86,7 @@ class AdamSteps:
         self._inputs = recipe.example_inputs(device=device)
         self._targets = recipe.example_targets(device=device)
         self._model = recipe.create_model(device=device, implementation="tuned")
-        # DSANet as Flux has it owns parameters that nothing reads.
+        # Flux's DSANet has parameters that nothing uses.
         self._parameters = [p for p in self._model.parameters() if p.requires_grad]
         self._beginning = [p.detach().clone() for p in self._parameters]
 
@@ -127,7 +127,7 @@ loading = lru_cache(maxsize=1)(Loading)
 
 
 def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
-    """Median seconds of each phase of ResNet-50 on dummy images, as BenchmarkJade splits a step.
+    """Return median seconds of each phase of ResNet-50 on dummy images, as in BenchmarkJade.
 
     ``mode`` is a key of ``JADE_MODES``, ``size`` one of ``JADE_BATCH``.
     """
@@ -157,5 +157,5 @@ def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:
     )  # fmt: skip
     columns = train(config).time_to_accuracy
     if columns is None:
-        raise AssertionError("a training has its columns")
+        raise AssertionError("train() returned no time_to_accuracy")
     return columns

@@ -1,4 +1,4 @@
-"""A training run's state after an epoch, from which it can be resumed exactly: a `torch.save`."""
+"""Saves a training run's state after each epoch by `torch.save`, and resumes the run exactly."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 
 FREE_FIELDS = {"epochs", "schedule_epochs", "target_accuracy", "threads", "warmup"}
-"""Fields that may differ when a run is resumed. The span of the schedule is checked apart."""
+"""Fields that may differ when a run is resumed. The schedule's span is checked separately."""
 
 
 def check_new(path: Path) -> None:
     """Refuse to begin a run whose checkpoint would replace a file that exists.
 
     Raises:
-        TorchspeedError: it would.
+        TorchspeedError: the file exists.
     """
     if path.exists():
         raise TorchspeedError(
@@ -34,17 +34,17 @@ def check_new(path: Path) -> None:
 def save_checkpoint(
     path: Path, config: RunConfig, state: dict[str, Any], ranks: list[dict[str, Any]]
 ) -> None:
-    """Replace the file by `TrainingState.shared_state` and what every rank has of its own."""
-    save(path, {"config": _of_all_ranks(config).as_dict(), "state": state | {"ranks": ranks}})
+    """Replace the file with `TrainingState.shared_state` and the `rank_state` of every rank."""
+    save(path, {"config": _without_gpu_index(config).as_dict(), "state": state | {"ranks": ranks}})
 
 
-def _of_all_ranks(config: RunConfig) -> RunConfig:
-    """Leave out which of several GPUs a rank has."""
+def _without_gpu_index(config: RunConfig) -> RunConfig:
+    """Return the configuration that all ranks share: its device without the GPU's index."""
     return replace(config, device=config.device.partition(":")[0])
 
 
 def save(path: Path, values: dict[str, Any]) -> None:
-    """Replace a file by some values as torch writes them; on failure the old one stays."""
+    """Replace a file with values written by `torch.save`; if that fails, the old file stays."""
     content = io.BytesIO()
     torch.save(values, content)
     write_whole(path, content.getvalue())
@@ -61,7 +61,7 @@ def load_checkpoint(path: Path, config: RunConfig, world: int) -> dict[str, Any]
         stored, state = saved["config"], saved["state"]
         ranks = len(state["ranks"])
         span = stored["schedule_epochs"] or stored["epochs"]
-        difference = _of_all_ranks(config).difference(stored, FREE_FIELDS)
+        difference = _without_gpu_index(config).difference(stored, FREE_FIELDS)
     except (KeyError, TypeError):
         raise _damaged(path) from None
     if ranks != world:
@@ -100,7 +100,7 @@ def load_parameters(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a file that torch wrote: a zip, whose checksums torch itself does not check."""
+    """Read a file that torch wrote, and check the checksums of its zip, which torch does not."""
     if not path.exists():
         raise TorchspeedError(
             f"no checkpoint {path}; leave out --resume or --weights, or give a file that exists"

@@ -95,7 +95,7 @@ class RunConfig:
     )
     workers: int = option(
         0,
-        "Processes per device that load images; 0 loads in the run's own process, as a series is.",
+        "Processes per device that load images; 0 loads in the run's own process, as for series.",
         "-w",
         panel=DATA_PANEL,
         min=0,
@@ -109,7 +109,7 @@ class RunConfig:
     strategy: Strategy = option(
         "ddp",
         "How several devices train together: ddp, a process each; dp, threads of one process on "
-        "all GPUs, as torch.nn.DataParallel has it.",
+        "all GPUs, as torch.nn.DataParallel does.",
         panel=DEVICE,
     )
     precision: Precision = option(
@@ -147,7 +147,7 @@ class RunConfig:
 
         Args:
             stored: `as_dict` of the other run.
-            free: options that may differ. Where data lie decides nothing.
+            free: options that may differ; the folder of the data always may.
         """
         ours, theirs = _flat(self.as_dict()), _flat(stored)
         for name in ours:
@@ -174,7 +174,7 @@ class Recipe(NamedTuple):
 PUBLISHED = Recipe("digits", "sgd", 0.01, 1)
 """An epoch as BenchmarkJade and the Flux blog time it."""
 SMALL_IMAGES = Recipe("digits", "adam", 0.003, 10)
-"""89 % of the embedded digits with LeNet-5, in seconds."""
+"""Reaches 89 % accuracy on the embedded digits with LeNet-5 within seconds."""
 
 
 def _series(rate: float, window: int, epochs: int = 25) -> Recipe:
@@ -201,14 +201,14 @@ SERIES = {
 OTHER_SERIES = _series(0.003, 24)
 
 _OTHER_RATES = {"sgd": 0.01}
-"""Rates of optimisers that are not the recipe's; most of ``torch.optim`` has 0.001 by itself."""
+"""Rates of optimisers other than the recipe's; most in ``torch.optim`` default to 0.001."""
 
 
 def complete(config: RunConfig) -> RunConfig:
-    """Return the configuration, with what suits the model in place of missing values.
+    """Return the configuration with missing values filled in from the model's recipe.
 
     Raises:
-        TorchspeedError: unknown model (the nearest are offered), or a value that trains nothing.
+        TorchspeedError: unknown model (near names are suggested), or a value that trains nothing.
     """
     _check_values(config)
     recipe, options = _recipe_of(config.model), config.data_options
@@ -228,10 +228,10 @@ def complete(config: RunConfig) -> RunConfig:
 
 
 def unused_option(config: RunConfig) -> str | None:
-    """Name an option that a person gave and that would decide nothing, with what it needs.
+    """Return a message about a given option that would have no effect; None if there is none.
 
     Args:
-        config: before `complete`, so that it holds what was asked for alone.
+        config: before `complete`, so that it holds only the options that were given.
     """
     recipe, options, usual = _recipe_of(config.model), config.data_options, DataOptions()
     optimiser, data = config.optimiser or recipe.optimiser, config.data or recipe.data

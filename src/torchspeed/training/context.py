@@ -1,4 +1,4 @@
-"""The context of a run in any mode on one rank: model, data, batches, part of the result."""
+"""The context of a run on one rank, in any mode: its model, data, batches and result."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Observer:
 ALONE, NOBODY = Group(), Observer()
 
 FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
-"""Training steps that dummy data have items for; testing has a fifth as many."""
+"""Fewest items of dummy data, and the training steps they last for; a fifth as many are tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class RunContext:
             options = replace(options, items=items)
         config = replace(config, data_options=options)
         network, data = prepare(config, trains=trains)
-        # Before it is compiled: a compiled model would be compiled for this alone.
+        # Checked before compiling, or the model would be compiled for this check alone.
         in_main_memory = network.model.eval() if network.device.type == "cpu" else None
         check_batch(config.batch_size, data.item_shape, in_main_memory, group.world, trains=trains)
         check_workers(config.workers, group.world)
@@ -102,7 +102,7 @@ class RunContext:
         return sum(p.numel() for p in self.network.model.parameters() if p.requires_grad)
 
     def batches(self, items: Dataset[Any], *, shuffle: bool = False) -> Batches:
-        """This rank's batches of some items."""
+        """Return this rank's batches of some items."""
         return Batches(
             items,
             self.config.batch_size,
@@ -150,12 +150,12 @@ class RunContext:
     def forecast_report(
         self, network: Network, epoch: int | None = None, others: dict[str, Network] | None = None
     ) -> ForecastReport | None:
-        """Judge all ranks' forecasts of the test items; None where the data are no series.
+        """Judge all ranks' forecasts of the test items; None where the data is no series.
 
         Args:
-            network: whose forecasts are judged.
-            epoch: whose parameters it has.
-            others: networks whose forecasts it is compared with, beside simpler ones.
+            network: network whose forecasts are judged.
+            epoch: epoch that its parameters come from; None if it was not trained.
+            others: networks to compare it with, by name, beside the simple forecasts.
         """
         scale, columns = self.data.scale, self.data.target_columns
         if scale is None:
@@ -203,13 +203,13 @@ class RunContext:
         return forecasts, truth
 
     def sum_up(self, loop: LoopResult) -> LoopResult:
-        """Items, loss and correct answers of all ranks."""
+        """Return the sums of items, loss and correct answers over all ranks."""
         parts = self.group.gather((loop.items, loop.loss_sum, loop.correct))
         items, loss_sum, correct = (sum(column) for column in zip(*parts, strict=True))
         return LoopResult(items=items, loss_sum=loss_sum, correct=correct)
 
     def accuracy(self, loop: LoopResult) -> float | None:
-        """Share of items classified correctly; None for a forecast."""
+        """Return the share of items classified correctly; None for a forecast."""
         return loop.accuracy if self.data.classes else None
 
     def result(
@@ -233,12 +233,12 @@ class RunContext:
 
 
 def _by_value(forecast: Tensor) -> Values:
-    """Return (items, steps, columns) as (items and steps, columns)."""
+    """Return (items, steps, columns) as (items * steps, columns)."""
     return forecast.flatten(0, 1).numpy()
 
 
 def _peak_memory(device: torch.device) -> int:
-    """Peak memory so far in bytes: of torch on a GPU, or of this process."""
+    """Return the peak memory so far in bytes: torch's on a GPU, else this process's."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     unit = 1 if sys.platform == "darwin" else 1024  # Linux counts KiB, macOS bytes

@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 BUSY_CORES = 0.5
-"""Warn where processes of others keep more than this many of the wanted cores busy."""
+"""Cores that other processes may use, of those that a run needs, before it warns."""
 
 _NAME = "torchspeed-run-"
 
@@ -48,7 +48,7 @@ def runs_here() -> int:
 
 @cache
 def announce_run() -> socket.socket | None:
-    """Have others count this process as a run until it ends; asked again, it changes nothing."""
+    """Let other runs count this process until it ends; further calls change nothing."""
     if sys.platform != "linux":
         return None
     announced = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -13,7 +13,7 @@ CLEARLY_BELOW = 0.95
 """A model beats the best simple forecast if its error is at most this share of that one's."""
 
 NEAR_ZERO = 0.05
-"""Share of a column's mean size below which an error in percent of a value is meaningless."""
+"""No MAPE is given if a value is at most this share of its column's mean absolute value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ForecastAccuracy:
     rmse: float
     """Root of the mean squared error."""
     mae: float
-    """Mean size of the error."""
+    """Mean absolute error."""
     mape: float | None
     """Mean of the error over the value, as a share; None where values come close to zero."""
 
@@ -42,7 +42,7 @@ class ForecastReport:
     """Steps from the last known value to the one that is forecast."""
     items: int
     epoch: int | None
-    """Whose parameters were tested: the best on validation; None where nothing was trained."""
+    """Epoch whose parameters were tested: the best on validation; None if nothing was trained."""
     model: ForecastAccuracy
     baselines: dict[str, ForecastAccuracy]
     """By name, as `torchspeed.training.baselines` describes them."""

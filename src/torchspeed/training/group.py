@@ -51,7 +51,7 @@ class Group:
         return values
 
     def device(self, kind: str) -> str:
-        """Return the device of this rank: ``cpu``, or the GPU of its number on the node."""
+        """Return the device of this rank: ``cpu``, or the GPU with its local rank."""
         return f"cuda:{self.local_rank}" if self.world > 1 and kind == "cuda" else kind
 
 
@@ -71,7 +71,8 @@ def work_as_rank(
 ) -> NoReturn:
     """Work as one rank of a group, and end this process once all ranks are done.
 
-    They meet where torchrun's variables say, by gloo on a CPU and NCCL on GPUs.
+    By default ranks meet at the address in torchrun's environment variables; they communicate by
+    gloo on CPUs and by NCCL on GPUs.
 
     Raises:
         TorchspeedError: the other ranks cannot be reached.
@@ -106,7 +107,7 @@ def work_as_rank(
 def launch(job: Callable[..., object], device: str, devices: int) -> None:
     """Run ``job`` in a rank on each device, and wait for them; torch stops all when one fails.
 
-    It has to be importable by name, and takes its ``group``.
+    ``job`` has to be importable by name, and is called with the ``group`` of its rank.
 
     Raises:
         TorchspeedError: a rank failed.

@@ -21,7 +21,7 @@ from torchspeed.training.results import RunResult
 from torchspeed.training.steps import InferenceStep, SmoothInferenceStep
 
 SMOOTH_ITEMS = 2000
-"""Items of smooth inference, BenchmarkJade's limit."""
+"""Most items of smooth inference, as in BenchmarkJade."""
 
 
 @naming_worker_errors()
@@ -34,7 +34,7 @@ def infer(
 ) -> RunResult:
     """Run over the test items once, batch by batch.
 
-    Without a file of ``weights`` the parameters are those that the seed draws.
+    Without a file of ``weights`` the parameters are random, drawn from the seed.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.

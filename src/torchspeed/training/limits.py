@@ -30,11 +30,11 @@ def check_batch(
 ) -> None:
     """Refuse batches that would not fit into memory, and name a size that does.
 
-    A ``model`` that lies in the main memory too counts with its parameters, and in training with
-    their gradients and what autograd keeps of each item; None is for a model on a GPU.
+    If the model is in main memory, its parameters count too, and in training their gradients and
+    what autograd keeps of each item. ``model`` is None for a model on a GPU.
 
     Raises:
-        TorchspeedError: they would not; the message has the largest batch that does.
+        TorchspeedError: a batch does not fit; the message names the largest one that does.
     """
     fixed_bytes, item_bytes = 0, 2 * 4 * math.prod(shape)  # the batch, and its copy in the model
     if model is not None:
@@ -63,9 +63,9 @@ def check_workers(workers: int, ranks: int) -> None:
 
 
 def usable_bytes() -> float:
-    """Memory that a run may take: a share of what is free, or of all where that is not known.
+    """Return the bytes that a run may take: a share of free memory, or of all if that is unknown.
 
-    Suites train in environments that have torch and not psutil.
+    It works without psutil, because suites train in environments that have torch alone.
     """
     counts = Path("/proc/meminfo")
     if counts.exists() and (

@@ -105,7 +105,7 @@ def run_loop(
         done += 1
         if done <= warmup:
             clock.finish()
-        now = time.perf_counter()  # of phases and wall time alike: they add up at any load
+        now = time.perf_counter()  # one reading for phases and wall time, so they add up
         if clock.timed:
             times[Phase.BOOKKEEPING] = now - ended - sum(times.values())
         ended = now
@@ -125,7 +125,7 @@ def run_loop(
 def _add_up(
     result: LoopResult, sizes: list[int], losses: list[Tensor], correct: list[Tensor]
 ) -> None:
-    """Sum up the steps after the loop: reading a result from the device waits for it."""
+    """Sum up the steps after the loop, because reading a result waits for the device."""
     if not sizes:
         return
     result.items = sum(sizes)

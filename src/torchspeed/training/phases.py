@@ -2,8 +2,8 @@
 
 The split is BenchmarkJade's: waiting for a batch, moving and changing it,
 forward, backward with the optimiser's step; what lies between two steps is
-bookkeeping, so that the phases add up to the wall time. There each phase ends when the host
-gets that far, so on a GPU a phase that only launches work looks free and the
+bookkeeping, so that the phases add up to the wall time. In BenchmarkJade a phase ends when the
+host gets that far, so on a GPU a phase that only launches work looks free and the
 next one that waits pays for it. Here a phase ends when the *device* has done
 its work: marks are put on the device's own timeline and read once, at the end
 of the step.
@@ -27,13 +27,13 @@ class Phase(StrEnum):
     LOADING = "data loading"
     """Waiting for the next batch."""
     PROCESSING = "data processing"
-    """Moving it to the device and changing it there."""
+    """Moving the batch to the device and changing it there."""
     FORWARD = "forward"
     """Model and loss."""
     BACKWARD = "backward"
     """Gradient and the optimiser's step."""
     BOOKKEEPING = "bookkeeping"
-    """The rest of its wall time: adding up losses and correct answers, showing progress."""
+    """The rest of a step's wall time: adding up losses and correct answers, showing progress."""
 
 
 StepTimes = dict[str, float]
@@ -48,7 +48,7 @@ class PhaseClock:
     is passed when both host and device are that far. Reading the marks takes one wait, at the
     end; what the host needs to notice that the device is done belongs to the last phase.
 
-    Unless it is ``timed`` nothing is marked or waited for, and every phase takes 0 s: for
+    If it is not ``timed``, nothing is marked or waited for and every phase takes 0 s, to measure
     throughput alone.
     """
 
@@ -64,7 +64,7 @@ class PhaseClock:
         self._origin = self._mark()
 
     def end_of(self, phase: Phase) -> None:
-        """Say that all work of ``phase`` has been given to the device."""
+        """Mark the end of ``phase``, whose work has all been given to the device."""
         self._marks.append((phase, self._mark()))
 
     def stop(self) -> StepTimes:
@@ -85,7 +85,7 @@ class PhaseClock:
         return time.perf_counter() if self.timed else 0.0
 
     def settle(self) -> None:
-        """Wait for the device, once a step."""
+        """Wait for the device if phases are timed."""
         if self.timed:
             self.finish()
 
@@ -121,7 +121,7 @@ class PhaseSummary:
 
 
 def summarise(steps: list[StepTimes], warmup: Sequence[StepTimes] = ()) -> dict[str, PhaseSummary]:
-    """Median and interquartile range of each phase; steps of the warm-up count in totals alone."""
+    """Return median and IQR of each phase in seconds; warm-up steps count only in totals."""
     if not steps:
         return {}
     summaries = {}

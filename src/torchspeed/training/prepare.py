@@ -38,7 +38,7 @@ def seed_everything(seed: int) -> None:
 
 
 def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
-    """Open the data, and make the model for them, on the run's device; it is not compiled yet.
+    """Open the data and make a model that fits it, on the run's device and not yet compiled.
 
     Raises:
         TorchspeedError: unknown name, absent device, data that the model cannot
@@ -157,7 +157,7 @@ def _classifier(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
         except RuntimeError:
             raise TorchspeedError(
                 f"images of {shape[1]}x{shape[2]} are too small for {workload.name}; give a "
-                "larger --image-size (224 is its own)"
+                "larger --image-size (its default is 224)"
             ) from None
         model.train()
     return model, data
@@ -183,7 +183,7 @@ def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
     overrides: dict[str, Any] = {**workload.overrides, "window": window, "features": features}
     if workload.horizon is not None:
         overrides["horizon"] = options.horizon
-    if "label" in arguments:  # steps of the window that a decoder begins with: at most all
+    if "label" in arguments:  # steps that a decoder starts from: at most the whole window
         overrides["label"] = window
     if "target" in arguments:
         overrides["target"] = data.target
@@ -195,7 +195,7 @@ def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
 
 
 def _one_line(make: Callable[[], Made]) -> Made:
-    """Turn a ValueError of a model into one line for the command line."""
+    """Turn a ValueError or TypeError into an error that the command shows in one line."""
     try:
         return make()
     except (ValueError, TypeError) as error:

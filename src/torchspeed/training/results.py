@@ -50,7 +50,7 @@ class EpochRecord:
 
 @dataclass(frozen=True, slots=True)
 class RankTimes:
-    """Steps of one rank: totals of all of them, medians and throughput without the warm-up."""
+    """Times of one rank: totals over all steps, medians and throughput without the warm-up."""
 
     rank: int
     steps: int
@@ -80,8 +80,8 @@ class RankTimes:
 class AccuracyTimes:
     """dl-benchmark's columns. Seconds; accuracy from 0 to 1.
 
-    There the loading time is the copy to the device alone, and waiting for the workers is in no
-    column but the function's; here loading is the wait and the copy.
+    In dl-benchmark the loading time is only the copy to the device, and waiting for the workers
+    counts only in the function's time; here loading is the wait and the copy.
     """
 
     best_training_accuracy: float | None
@@ -120,8 +120,8 @@ class RunResult:
     warmup_steps: int
     ranks: list[RankTimes]
     peak_memory_bytes: int
-    """Most bytes that torch held on the GPU; for a CPU, the most that the process held. Of the
-    leading rank."""
+    """Peak of the leading rank: bytes that torch held on a GPU, or that the process held on a
+    CPU."""
     loss: float
     """Mean loss of the last epoch; test loss for inference."""
     accuracy: float | None
@@ -150,7 +150,7 @@ class RunResult:
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
-    """Return the steps of all loops of a rank; a phase it never had is left out."""
+    """Return the times of a rank over all its loops; phases without any time are left out."""
     steps: list[StepTimes] = [step for loop in loops for step in loop.steps]
     warmup = [step for loop in loops for step in loop.warmup]
     phases = {

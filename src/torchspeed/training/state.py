@@ -22,7 +22,7 @@ from torchspeed.training.loop import LoopResult
 from torchspeed.training.results import EpochRecord
 
 _UNFIT = {"optimizer", "lbfgs", "sparseadam", "muon"}
-"""The base class, and what needs a closure, sparse gradients, or parameters sorted by shape."""
+"""The base class, and those that need a closure, sparse gradients, or matrices."""
 
 OPTIMISERS: dict[str, Callable[..., optim.Optimizer]] = {
     name.lower(): kind

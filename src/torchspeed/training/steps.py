@@ -17,11 +17,11 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 """Maps (output, target) to the mean loss of an item."""
 
 MIXED = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}
-"""Names that Lightning gave to number formats with float32 parameters to what products are in;
+"""Format of matrix products, by Lightning's name of a precision with float32 parameters;
 ``32-true`` is float32 throughout."""
 
 NOISE = 0.25
-"""Deviation of the noise of smooth inference, BenchmarkJade's."""
+"""Standard deviation of the noise in smooth inference, as in BenchmarkJade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class Network:
     channels_last: bool = False
 
     def forward(self, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Outputs and their loss."""
+        """Return the outputs and their loss."""
         mixed = MIXED.get(self.precision)
         with torch.autocast(self.device.type, dtype=mixed, enabled=mixed is not None):
             outputs = self.model(inputs)
             return outputs, self.loss(outputs, targets)
 
     def place(self, batch: Any) -> tuple[Tensor, Tensor]:
-        """Inputs and targets on the device."""
+        """Return inputs and targets, moved to the device."""
         inputs, targets = batch
         inputs = inputs.to(self.device, non_blocking=True)
         if self.channels_last:
@@ -88,7 +88,7 @@ class InferenceStep:
         return StepResult(loss, outputs, targets)
 
     def place(self, batch: Any) -> tuple[Tensor, Tensor]:
-        """Inputs and targets on the device."""
+        """Return inputs and targets, moved to the device."""
         return self.network.place(batch)
 
 
@@ -101,7 +101,7 @@ class SmoothInferenceStep(InferenceStep):
         self.generator = torch.Generator(network.device).manual_seed(seed)
 
     def place(self, batch: Any) -> tuple[Tensor, Tensor]:
-        """Make a batch of an item, on the device."""
+        """Repeat an item to a noisy batch on the device."""
         item, target = batch
         device = self.network.device
         inputs = item.to(device).unsqueeze(0).repeat(self.batch_size, *[1] * item.dim())

@@ -45,8 +45,8 @@ def train(
     Args:
         config: what to do.
         observer: called after each step and epoch.
-        checkpoint: file to keep the state in after each epoch, and to go on from with ``resume``.
-        resume: see above.
+        checkpoint: file that the state is written to after each epoch.
+        resume: whether to continue from ``checkpoint``.
         save_best: file for the parameters of the best epoch.
         group: the ranks that train together; each batch of the optimiser is then
             ``world`` batches of ``config.batch_size``.
@@ -160,11 +160,11 @@ class _Trainer:
             return None
         if self.state.best_epoch is None:
             raise TorchspeedError(
-                "the validation loss was finite after no epoch; give a smaller --rate"
+                "the validation loss was not finite after any epoch; give a smaller --rate"
             )
         self.run.network.model.load_state_dict(self.state.best)
-        itself = self.run.config.model == LINEAR_MODEL
-        others = {} if itself else {LINEAR_NAME: self._linear()}
+        is_linear = self.run.config.model == LINEAR_MODEL
+        others = {} if is_linear else {LINEAR_NAME: self._linear()}
         return self.run.forecast_report(self.run.network, self.state.best_epoch, others)
 
     def _linear(self) -> Network:

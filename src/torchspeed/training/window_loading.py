@@ -15,13 +15,13 @@ from torchspeed.data.loader import Batches
 from torchspeed.data.series import Windows
 
 ROWS, FEATURES, WINDOW, HORIZON, BATCH = 100_000, 7, 96, 96, 32
-"""Of the series that is loaded; sizes of a batch are those of today's forecasters."""
+"""Sizes of the loaded series and of its batches; today's forecasters have such batches."""
 
 ROUNDS = 5
 """Epochs that are timed, after one that is not."""
 
 Epoch = Callable[[int], Iterator[tuple[Tensor, Tensor]]]
-"""Number of an epoch to its shuffled batches of windows and of what follows each."""
+"""Takes an epoch's number; yields shuffled batches of windows and of the values that follow."""
 
 
 def by_loader(values: Tensor, workers: int) -> Epoch:
@@ -63,15 +63,15 @@ WAYS: dict[str, Callable[[Tensor], Epoch]] = {
     "numpy": by_numpy,
     "torch": by_torch,
 }
-"""This project's loader with this many workers, and the floor of each library."""
+"""This project's loader with this many workers, and a bare copy in each library."""
 
 
 def windows_per_second(way: str, rows: int = ROWS) -> float:
-    """Load epochs of a series of normal numbers; the median of the rounds, by wall time.
+    """Return the windows loaded per second of wall time, as the median of the rounds.
 
     Args:
         way: one of `WAYS`.
-        rows: of the series.
+        rows: length of the series, whose values are normal random numbers.
 
     Raises:
         ValueError: no such way.
