@@ -1,4 +1,4 @@
-"""What pages say of stored comparisons: how long they take, and what calibrations found."""
+"""Sentences for pages on stored comparisons: how long they took, what calibrations found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, verdict
 
 _FEWEST_CASES = 10
-"""Timed cases of a comparison whose pace counts: building the project weighs on fewer."""
+"""Comparisons with fewer timed cases do not count: building dominates their time."""
 
 
 def pace(results: Path, machine: str) -> str:
@@ -65,5 +65,5 @@ def _stored(results: Path, machine: str, kind: str) -> list[StoredComparison]:
     comparisons, _ = read_comparisons(results, machine)
     stored = [entry for entry in comparisons if entry.header.kind == kind and entry.times]
     if not stored:
-        raise ValueError(f"no comparison of kind {kind!r} is stored of {machine}")
+        raise ValueError(f"no comparison of kind {kind!r} is stored for {machine}")
     return stored

@@ -6,7 +6,7 @@ A page holds markers, which Markdown does not show, around what is written betwe
     −10.4 % (−11.5 to −9.3 %)
     <!-- end -->
 
-``change`` gives one change with its 99 % interval, by all comparisons of the two releases.
+``change`` gives one change with its 99 % interval, from all comparisons of the two releases.
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
@@ -47,7 +47,7 @@ class ReleaseChange:
     case: str
     percent: float
     text: str
-    """The change with its interval, by all comparisons."""
+    """The change with its interval, from all comparisons."""
     days: int
     """Number of days on which it was measured."""
 
@@ -145,7 +145,7 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "pace": functools.partial(pace, ROOT / "results"),
     "calibration": functools.partial(calibration, ROOT / "results"),
 }
-"""Maps the first word of a marker to what writes its content from the rest."""
+"""Maps the first word of a marker to the function that writes its content from the rest."""
 
 
 def _content(marked: re.Match[str]) -> str:

@@ -37,14 +37,14 @@ _PROMISES = {
 
 
 def page(written: str, tests: Path) -> str:
-    """Return the page with what each mark of a test below a folder says.
+    """Return the page with the faults that are marked in the tests of a folder.
 
     Args:
         written: The page as it is; what comes before `_HEADING` stays.
         tests: The folder.
 
     Raises:
-        ValueError: A mark names a kind that promises nothing here.
+        ValueError: A mark names a kind that `_PROMISES` does not have.
     """
     found: dict[str, set[str]] = {kind: set() for kind in _PROMISES}
     for path in sorted(tests.rglob("test_*.py")):

@@ -40,7 +40,7 @@ MODELS = [model for model in TUNED_SUITES if has_tuned(model)]
 
 
 def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling = DEFAULT) -> None:
-    """Measure models, and write the file anew after each case; other cases of the machine stay."""
+    """Measure models, and store each case when it is measured; other stored cases stay."""
     configuration = read_configuration(ROOT)
     here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
     plain = Side("plain", ROOT / "src", here, ROOT / "benchmarks")
@@ -72,7 +72,7 @@ def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling 
 
 
 def store(data: Path, machine: str, conditions: str, pair: CasePair) -> None:
-    """Put a pair into the file; other pairs of the machine stay, those of another one do not."""
+    """Store a pair in the file; it keeps other pairs of this machine and drops another's."""
     kept = read_case_comparisons((data,)) if data.exists() else []
     pairs = kept[0].pairs if kept and kept[0].machine == machine else ()
     others = [other for other in pairs if other.before != pair.before]

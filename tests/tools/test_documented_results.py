@@ -31,7 +31,7 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert "all were found" not in written(
         "<!-- calibration: ci-2core -->all were found<!-- end -->"
     )
-    with pytest.raises(ValueError, match="no comparison of kind 'compare' is stored of nothing"):
+    with pytest.raises(ValueError, match="no comparison of kind 'compare' is stored for nothing"):
         written("<!-- pace: nothing --><!-- end -->")
     with pytest.raises(ValueError, match="no change of nothing"):
         written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")

@@ -28,13 +28,13 @@ def run(session: Session, deadline: float) -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
-    in_time = threading.Timer(max(1.0, deadline - time.monotonic()), process.kill)
-    in_time.start()
+    timer = threading.Timer(max(1.0, deadline - time.monotonic()), process.kill)
+    timer.start()
     try:
         for line in process.stdout or ():
             session.results.add("fastest", **json.loads(line))
     finally:
-        in_time.cancel()
+        timer.cancel()
         process.kill()
         process.wait()
 

@@ -20,7 +20,7 @@ _FACTS = Path(__file__).resolve().parent.parent.parent / "src/torchspeed/probes/
 
 
 def run(session: Session, deadline: float) -> None:
-    """Record both; a fact that cannot be read is left out, and the record names it."""
+    """Record machine and environment; where a script fails, the record has its error instead."""
     record: dict[str, Any] = {"machine": machine_facts(), "environment": {}, "details": {}}
     scripts = [[str(probes.ENVIRONMENT), *_PACKAGES], [str(_FACTS)]]
     for script in scripts:

@@ -25,14 +25,14 @@ class Step:
     rounds: int = 1
     """Number of fresh processes of each case."""
     most_rounds: int = 0
-    """Up to so many rounds where a ratio of two commits is not known closely enough by then."""
+    """Most rounds of a case whose ratio of two commits is not precise enough after `rounds`."""
     all_commits: bool = False
-    """Whether the older commits are measured too, interleaved; else the newest alone."""
+    """Whether older commits are measured too, interleaved; otherwise only the newest is."""
     by_pattern: bool = False
     """Whether cases run in the order of the expressions; otherwise those of one model run
     together, so that only seconds pass between values that are compared."""
     all_cores: bool = False
-    """Otherwise the step is pinned to two cores: one for Python, one for autograd's thread."""
+    """Whether it may use all cores; otherwise two, for Python and for autograd's thread."""
     parallel: int = 1
     """Number of cases measured at the same time; only counts of work allow more than one."""
     background: bool = False

@@ -70,17 +70,17 @@ class Prepared(msgspec.Struct, frozen=True):
 
         Those of a GPU are listed on every machine; where there is none, each says so.
         """
-        every = choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
+        chosen = choose_cases(self.benchmarks, Selection(), Declared(), "time", "value", "count")
         uses_gpu = self.declared.uses_gpu
-        return [dataclasses.replace(case, can_fork=not uses_gpu(case.name)) for case in every]
+        return [dataclasses.replace(case, can_fork=not uses_gpu(case.name)) for case in chosen]
 
 
 def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
-    """Make the folder.
+    """Fill the folder with everything that a session needs.
 
     Args:
         root: the checkout.
-        folder: replaced if it is there.
+        folder: folder to make; an existing one is replaced.
         older: commits, tags or versions that the newest commit is compared with, oldest first;
             if there are none, the newest commit with results of a GPU.
     """
@@ -142,9 +142,9 @@ def download_wheels(folder: Path, python: str) -> None:
 def main(arguments: Sequence[str]) -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.gpu.prepare", description=__doc__)
-    parser.add_argument("folder", type=Path, help="made anew")
+    parser.add_argument("folder", type=Path, help="folder to make; an existing one is replaced")
     parser.add_argument("older", nargs="*", help="commits or versions to compare HEAD with")
-    parser.add_argument("--python", default="3.12", help="of the machine with the GPU")
+    parser.add_argument("--python", default="3.12", help="Python of the machine with the GPU")
     options = parser.parse_args(arguments)
     prepared = prepare(ROOT, options.folder, options.older)
     download_wheels(options.folder / "wheels", options.python)

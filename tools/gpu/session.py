@@ -1,4 +1,4 @@
-"""``python -m tools.gpu.session first --prepared FOLDER --out OUT --budget 465``: measure in time.
+"""``python -m tools.gpu.session first --prepared FOLDER --out OUT --budget 465``: runs a session.
 
 Every step of the session (`plan`) runs in a process of its own, which is killed when its time is
 up; a step that would begin too late is left out. A result is a line of ``OUT/gpu.jsonl``, written
@@ -62,7 +62,7 @@ class Results:
         self._path = out / "gpu.jsonl"
 
     def add(self, kind: str, **fields: Any) -> None:
-        """Append a line; several processes may."""
+        """Append a line; several processes may do so at the same time."""
         line = json.dumps({"kind": kind, "at": round(time.time(), 3), **fields})
         with self._path.open("a", encoding="utf-8") as stream:
             stream.write(f"{line}\n")
@@ -79,11 +79,11 @@ class Session:
         """Read what was prepared.
 
         Args:
-            name: of the session.
+            name: one of `SESSIONS`.
             folder: prepared folder.
             out: where results go.
             only: regular expression of the cases that are measured.
-            rounds: no case gets more.
+            rounds: most rounds of a case.
         """
         self.only, self.rounds = only, rounds
         self.name, self.folder, self.out = name, folder.resolve(), out.resolve()
@@ -113,7 +113,7 @@ class Session:
     def work_folder(self, commit: str) -> Path:
         """Return the folder of a side's processes, where compiled code and tracked values stay.
 
-        Only the steps of one session share it: what another one measured may be of another card.
+        Only steps of one session share it: another session may have measured on another card.
         """
         folder = self._work / commit[:8]
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ class Session:
 
         Args:
             step: the step.
-            seconds: of the step; one case gets half of them at most, or a minute.
+            seconds: length of the step; a case may take half of it, or a minute if that is more.
         """
         longest = max(_LONGEST_CASE_S, seconds / 2)
         return [
@@ -142,7 +142,7 @@ class Session:
 
         Args:
             budget: seconds in all.
-            share: of the time that the plan has for each step.
+            share: share of its planned time that each step gets.
         """
         end = time.monotonic() + budget - _RESERVE_S
         shutil.rmtree(self._work, ignore_errors=True)
@@ -239,7 +239,7 @@ class Session:
                 del able[commit]
                 kind = "skipped" if isinstance(error, CaseSkippedError) else "failed"
                 if isinstance(error, CaseTimedOutError):
-                    kind = "late"  # for a session's time, which says nothing of the case
+                    kind = "late"  # its time in the session was up, which is no failure
                 reason = {"commit": commit, kind: str(error)}
                 self.results.add("unmeasured", step=step.name, case=case.name, **reason)
             else:
@@ -312,10 +312,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--prepared", type=Path, required=True, help="folder of tools.gpu.prepare")
     parser.add_argument("--out", type=Path, required=True, help="folder of results")
     parser.add_argument("--budget", type=float, required=True, help="seconds in all")
-    parser.add_argument("--rounds", type=int, default=99, help="at most, for trying a session")
-    parser.add_argument("--share", type=float, default=1.0, help="of each step's time in the plan")
+    parser.add_argument("--rounds", type=int, default=99, help="most rounds of a case")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the planned times")
     parser.add_argument("--step", help="run this step alone, in this process")
-    parser.add_argument("--only", default="", help="of cases and models, what this matches")
+    parser.add_argument("--only", default="", help="regular expression of cases and models")
     options = parser.parse_args(arguments)
     session = Session(options.session, options.prepared, options.out, options.only, options.rounds)
     if options.step:

@@ -1,6 +1,6 @@
 """The step that looks for the reason why eager passes on a GPU differ between processes.
 
-Fresh processes in turn, every other one pinned to two cores, time both passes of one model: single
+Fresh processes, every other one pinned to two cores, time both passes of one model: single
 calls, as the first stored values were taken; batches of 20 ms for a second, with the thread's CPU
 time, a loop of Python and the time that the hypervisor took; and replays of a CUDA graph by the
 device's own clock. If batches agree where single calls do not, single calls were the cause; if

@@ -67,7 +67,7 @@ class Lines:
         return found
 
     def card(self) -> str:
-        """Return the name of the GPU that all of them were measured on; empty for a CPU's."""
+        """Return the name of the GPU that all lines were measured on; empty if it was a CPU."""
         cards = {line["machine"].get(CARD, "") for line in self.of_kind("machine")}
         if len(cards) != 1:
             found = " and ".join(sorted(cards)) or "no machine"
@@ -81,7 +81,7 @@ def machine_of(card: str) -> str:
 
 
 def refuse_another_card(results: Path, machine: str, card: str) -> None:
-    """End with a message where a machine's stored results are of another card."""
+    """End with a message if a machine's stored results come from another card."""
     for path in sorted((results / machine).glob(f"*{RECORDS}")):
         for record in read_records(path)[0]:
             if (other := record.machine.get(CARD, "")) != card:
@@ -114,7 +114,7 @@ class Store:
         }
 
     def store(self) -> None:
-        """Store everything."""
+        """Store the values, and the comparison if there are several commits."""
         store_machine(self._results, self._machine, self._facts)
         suites_at = committed_at(ROOT, self._prepared.newest)
         listed = {entry["name"]: entry for entry in self._prepared.benchmarks}
@@ -209,7 +209,7 @@ def _case(
 
 
 def _sampled_version(benchmark: Mapping[str, Any]) -> str:
-    """Return the version of a benchmark; a time has the recipe of a session in it."""
+    """Return a benchmark's version; that of a time says that a session sampled it."""
     if benchmark["type"] != "time":
         return str(benchmark["version"])
     code, recipe, *others = benchmark["version"].split("; ")

@@ -15,7 +15,7 @@ _PROCESSES = "6"
 
 
 def run(session: Session, deadline: float) -> None:
-    """Run them, several at a time; the last lines of pytest are the result."""
+    """Run these tests, several at a time; the result is the last lines of pytest."""
     project = session.folder / "project"
     files = [
         str(path.relative_to(project))
