@@ -30,11 +30,10 @@ is looked for by its own name."""
 _SMALLEST_PART = MINIMUM_EFFECT / 5
 """An operator is a cause only if it differs by at least this share of the time of all operators: a
 fifth of the smallest difference that counts."""
-_WHOLE = 1.1
-"""An operator with up to this share of the case's difference accounts for all of it, because
-profiles have noise too."""
-_ALL = 0.95
-"""Share from which on an operator accounts for all of it."""
+_MOST_FOR_ALL = 1.1
+"""Largest share of the case's difference that is shown as "all" of it: profiles have noise too."""
+_LEAST_FOR_ALL = 0.95
+"""Smallest share that is shown as "all"."""
 _SUCCESSION = " → "
 _MOST_APART = 3.0
 """Largest factor between the difference of the operators and that of the case. Timing each
@@ -158,9 +157,9 @@ def in_words(
 
 def _share(share: float) -> str:
     """Say how much of a difference an operator accounts for."""
-    if share > _WHOLE:
+    if share > _MOST_FOR_ALL:
         return "more than all"
-    return "all" if share >= _ALL else f"{share:.0%}".replace("%", " %")
+    return "all" if share >= _LEAST_FOR_ALL else f"{share:.0%}".replace("%", " %")
 
 
 def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str, str]:
@@ -185,6 +184,6 @@ def _agree(operators: float, case: float) -> bool:
 
 
 def _calls(operator: str, kernel: KernelChange) -> bool:
-    """Tell whether an operator may be what called a kernel that changed, judged by their names."""
+    """Tell by their names whether an operator may have called a kernel that changed."""
     parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
     return any(part in operator for part in parts)

@@ -37,7 +37,7 @@ Cause = Literal["code", "release", "machine", "environment", "alternation", "map
 """``machine``: most series of the machine changed at the same commit, in separate runs;
 ``environment``: installed software changed there; ``release``: of an exact count, another release
 of a requirement was installed there; ``alternation``: the series goes back and forth between two
-levels; ``mapped files``: it is of resident memory, which counts them and which no comparison
+levels; ``mapped files``: it is resident memory, which includes them and which no comparison
 measures; ``code``: none of these."""
 
 

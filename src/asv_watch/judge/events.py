@@ -60,7 +60,7 @@ def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[
 
 
 def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
-    """Return the changes of the recipe of a series, by number of the row."""
+    """Return the changes of the recipe of a series, by index of the row."""
     recipes = [run.recipe for run in columns.rows]
     if len(set(recipes)) < 2:
         return iter(())
@@ -123,7 +123,7 @@ def find_events(history: History) -> tuple[Event, ...]:
         )
     events += _record_events(history)
     events += _recipe_events(history)
-    # Records repeat what asv stores of a machine, and many benchmarks change their recipe at once.
+    # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
     return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
 
 

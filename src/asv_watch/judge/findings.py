@@ -39,7 +39,7 @@ class Findings:
     changes: tuple[Change, ...] = ()
     """Measured and suspected changes of times and memory, the newest commit first."""
     dismissed: tuple[Change, ...] = ()
-    """Suspected changes that a note calls false alarms; `changes` is without them."""
+    """Suspected changes that a note calls false alarms; they are not in `changes`."""
     near: tuple[Change, ...] = ()
     """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
     exact_changes: tuple[Change, ...] = ()
@@ -125,7 +125,7 @@ def _steps(
 def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int, MeasuredCommits]:
     """Map the index of a series to its compared commits.
 
-    Where a machine measured a case in several environments with one release and Python, they
+    If a machine measured a case in several environments with one release and Python, the commits
     belong to the environment that measured the newest commit.
     """
     newest: dict[tuple[str, str, str, str], tuple[int, int]] = {}
@@ -179,8 +179,8 @@ def _cause(
     """Return what made a change.
 
     Both commits of a comparison ran at the same time in the same environment, so only the code
-    differs. An exact count depends on the code and on the releases of requirements alone. Of
-    other separate runs an event between them outranks what other suspicions show.
+    differs. An exact count depends only on the code and on the releases of requirements. For
+    other separate runs, an event between them outranks what other suspicions show.
     """
     if change.is_measured and change.kind != "exact":
         return "code"

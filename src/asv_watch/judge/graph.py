@@ -88,7 +88,7 @@ class PairRatio:
     ratio: float
     """After over before: above 1 is slower, or more memory."""
     interval: tuple[float, float]
-    """Confidence interval of the ratio (99 %), for another sitting as well."""
+    """Confidence interval of the ratio (99 %), with the variation between sittings."""
     before: float
     """Value before, in ``unit``: the level of both sides in the rounds of the comparisons,
     divided by the ratio, so that after / before is the ratio."""
@@ -104,7 +104,7 @@ class PairRatio:
 
     @property
     def clock(self) -> Clock:
-        """Clock of the ratio: CPU time if it was that of any of the comparisons."""
+        """Clock of the ratio: CPU time if any of the comparisons used it."""
         return "process" if any(ratio.clock for ratio in self.stored) else ""
 
     @property
@@ -175,7 +175,7 @@ class CaseGraph:
 
     @cached_property
     def _levels(self) -> dict[Node, float]:
-        """Return the mean logarithm of the values of each node, all its comparisons alike."""
+        """Return the mean logarithm of the values of each node, unweighted."""
         values: dict[Node, list[float]] = defaultdict(list)
         for edge in self._edges:
             values[edge.before].append(math.log(edge.stored.before))
@@ -188,9 +188,9 @@ class CaseGraph:
 
     def direct(self, before: Node, after: Node) -> tuple[CaseRatio, ...]:
         """Return the comparisons of exactly two nodes, whichever was before."""
-        there = self.pairs.get((before, after), ())
+        forward = self.pairs.get((before, after), ())
         back = self.pairs.get((after, before), ())
-        return tuple(sorted((*there, *back), key=lambda stored: stored.at)) if back else there
+        return tuple(sorted((*forward, *back), key=lambda ratio: ratio.at)) if back else forward
 
     def ratio(self, before: Node, after: Node) -> PairRatio | None:
         """Return the ratio of two nodes by all ways between them; ``None`` if there is none."""
@@ -312,12 +312,12 @@ class MachineGraphs:
         return self._releases[requirement]
 
     def single(self, stored: CaseRatio, least_spread: float = 0.0) -> PairRatio:
-        """Return the ratio of one comparison alone, with the interval that the graph has.
+        """Return the ratio of one comparison alone, with the interval that the graph would give.
 
         Args:
             stored: The comparison.
-            least_spread: The usual spread counts as no less, such as that of the other cases of
-                a comparison that is not stored.
+            least_spread: Lower bound of the usual spread, such as that of the other cases of a
+                comparison that is not stored.
         """
         [measured] = measured_sides([Edge("before", "after", stored)])
         level = math.log(stored.before * stored.after) / 2

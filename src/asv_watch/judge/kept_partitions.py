@@ -1,4 +1,4 @@
-"""Keeps the partitions of blocks of series for the next publish: half the work of one.
+"""Keeps the partitions of blocks of series, which saves the next publish half of its work.
 
 The key of a block contains everything that decides its partition: its values, the code, and the
 version of numpy. So a kept partition is never out of date, and losing it costs only time.
@@ -26,8 +26,8 @@ _DIGEST_BYTES = 16
 def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
     """Provide the partitions that were found before, and keep those that exist at the end.
 
-    Without the folder, nothing is kept. A file that is damaged, cannot be written or was written
-    by other code is as good as none.
+    Without the folder, nothing is kept. A file that is damaged or was written by other code is
+    treated as missing, and failure to write it is ignored.
     """
     path = folder / "partitions.msgpack"
     partitions: dict[str, BlockPartition] = {}

@@ -32,9 +32,9 @@ FEWEST_ROWS = 3
 LEVEL_VALUES = 5
 """The level on each side of a commit is the median of at most this many runs."""
 LEAST_SIZE = 0.25
-"""Others must move by at least this share of a suspicion's size."""
+"""Other series must move by at least this share of a suspicion's size."""
 FEWEST_ALTERNATIONS = 3
-"""So many successive suspicions, each the reverse of the one before, are an alternation."""
+"""This many successive suspicions, each the reverse of the one before, are an alternation."""
 _SAME_SIZE = 0.25
 """Two steps of an alternation may differ in size by this share of the larger one."""
 
@@ -42,7 +42,7 @@ _Group = tuple[str, str, str]
 
 
 def machine_causes(history: History, suspected: Sequence[Change]) -> dict[tuple[int, int], Cause]:
-    """Map the series and commit of each suspected change that is not the code's to its cause."""
+    """Map (series, commit) of each suspected change that code did not cause to its cause."""
     shared = _shared_by_most(history, suspected)
     others = [change for change in suspected if (change.series, change.commit) not in shared]
     causes: dict[tuple[int, int], Cause] = dict.fromkeys(shared, "machine")

@@ -51,7 +51,7 @@ class MeasuredPair:
         return not low <= ratio <= high
 
     def overlaps(self, other: MeasuredPair) -> bool:
-        """Tell whether a commit after the first of each and up to the last belongs to both."""
+        """Tell whether both ranges share a commit; the first commit of a range does not count."""
         return self.before < other.after and other.before < self.after
 
 
@@ -83,10 +83,10 @@ class MeasuredCommits:
                 key=lambda node: positions[node.commit],
             )
         }
-        """Position along the branch, in order, to the node of the commit there."""
+        """Maps a position along the branch, in increasing order, to the node of its commit."""
 
     def pair(self, before: int, after: int) -> MeasuredPair | None:
-        """Return two compared commits, given by their positions, if any way joins them."""
+        """Return the pair of two compared commits, by position, if comparisons join them."""
         ratio = self.graph.ratio(self.nodes[before], self.nodes[after])
         return None if ratio is None else MeasuredPair(before, after, ratio)
 
@@ -122,7 +122,7 @@ class MeasuredCommits:
         return tuple(pair for pair in pairs if pair is not None)
 
     def around(self, before: int, after: int) -> MeasuredPair | None:
-        """Return the closest pair that reaches from one position to another, or further."""
+        """Return the closest pair of compared commits that spans two positions, if any."""
         earlier = [position for position in self.nodes if position <= before]
         later = [position for position in self.nodes if position >= after]
         return self.pair(earlier[-1], later[0]) if earlier and later else None

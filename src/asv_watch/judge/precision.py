@@ -4,8 +4,6 @@ A comparison shows a change if its interval excludes 1 and the ratio is at least
 away from 1. So the smallest **detectable** change is half the width of the interval, but at least
 that effect. For a case it is the median over its newest comparisons, each of one sitting. If a
 version was compared with itself (A/A), every difference from 1 is noise.
-
-
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ DAY = 86_400  # s
 
 
 Ratio = Callable[[str, str, str], PairRatio | None]
-"""The measured ratio of a case between two releases, by all ways."""
+"""Gives the measured ratio for a case's name, the release before and the release after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ReleaseHistory:
     ratio: Ratio
     """Gives the ratio of a case between two of the releases."""
     nulls: tuple[StoredComparison, ...] = ()
-    """Comparisons of a release with itself, by the methods of the steps."""
+    """Comparisons of a release with itself, with the recipes of the steps."""
 
     @property
     def null_ratios(self) -> tuple[CaseRatio, ...]:
@@ -113,16 +113,16 @@ class RelativeValue:
     release: str
     ratio: float
     interval: tuple[float, float]
-    """Confidence interval (99 %); of the newest release it has no width."""
+    """Confidence interval (99 %); it has no width for the newest release."""
 
 
 def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]) -> Ratio:
-    """Return what gives the ratio of a case between two releases of a machine.
+    """Return a function that gives the ratio of a case between two releases on a machine.
 
     Args:
-        graphs: Of the machine.
+        graphs: The graphs of the machine.
         requirement: Whose releases they are; versions of the package itself if empty.
-        versions: Maps commits to the versions of the package that they are.
+        versions: Maps commit hashes to versions of the package.
     """
     if requirement:
         case_graphs = graphs.releases(requirement)
@@ -144,7 +144,7 @@ def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[st
 def _nodes_of_versions(
     graph: CaseGraph, versions: Mapping[str, str], before: str, after: str
 ) -> tuple[Node, Node] | None:
-    """Return the nodes of two versions in one environment that comparisons join, the newest."""
+    """Return the nodes of two versions in the newest environment where comparisons join them."""
     sides: tuple[dict[tuple[str, str], Node], dict[tuple[str, str], Node]] = {}, {}
     for node in graph.nodes:
         if isinstance(node, VersionNode):
@@ -172,10 +172,10 @@ def release_steps(
     """Gather the comparisons of releases that differ in nothing else.
 
     Args:
-        comparisons: those of one machine, oldest first.
-        requirement: whose releases were compared; the package's own if empty.
-        versions: maps commits to the versions of the package that they are.
-        graphs: graphs of the same comparisons, if they are known already.
+        comparisons: Those of one machine, oldest first.
+        requirement: Whose releases were compared; versions of the package itself if empty.
+        versions: Maps commit hashes to versions of the package.
+        graphs: Graphs of the same comparisons, if they are known already.
 
     Returns:
         Maps the older and the later release to their comparisons.
@@ -214,8 +214,8 @@ def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -
     """Return the releases that could not be installed or imported when they were last tried.
 
     Args:
-        comparisons: those of one machine, oldest first.
-        requirement: whose releases they are.
+        comparisons: Those of one machine, oldest first.
+        requirement: Whose releases they are.
 
     Returns:
         Maps each such release, as ``numpy 2.4.0``, to the reason.
@@ -242,12 +242,12 @@ def release_histories(
     Args:
         comparisons: Maps a machine to its comparisons, oldest first.
         graphs: Maps a machine to the graphs of the same comparisons.
-        versions: Maps commits to the versions of the package that they are.
+        versions: Maps commit hashes to versions of the package.
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
-        versions of the package: first those that reach the newest release of all machines, and
-        of these the one with the longest history: whose neighbours it compared on the most days.
+        versions of the package. Histories that reach the newest release of all machines come
+        first; of these, the one whose neighbouring releases were compared on the most days.
     """
     histories = []
     for machine, machine_comparisons in comparisons.items():
@@ -321,12 +321,12 @@ class ReleaseFinding:
 
     @property
     def days(self) -> tuple[CaseRatio, ...]:
-        """The newest comparison of the two of each day (UTC), oldest first."""
+        """The newest comparison of each day (UTC), oldest first."""
         return tuple({ratio.at // DAY: ratio for ratio in self.shown.stored}.values())
 
     @property
     def agreeing(self) -> int:
-        """On how many days the ratio was on the side of 1 that is shown."""
+        """Number of days on which the ratio was on the same side of 1 as ``shown``."""
         return sum((ratio.ratio > 1) == (self.shown.ratio > 1) for ratio in self.days)
 
     @property

@@ -3,8 +3,8 @@
 A change of the recipe, of ``asv_runner`` or of a condition of the machine can look like a change
 of speed. It is shown as an event, and ends a segment: change points, noise and comparisons never
 reach across it. Conditions are the facts of the machine, environment variables, the number of
-threads and how processes are started. Installed packages are no conditions: they are what is
-measured, as much as the code.
+threads and how processes are started. Installed packages are not conditions: they are
+what is measured, as much as the code.
 
 A segment ends where a fact is first *recorded* with another value than the last recorded one
 (`events.recorded_changes`).
@@ -56,7 +56,7 @@ def split(history: History) -> tuple[tuple[Segment, ...], ...]:
 
 
 def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
-    """Return the commits, by increasing index, from which on a setup has other conditions.
+    """Return the indices of the commits at which the conditions of a setup change, in order.
 
     If a commit has several runs, the conditions of the last one count.
     """
@@ -98,7 +98,7 @@ def _split_series(
 def known_noise(
     history: History, segments: Sequence[Sequence[Segment]]
 ) -> tuple[float | None, ...]:
-    """Noise between runs of each series of a history, as far as it is known.
+    """Work out the noise between runs of each series of a history, as far as it is known.
 
     It comes from the first of these that exists:
 

@@ -37,7 +37,7 @@ class Suspicion:
     """A change of the level of a series, as its runs show it."""
 
     previous: int
-    """Index in the history's commits of the last one measured before it."""
+    """Index of the last commit measured before it, among the commits of the history."""
     commit: int
     """Index of the first commit measured after it."""
     levels: tuple[float, float]

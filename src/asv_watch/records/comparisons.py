@@ -19,13 +19,13 @@ Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", 
 """Why two versions were compared.
 
 ``compare``: a person asked, or a new commit against the one measured before it; ``reference``: a
-commit against the machine's reference; ``confirm``: a change against its predecessor, again;
+commit against the machine's reference; ``confirm``: a change again, against its predecessor;
 ``release``: two releases of a requirement; ``null``: a version against itself; ``planted``:
 against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 """
 
 Clock = Literal["", "process"]
-"""Clock of a ratio: the case's own, or CPU time instead of wall time, asv's default clock."""
+"""Clock of a ratio: the case's own (empty), or CPU time instead of asv's default, wall time."""
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 
@@ -107,9 +107,9 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return "time" if self.unit == "seconds" else "memory"
 
     def __post_init__(self) -> None:
-        """Refuse an interval that does not hold the ratio."""
+        """Refuse an interval that does not contain the ratio."""
         if not self.interval[0] <= self.ratio <= self.interval[1] < math.inf:
-            raise ValueError("the interval does not hold the ratio")
+            raise ValueError("the interval does not contain the ratio")
 
 
 class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -122,7 +122,7 @@ class Unmeasured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     failed: str = ""
     """What went wrong; empty if it was skipped."""
     failed_before: bool = False
-    """Whether it failed on the side before; not known of comparisons before 2026-11-22."""
+    """Whether it failed on the side before; unknown for comparisons before 2026-11-22."""
 
     def __post_init__(self) -> None:
         """Refuse a case without a reason, or with two."""
@@ -151,19 +151,19 @@ CaseResult = CaseRatio | Unmeasured | CaseValues
 
 
 def import_case(requirement: str) -> str:
-    """Name the case of the CPU seconds of an import in a process of its own."""
+    """Name the case that measures the CPU seconds of an import in a new process."""
     return f"import {requirement}"
 
 
 def is_import(case: str) -> bool:
-    """Tell whether a case is such an import."""
+    """Tell whether a case measures an import, as `import_case` names it."""
     return case.startswith(import_case(""))
 
 
 class StoredComparison(msgspec.Struct, frozen=True):
-    """Two versions as a file holds them; a case that was measured again counts once.
+    """A comparison of two versions, read from a file; the newest result of each case counts.
 
-    A file of three or more versions holds one for each of them and the one before it.
+    A file with three or more versions gives a comparison of each with the one before it.
     """
 
     path: Path

@@ -28,13 +28,13 @@ class OperatorDifference(msgspec.Struct, frozen=True):
     """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
     calls: tuple[Count, Count]
     seconds: tuple[Seconds, Seconds]
-    """Least self time: without the operators that it calls."""
+    """Smallest self time, which excludes the operators that it calls."""
     clear: bool
-    """All times of one side are above all times of the other."""
+    """Whether all times of one side are above all times of the other."""
 
     @property
     def difference(self) -> float:
-        """Seconds after less seconds before."""
+        """Seconds after minus seconds before."""
         return self.seconds[1] - self.seconds[0]
 
 

@@ -33,8 +33,8 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
     If a detached checkout has no local branch, the same branch of ``origin`` is read.
 
     Returns:
-        Commits along the first parents, oldest first. Tags that point elsewhere
-        have no place on this line and are left out.
+        Commits along the first parents, oldest first. Tags that point to other
+        commits are left out.
 
     Raises:
         WatchError: git is missing, this is not a repository, it is a shallow
@@ -62,7 +62,7 @@ def check_complete(repository: Path) -> None:
 
 
 def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
-    """Read fields of commits, as git formats them, with ``%x09`` (a tab) between, by `git log`."""
+    """Read fields of commits with `git log`: git's placeholders, separated by ``%x09`` (a tab)."""
     settings = ("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8")
     log = run_git(repository, *settings, "log", "-z", f"--format={fields}", *arguments, "--")
     most = fields.count("%x09")
@@ -114,8 +114,8 @@ def run_git(repository: Path, *arguments: str, **variables: str) -> str:
                 f"of your own, or run `git config --global --add safe.directory {repository}`"
             )
         raise WatchError(
-            f"{repository} is not a git checkout that git can read ({message}); give one, such as "
-            "by `git clone <address>`"
+            f"{repository} is not a git checkout that git can read ({message}); give the path of "
+            "one, such as from `git clone <address>`"
         )
     return done.stdout.decode("utf-8", "replace")
 
@@ -137,9 +137,9 @@ def commits_changing(repository: Path, span: str, paths: Sequence[str]) -> list[
     """List the commits along the first parents that change a file below the paths.
 
     Args:
-        repository: a checkout or a bare repository.
-        span: a commit, with all before it, or ``BEFORE..AFTER``.
-        paths: files and folders; all commits are listed where there are none.
+        repository: A checkout or a bare repository.
+        span: A commit, with all before it, or ``BEFORE..AFTER``.
+        paths: Files and folders; all commits are listed if there are none.
 
     Returns:
         Their hashes, oldest first.
@@ -153,8 +153,8 @@ def uncommitted(repository: Path, *arguments: str) -> list[str]:
     """List the paths that differ from HEAD, except Python's bytecode.
 
     Args:
-        repository: a checkout.
-        arguments: options of `git status`, ``--`` and paths; no path is every path.
+        repository: A checkout.
+        arguments: Options of `git status`, ``--`` and paths; all paths if none is given.
     """
     status = ask_git(repository, "status", "--porcelain", *arguments, ":(top,exclude)*.pyc")
     return [line.split(maxsplit=1)[1] for line in status.splitlines()]
@@ -233,13 +233,13 @@ class Ancestry:
         touching: Collection[str] = (),
         paths: tuple[str, ...] = (),
     ) -> None:
-        """Keep what git lists.
+        """Store the commits that git lists.
 
         Args:
-            commits: Those of the branch, oldest first, each after what it merged, which has its
-                position.
-            touching: Hashes of those that change a file below the paths.
-            paths: What was asked about; empty for all files.
+            commits: Commits of the branch, oldest first; merged commits come before their merge
+                and have its position.
+            touching: Hashes of the commits that change a file below the paths.
+            paths: Files and folders to look at; empty for all files.
         """
         self.touching = touching
         self.paths = paths
@@ -247,7 +247,7 @@ class Ancestry:
         self._positions = {commit.hash: commit.position for commit in commits}
 
     def between(self, before: str, after: str) -> Sequence[Commit]:
-        """List the commits after one of the branch up to and including another, newest first."""
+        """List the commits after ``before``, up to and including ``after``, newest first."""
         first, last = (
             bisect_right(self._commits, self._positions[end], key=attrgetter("position"))
             for end in (before, after)
@@ -257,8 +257,8 @@ class Ancestry:
     def suspects(self, before: str, after: str) -> Sequence[str]:
         """List the hashes of the branch's commits in between that may have changed a value.
 
-        These are the ones that changed a file below the paths, or merged a commit that did; all of
-        them if such files are not known.
+        Such a commit changed a file below the paths, or merged one that did. If there are no paths
+        or no such commits, all commits in between are listed.
 
         Returns:
             The hashes, oldest first.
@@ -278,8 +278,8 @@ def read_ancestry(
     Args:
         repository: A checkout or a bare repository.
         line: Commits of the branch along the first parents, oldest first; some may be missing.
-        since: Full hash of one of them: what came after it is read.
-        paths: Files and folders, of which those that the newest commit lacks are ignored.
+        since: Full hash of one of them; only the commits after it are read.
+        paths: Files and folders; those that the newest commit lacks are ignored.
     """
     first = next(index for index, commit in enumerate(line) if commit.hash == since)
     if line[-1].hash == since:
@@ -290,21 +290,22 @@ def read_ancestry(
     arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
     touching = frozenset(run_git(repository, *arguments).split())
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
-    left = {
+    remaining = {
         commit: (index, parents, date, subject)
         for index, (commit, parents, date, subject) in enumerate(log)
     }
-    along = [line[-1].hash]
-    while (parent := left[along[-1]][1].partition(" ")[0]) in left:
-        along.append(parent)
+    first_parents = [line[-1].hash]
+    while (parent := remaining[first_parents[-1]][1].partition(" ")[0]) in remaining:
+        first_parents.append(parent)
     commits = list(line[: first + 1])
-    for position, merge in enumerate(reversed(along), start=commits[-1].position + 1):
+    next_position = commits[-1].position + 1
+    for position, merge in enumerate(reversed(first_parents), start=next_position):
         brought: list[tuple[int, Commit]] = []
         waiting = [merge]
         while waiting:
             candidate = waiting.pop()
-            if candidate in left:
-                index, parents, date, subject = left.pop(candidate)
+            if candidate in remaining:
+                index, parents, date, subject = remaining.pop(candidate)
                 commit = Commit(candidate, int(date), subject, position=position)
                 brought.append((index, commit))
                 waiting += parents.split()

@@ -56,12 +56,12 @@ class RunColumns:
 
     @cached_property
     def values(self) -> Floats:
-        """Value of each run, in the unit of the benchmark; NaN of a run without one."""
+        """Value of each run, in the unit of the benchmark; NaN for a run without one."""
         return np.array([run.point.value if run.point else np.nan for run in self.rows])
 
     @property
     def interval(self) -> Floats:
-        """Lower and upper end of the interval of each run, or NaN; (runs, 2)."""
+        """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
         unknown = (np.nan, np.nan)
         ends = [(run.point and run.point.interval) or unknown for run in self.rows]
         flat = np.fromiter(itertools.chain.from_iterable(ends), np.float64, 2 * len(ends))
@@ -130,7 +130,7 @@ class History:
     """Maps machine and environment, then a commit hash, oldest first, to the records of its runs,
     oldest first. Commits from before runs had records are missing."""
     notes: Notes = field(default_factory=Notes)
-    """What people wrote about changes and recipes."""
+    """What people wrote in ``results/notes.toml``."""
     positions: dict[str, int] = field(default_factory=dict)
     """Maps each commit hash of the branch to the number of commits before it."""
     comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class History:
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
     """Maps a machine to its explanations of differences, oldest first."""
     layout: Layout = UNDECLARED
-    """What the project declares of rows and columns."""
+    """How the project declares rows and columns."""
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -147,7 +147,7 @@ class History:
 
     @cached_property
     def hashes(self) -> dict[int, str]:
-        """Maps the number of commits before a commit to its hash."""
+        """Maps a position along the branch to the hash of its commit."""
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
@@ -168,5 +168,5 @@ class History:
         return self._indices[columns.commits][columns.indices]
 
     def run_at(self, index: int, columns: RunColumns) -> Run:
-        """Return the run of a commit, given by its index in `commits`; the columns have one."""
+        """Return the run of a commit, by its index in `commits`; ``columns`` must hold one."""
         return columns.rows[int(np.searchsorted(self.indices(columns), index))]

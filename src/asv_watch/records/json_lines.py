@@ -12,7 +12,7 @@ from asv_watch.files import append_durably, read_regular
 from asv_watch.records.records import Problem
 
 UNREADABLE = "cannot be read"
-"""How the message about a whole file begins."""
+"""Start of the message about a file that cannot be read."""
 
 T = TypeVar("T")
 
@@ -29,14 +29,14 @@ def read_lines(
         name: What a line should be, for people: ``explanation``.
 
     Returns:
-        The records, and a problem for each line that holds no such record. A file that cannot
-        be read is a problem, and has no lines.
+        The records, and a problem for each line that is not such a record. A file that cannot
+        be read gives one problem and no records.
     """
     try:
         content = read_regular(path)
     except OSError as error:
         return [], [Problem(str(path), f"{UNREADABLE}: {error.strerror}")]
-    if b"\0" in content[:4]:  # further on, a loss of power may have left one in a line
+    if b"\0" in content[:4]:  # a power failure may leave one in a later line
         return [], [Problem(str(path), "it is not UTF-8 text; it was left out")]
     records: list[tuple[int, T]] = []
     problems = []

@@ -48,21 +48,21 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     rows: str = ""
-    """Parameter whose values are rows. Functions that measure the same then have one metric, and
-    what else their names say is a metric of its own: ``epoch time`` of ``time_epoch``."""
+    """Parameter whose values are rows. Functions that measure the same then share a metric; other
+    words in a function's name give it its own metric: ``epoch time`` for ``time_epoch``."""
     columns: tuple[str, ...] = ()
     """Labels whose values are columns; by default parameters that many benchmarks share."""
     words: dict[str, tuple[str, ...]] = {}
     """Maps labels in functions' names to their values, such as ``warm`` of ``time_warm``."""
     labels: dict[str, dict[str, str]] = {}
     """Maps a label of whole suites to its values by module, class or function of benchmarks. The
-    value of ``""`` is that of all other suites with rows, and is not written in their names."""
+    value of ``""`` applies to all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
     """Maps a word to its spelling: ``CNNs`` for ``cnns``."""
     operators: dict[str, str] = {}
-    """Maps patterns of operators' names, as file names have them, to the words of people."""
+    """Maps patterns of operators' names (as in `fnmatch`) to names for people."""
     operator_prefixes: tuple[str, ...] = ()
-    """Meaningless beginnings of operators' names, dropped in this order before that."""
+    """Prefixes of operators' names that are removed first, in this order."""
     levels: dict[str, str] = {}
     """Names of levels of speed, slowest first, to patterns of the cases that belong to them."""
 
@@ -84,7 +84,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return labels
 
     def operator(self, name: str) -> str:
-        """Return what people call an operator: as the project says, or its name in words."""
+        """Return an operator's name for people: as the project declares, or its own in words."""
         for prefix in self.operator_prefixes:
             name = name.removeprefix(prefix)
         declared = (
@@ -108,17 +108,17 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(labels.get(name, "") for name in self.columns)
 
     def group(self, benchmark: Benchmark) -> str:
-        """Return the heading under which lists have a benchmark.
+        """Return the heading under which lists show a benchmark.
 
-        Where rows are a parameter it is the module, ``time series``; else it is module and class,
-        ``parsing · Parser``, and empty for a function that has neither.
+        If rows are a parameter, it is the module, ``time series``; else it is module and class,
+        ``parsing · Parser``, or empty for a function that has neither.
         """
         if not self.rows:
             return " · ".join(benchmark.name.split(".")[:-1])
         return self._written(benchmark.name.partition(".")[0].split("_"))
 
     def group_order(self, benchmark: Benchmark) -> tuple[int, str]:
-        """Sort key that puts groups where their suites declare (`position`), then by name."""
+        """Return the sort key of a group: the `position` that suites declare, then its name."""
         return (benchmark.position, self.group(benchmark))
 
     def _written(self, words: Iterable[str]) -> str:
@@ -134,7 +134,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             is_labelled = function != self._written(_words(benchmark.name))
             return kind if is_labelled else f"{function} {kind}"
         owner = ["", *benchmark.name.split(".")][-2]
-        if function == "seconds":  # the time of what its class is called after
+        if function == "seconds":  # the class name says what is timed
             return " ".join(re.findall("[A-Z]+[a-z0-9]*|[a-z0-9]+", owner)).lower() or function
         return function or ("phase time" if unit == "seconds" else owner) or benchmark.type
 

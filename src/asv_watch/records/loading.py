@@ -1,11 +1,10 @@
 """Loads a results folder into a ``History``.
 
-A results folder holds ``benchmarks.json`` and a folder for each machine, with its
-``machine.json``, its own ``benchmarks.json``, a result file for each commit and environment,
-beside each the outcomes of its cases and a record of where they were measured, and the machine's
-comparisons. What is sound is loaded; what is damaged becomes a
-``Problem`` that names its file; what is sound but not current (an older version
-of a benchmark, a commit of another branch) is counted as ``LeftOut``.
+A results folder holds ``benchmarks.json`` and a folder for each machine. That folder holds the
+machine's ``machine.json``, its own ``benchmarks.json``, its comparisons, and for each commit and
+environment a result file, with the outcomes of its cases and the records of its runs beside it.
+Valid data is loaded; damaged data becomes a ``Problem`` that names its file; valid data that is
+not current (an older version of a benchmark, a commit of another branch) counts as ``LeftOut``.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ from asv_watch.records.suite_lists import read_benchmarks
 T = TypeVar("T")
 
 NOT_ON_BRANCH = "the commit is not on the branch"
-"""Reason for which results of a whole commit are left out."""
+"""Reason why all results of a commit are left out."""
 
 
 def load_history(
@@ -68,7 +67,7 @@ def load_history(
         commits: The branch, oldest first, as ``git.read_commits`` gives it.
         machine: The machine whose results are loaded; all if empty.
         benchmarks: By name; those of ``benchmarks.json`` if none are given.
-        layout: What the project declares of rows and columns.
+        layout: How the project declares rows and columns.
 
     Returns:
         Its history, with the commits that have results or tags. There is a series
@@ -97,7 +96,7 @@ class _Setup:
 
 
 def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
-    """Return the commits; their tags include the versions that the notes name."""
+    """Return the commits, with the versions that the notes name added to their tags."""
     named = list(commits)
     for version, position in notes.versions.items():
         commit = named[position]
@@ -136,10 +135,11 @@ class _Loader:
         self._runs.problems = self._problems
         self._left_out = self._runs.left_out
         for commit in self._notes.unplaced:
-            self._left_out[commit, "notes.toml names it; it is not a commit of the branch"] += 1
+            reason = "notes.toml names it, but it fits no commit of the branch, or several"
+            self._left_out[commit, reason] += 1
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
-        """By name, as the file of the newest commit describes it, with that commit's position."""
+        """Maps a name to the position of its newest commit and to what that commit's file says."""
         self._setups: dict[tuple[str, str], _Setup] = {}
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
 
@@ -152,7 +152,7 @@ class _Loader:
         for path in sorted(self._results_dir.glob(".*/machine.json")):
             message = "its name begins with a dot, so it is left out; rename it"
             self._problem(path.parent, message)
-        for name in self._comparisons:  # such as that of a folder that was renamed
+        for name in self._comparisons:  # such as the old name of a renamed folder
             self._machines.setdefault(name, Machine(name))
         setups = self._setups.items()
         self._add_compared_memory()
@@ -195,8 +195,8 @@ class _Loader:
     def _add_compared_memory(self) -> None:
         """Give commits that have no run of private memory the value of their newest comparison.
 
-        It is measured alike in both. Times stay with their comparisons: the level of all times
-        of a machine differs from day to day.
+        Runs and comparisons measure it in the same way. Times are not taken over, because the
+        level of all times of a machine differs from day to day.
         """
         setups: dict[tuple[str, str, str], list[_Setup]] = defaultdict(list)
         for (machine, name), setup in self._setups.items():
@@ -271,7 +271,7 @@ class _Loader:
             self._problem(path, "the result file that it belongs to is missing; it was left out")
 
     def _check_list(self, path: Path) -> None:
-        """Name a machine's list of benchmarks that is damaged; only the union of all is read."""
+        """Report a machine's list of benchmarks if it is damaged; only the union is used."""
         try:
             suite_lists.parse_list(read_regular(path))
         except OSError as error:
@@ -285,7 +285,7 @@ class _Loader:
             if not isinstance(content.get("machine"), str):
                 raise DamagedError("it names no machine")
         except DamagedError as error:
-            self._problem(path, f"{error}; the folder's name is taken for the machine's")
+            self._problem(path, f"{error}; the folder's name is used as the machine's")
             return Machine(path.parent.name)
         facts = {key: str(value) for key, value in content.items()}
         facts.pop("version", None)
@@ -300,7 +300,7 @@ class _Loader:
             content = read_result_file(path)
             commit = content.commit_hash
             if content.machine != machine:
-                raise DamagedError(f"it is of machine {content.machine!r}, not {machine!r}")
+                raise DamagedError(f"it names machine {content.machine!r}, not {machine!r}")
         except DamagedError as error:
             self._problem(path, f"{error}; its results are left out")
             return
@@ -309,8 +309,8 @@ class _Loader:
             return
         setup = self._setups.setdefault((machine, environment), _Setup())
         if commit in setup.files:
-            same = setup.files[commit]
-            self._problem(path, f"it repeats {same}, of the same commit and environment")
+            message = f"{setup.files[commit]} has the same commit and environment"
+            self._problem(path, f"{message}; this file is left out")
             return
         setup.files[commit] = path.name
         newest = self._environments.get(environment)

@@ -48,9 +48,9 @@ FOLDER = "comparisons"
 Benchmarks = Mapping[str, Benchmark]
 """Benchmarks by name."""
 Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
-"""Numbers that can be stored: quotients of two such numbers may still have none."""
+"""Numbers that can be stored; the quotient of two of them may still be zero or infinite."""
 Rounds = tuple[tuple[Finite | None, ...], ...]
-"""For each round a number of each version; ``None`` if a version gave none."""
+"""For each round one number for each version; ``None`` if a version gave none."""
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,15 +99,15 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     rounds: Rounds = ()
     """Numbers in ``unit``; seconds of a call are those of the case's own clock."""
     wall: Rounds = ()
-    """Seconds of a call by the wall, where the case's own clock tells others."""
+    """Wall-clock seconds of a call, if the case's own clock measures something else."""
     cpu: Rounds = ()
-    """Seconds of CPU time in a call, where the case's own clock tells others."""
+    """CPU seconds of a call, if the case's own clock measures something else."""
     clock: Clock = ""
     """Clock of the ratios (`asv_watch.engine.clocks` chooses it)."""
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
     least_spread: float = 0.0
-    """Lower bound of its rounds' spread: that of the median case when it was finished."""
+    """Lower bound of its rounds' spread: the median of all cases when it was finished."""
     skipped: dict[int, str] = {}
     """Maps the index of a version to the reason why it cannot run here."""
     failed: dict[int, str] = {}
@@ -130,7 +130,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         """Return the ratio of two versions, their exact values, or why there is neither.
 
         Raises:
-            ValueError: the numbers are so far apart that they have no ratio.
+            ValueError: The numbers are so far apart that they have no ratio.
         """
         rounds = _complete(self._compared_rounds, (before, after))
         if len(rounds) < (1 if self.exact else 2):
@@ -164,7 +164,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         )
 
     def with_rounds_of(self, other: MeasuredCase) -> MeasuredCase:
-        """Return both measurements of these versions as one."""
+        """Return this case with the rounds of another measurement of its versions added."""
         return msgspec.structs.replace(
             self,
             rounds=self.rounds + other.rounds,
@@ -174,7 +174,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     @property
     def _compared_rounds(self) -> Rounds:
-        """The numbers of which ratios are taken."""
+        """The numbers from which ratios are computed."""
         return self.cpu if self.clock == "process" and self.cpu else self.rounds
 
     def _unmeasured(self, before: int, after: int) -> Unmeasured:
@@ -196,7 +196,7 @@ def _complete(rounds: Rounds, versions: Sequence[int]) -> list[tuple[float, ...]
 class MeasurementWriter:
     """Writes a measurement case by case.
 
-    The file appears with the first case, and each case is one write of one whole line.
+    The file is created with the first case; each case is written at once, as one line.
     """
 
     def __init__(self, results: Path, header: Measurement | Header) -> None:
@@ -212,7 +212,7 @@ class MeasurementWriter:
         """File of the measurement."""
 
     def go_on_with(self, path: Path) -> None:
-        """Append to the file of the same measurement, which was interrupted."""
+        """Continue the file of this measurement, which was interrupted."""
         self.path, self._header = path, []
 
     def add(self, result: MeasuredCase | CaseResult) -> None:
@@ -297,7 +297,7 @@ def _pair_result(record: MeasuredCase | CaseResult, before: int, versions: int) 
     if not isinstance(record, MeasuredCase):
         return record
     if any(len(numbers) != versions for numbers in (*record.rounds, *record.cpu)):
-        raise ValueError(f"a round has not {versions} numbers")
+        raise ValueError(f"a round does not have {versions} numbers")
     return record.between(before, before + 1)
 
 
@@ -307,7 +307,7 @@ Result = TypeVar("Result", CaseRatio, CaseValues)
 def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
     """Return a result with the direction of today's suites, as the series of its case has it.
 
-    If these have no such benchmark, the direction is the stored one, or that of the unit.
+    If the suites lack the benchmark, the direction is the stored one, or that of the unit.
     """
     benchmark = benchmarks.get(result.case.partition("(")[0])
     better = result.higher_is_better or more_is_better(result.unit)

@@ -53,7 +53,7 @@ class ChangeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cases: tuple[str, ...] = ("*",)
     machine: str = ""
     by: str = ""
-    """Who wrote it; empty if it does not say."""
+    """Who wrote it; empty if not given."""
 
     @property
     def in_words(self) -> str:
@@ -84,12 +84,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The notes of a results folder, placed along a branch."""
+    """The notes of a results folder, with the positions of their commits along a branch."""
 
     changes: tuple[tuple[int, ChangeNote], ...] = ()
     """Pairs of the position of a commit along the branch and a remark on its changes."""
     unplaced: tuple[str, ...] = ()
-    """Commits named by notes that are no commit of the branch, or ambiguous."""
+    """Starts of hashes in the notes that fit no commit of the branch, or several."""
     versions: Mapping[str, int] = field(default_factory=dict)
     """Maps the name of a version to the position of its commit."""
 

@@ -1,11 +1,11 @@
-"""Peak memory is two metrics, and the outcome of a case says of which one its value is.
+"""Tells the two metrics of peak memory apart: private and resident memory.
 
 The engine stores the peak **private** memory of a process, without mapped files. asv, and the runs
-before 2026-11-26, store ``ru_maxrss``, the peak **resident** memory with them. The outcome of a
-value that the engine measured counts its rounds; other outcomes do not.
+before 2026-11-26, store ``ru_maxrss``, the peak **resident** memory, which includes them. A value
+is private memory if its outcome has a number of rounds, which only the engine stores.
 
-Values of resident memory belong to a benchmark of their own, whose name ends in ``@resident``. So
-they are a series of their own, and no comparison, which measures private memory, is of its cases.
+Values of resident memory belong to a separate benchmark, whose name ends in ``@resident``. So they
+form their own series, and comparisons, which measure private memory, have none of its cases.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import msgspec
 from asv_watch.records.records import Benchmark
 
 PRIVATE, RESIDENT = "peakmemory", "resident memory"
-"""Types of benchmarks; asv knows the first one alone."""
+"""Types of benchmarks; asv knows only the first one."""
 _MARK = "@resident"
 
 
 def resident_benchmark(benchmark: Benchmark) -> Benchmark:
-    """Return the benchmark of the resident memory that a benchmark of peak memory had stored."""
+    """Return the benchmark for resident memory that is stored under a peak-memory benchmark."""
     return msgspec.structs.replace(benchmark, name=benchmark.name + _MARK, type=RESIDENT)
 
 
@@ -31,5 +31,5 @@ def suite_name(name: str) -> str:
 
 
 def is_resident(name: str) -> bool:
-    """Tell whether a benchmark or a case, by its name, is of resident memory."""
+    """Tell whether a name belongs to a benchmark or a case of resident memory."""
     return suite_name(name) != name

@@ -4,9 +4,9 @@ They hold no logic beyond reading their own fields, and nothing here knows how a
 or how the site shows them.
 
 A benchmark's version is ``"<code version>; <recipe>"``. The part before the first semicolon
-changes with what is measured: a stored result with another one does not belong to the benchmark
-any more. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_runner 0.3.2``: results
-of another recipe stay in the series, but nothing is compared across the change.
+changes when what is measured changes: a stored result with a different one no longer belongs to
+the benchmark. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_runner 0.3.2``:
+results with another recipe stay in the series, but nothing is compared across the change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import msgspec
 from asv_watch.records.releases import main_release
 
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
-"""Seconds since the epoch, as a file holds them."""
+"""Seconds since the epoch, as stored in files."""
 
 
 def code_version(version: str) -> str:
@@ -52,7 +52,7 @@ def recipe_facts(recipe: str) -> dict[str, str]:
 class Outcome(Enum):
     """Outcome of a case at one commit in one environment on one machine.
 
-    *Stale* is no outcome: it is derived from the newest commit measured, never stored.
+    *Stale* is not an outcome: it is derived from the newest measured commit and never stored.
     """
 
     OK = "ok"
@@ -87,10 +87,10 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Python, requirements and variables with which results were measured."""
+    """Python, requirements and environment variables that results were measured with."""
 
     name: str
-    """asv's name of it: the file name of its results, after the commit."""
+    """asv's name for it: the part of a result file's name after the commit."""
     python: str
     requirements: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -109,19 +109,19 @@ class Benchmark(msgspec.Struct, frozen=True):
     type: str = ""
     """``time``, ``peakmemory`` or ``track``."""
     unit: str = "unit"
-    """``seconds``, ``bytes`` or what a ``track_*`` says."""
+    """``seconds``, ``bytes`` or the unit that a ``track_*`` declares."""
     param_names: tuple[str, ...] = ()
     params: tuple[tuple[str, ...], ...] = ()
     """The values of each parameter, as asv writes them (``repr`` of the value)."""
     version: str = ""
-    """``"<version of its code>; <how it is sampled>"``; old ones have the first part alone."""
+    """``"<version of its code>; <how it is sampled>"``; old ones have only the first part."""
     code: str = ""
     """Source of the function and its set-up, as asv stores it."""
     higher_is_better: bool = False
     exact: bool = False
     """Whether every run of one commit gives the same value, such as a count."""
     timeout: float = math.nan
-    """Seconds after which a case of it is stopped."""
+    """Seconds after which one of its cases is stopped."""
     position: int = 5
     """Sort position of its group, as its suite declares: 0 first, 9 last."""
     short: Any = True
@@ -129,7 +129,7 @@ class Benchmark(msgspec.Struct, frozen=True):
 
     @property
     def code_version(self) -> str:
-        """Version of its code: results of another one are not current."""
+        """Version of its code: results with another one are outdated."""
         return code_version(self.version)
 
 
@@ -146,8 +146,8 @@ class Case:
     params: tuple[str, ...] = ()
     """Values as asv writes them, one for each of the benchmark's parameters."""
     labels: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    """Parameter name to plain value (quotes of ``repr`` removed), plus what the project's layout
-    adds and the ``metric``: what is measured, such as ``peak memory``.
+    """Maps a parameter name to its plain value (without the quotes of ``repr``), plus the labels
+    that the project's layout adds and the ``metric``, such as ``peak memory``.
 
     A parameter of the same name takes precedence.
     """
@@ -162,10 +162,10 @@ class Point(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The value of one case at one commit, with its spread."""
 
     value: float
-    """As it is stored: the median of the rounds, or of the samples of `asv run`; of runs before
-    2026-11-26 the least sample. Always finite."""
+    """The stored median of the rounds, or of the samples of `asv run`; for runs before 2026-11-26
+    the smallest sample. Always finite."""
     interval: tuple[float, float] | None = None
-    """99 % confidence interval of a median; of a least sample, up to the lower quartile."""
+    """99 % confidence interval of a median; for a smallest sample, up to the lower quartile."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -178,11 +178,11 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int | None = None
     """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
-    """How its samples were taken, `COMPARED` where a comparison took them; empty if unknown."""
+    """How its samples were taken, `COMPARED` if by a comparison; empty if unknown."""
 
 
 COMPARED = "compared"
-"""Recipe of a value that was measured in a comparison, which says itself what changed."""
+"""Recipe of a value from a comparison, whose own ratio shows whether the value changed."""
 NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 
@@ -193,12 +193,12 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     path: str
     message: str
     line: int = 0
-    """Number of the damaged line, if the other lines of its file are sound; 0 otherwise."""
+    """Number of the damaged line, if the other lines of its file are valid; 0 otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Sound results that are not shown, and why."""
+    """Valid results that are not shown, and why."""
 
     name: str
     """The benchmark, the case or the commit of the results."""
@@ -208,7 +208,7 @@ class LeftOut:
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A run's record of its machine and environment: text by name."""
+    """A run's record of its machine and environment: facts by name."""
 
     at: int
     """When it began, seconds since the epoch."""

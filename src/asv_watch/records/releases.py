@@ -15,20 +15,20 @@ def main_release(requirements: Mapping[str, str]) -> str:
 
 
 def requirement_of(release: str) -> str:
-    """Return the requirement in what `main_release` gave: ``numpy``."""
+    """Return the requirement in a result of `main_release`, such as ``numpy``."""
     return release.partition(" ")[0]
 
 
 def version_of(release: str) -> str:
-    """Return the version in what `main_release` gave: ``2.4.0``."""
+    """Return the version in a result of `main_release`, such as ``2.4.0``."""
     return release.partition(" ")[2]
 
 
 @cache
 def release_order(version: str) -> Version:
-    """Return what releases are ordered by: 2.9 before 2.10.
+    """Return the sort key of a release, by which 2.9 comes before 2.10.
 
-    Local parts such as ``+cpu`` do not count. Text that is no version comes first.
+    Local parts such as ``+cpu`` do not count. Text that is not a version comes first.
     """
     try:
         return Version(version.partition("+")[0])

@@ -24,12 +24,12 @@ from asv_watch.records.records import Environment
 from asv_watch.records.suite_lists import MOST_CASES
 
 NAN_MARK = "\x00NaN"
-"""Text that stands for a literal ``NaN`` in what the fast reader of `read_json` returns."""
+"""Text that `read_json` returns for a literal ``NaN`` where msgspec could read the file."""
 _MARK_AS_TEXT = rb"\u0000NaN"
 
 T = TypeVar("T")
 NUMBERS = frozenset({float, int})
-"""Types of stored numbers; `bool`, which is an `int`, is none."""
+"""Types of stored numbers, without `bool`, which is a subclass of `int`."""
 LARGEST = sys.float_info.max
 
 
@@ -55,10 +55,10 @@ class Row:
     """Number of cases: the length of each cell that is a list."""
 
     def column(self, name: str) -> list[Any]:
-        """Give one cell as a list over the cases.
+        """Return one cell as a list over the cases.
 
         Raises:
-            DamagedError: The cell is no list, or of another length.
+            DamagedError: The cell is not a list, or has another length.
         """
         cell = self.cells.get(name)
         if cell is None:
@@ -90,7 +90,7 @@ class ResultFile(msgspec.Struct):
     env_vars: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a file that lacks what msgspec cannot check."""
+        """Refuse a file that lacks its machine or a column, which msgspec cannot check."""
         if "machine" not in self.params:
             raise ValueError("params names no machine")
         if not {"result", "params"} <= set(self.result_columns):
@@ -148,9 +148,9 @@ def read_json(path: Path, shape: type[T]) -> T:
     """Read a JSON file as asv writes it.
 
     With stored samples a long history is some 100 MB of numbers, which msgspec reads in a
-    fraction of the standard library's time. It refuses the literal ``NaN``, so this is made the
-    text `NAN_MARK` first. What msgspec cannot parse, such as a text with a ``NaN`` in it, is read
-    again by the standard library; a text that equals the mark becomes another one there.
+    fraction of the standard library's time. It refuses the literal ``NaN``, which is replaced by
+    the text `NAN_MARK` first. If msgspec cannot parse that, such as a text with a ``NaN`` in it,
+    the standard library reads the file; texts that equal the mark are altered to differ from it.
 
     Raises:
         DamagedError: It cannot be read, is not JSON, or has another shape.
@@ -175,10 +175,10 @@ def read_json(path: Path, shape: type[T]) -> T:
 
 
 def read_result_file(path: Path) -> ResultFile:
-    """Read and check the frame of one result file; its rows are decoded one by one.
+    """Read one result file and check it, but not its rows, which `ResultFile.row` decodes.
 
     Raises:
-        DamagedError: It cannot be read, is not JSON, or has not asv's shape.
+        DamagedError: It cannot be read, is not JSON, or does not have asv's shape.
     """
     try:
         return read_json(path, ResultFile)
@@ -189,4 +189,4 @@ def read_result_file(path: Path) -> ResultFile:
 
 
 ROW_COLUMNS = {"params", "version", "started_at", "duration", "profile"}
-"""Columns of a result file with one entry for a benchmark, and not one for each of its cases."""
+"""Columns of a result file with one entry for a benchmark instead of one for each case."""

@@ -1,8 +1,8 @@
 """The two files beside a result file: outcomes of cases, and records of runs.
 
-asv stores values, but not why there is none. Of ``….outcomes.jsonl`` one JSON object a line says
-it: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...", "at":
-1785000000}``. The last line of a case counts.
+asv stores values, but not why one is missing. Each line of ``….outcomes.jsonl`` says it for a
+case: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...",
+"at": 1785000000}``. The last line of a case counts.
 
 A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
 ``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and

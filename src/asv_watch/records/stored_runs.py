@@ -1,6 +1,6 @@
 """The runs that a result file holds, with the outcomes from its side file.
 
-How a case ended, from the value stored and what the outcomes say:
+Outcome of a case, from its stored value and the outcomes in the side file:
 
 ========================  ======================================================
 stored value              outcome
@@ -80,9 +80,9 @@ class RunReader:
             for number, case in enumerate(self.cases)
             if case.benchmark in resident
         }
-        """Maps the index of a case of peak memory to that of its resident memory."""
+        """Maps the index of a peak-memory case to that of its resident-memory case."""
         self.peak_memory = {self.cases[number].name: number for number in self._resident}
-        """Maps the name of a case of peak memory to its index."""
+        """Maps the name of a peak-memory case to its index."""
         self._named = {case.name: number for number, case in enumerate(self.cases)}
         self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
         self.problems: list[Problem] = []
@@ -97,7 +97,7 @@ class RunReader:
 
         Args:
             path: The file, for messages.
-            content: Its content, of a commit of the branch.
+            content: Its content, for a commit on the branch.
             reports: The outcomes of its cases, by their names.
 
         Returns:
@@ -123,7 +123,7 @@ class RunReader:
                     self._read_row(path, name, row, reported, recipe, runs)
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
-        for number, report in reported.items():  # that of a case without a row counts too
+        for number, report in reported.items():  # a case without a row may have a report
             if number in runs or self._resident.get(number) in runs:
                 continue
             if self.cases[number].benchmark not in outdated:
@@ -177,9 +177,9 @@ class RunReader:
     def _by_metric(
         self, row_runs: Mapping[int, Run], from_asv: Set[int]
     ) -> Iterator[tuple[int, Run]]:
-        """Yield the runs of a row of peak memory, those of asv as runs of resident memory.
+        """Yield the runs of a peak-memory row; those that asv measured become resident memory.
 
-        A run without a value is of the metric of the others in its row.
+        A run without a value gets the metric of the other runs in its row.
 
         Args:
             row_runs: Index of a case to its run.
@@ -201,7 +201,7 @@ class RunReader:
 def run_of_cells(
     value: Any, spread: Sequence[Any], started_at: int | None, report: Report | None, recipe: str
 ) -> Run | None:
-    """Return the run of a case; ``None`` if what is stored is neither a value nor its absence.
+    """Return the run of a case; ``None`` if its entry is neither a finite number nor missing.
 
     Args:
         value: Its entry in the column ``result``.
@@ -219,7 +219,7 @@ def run_of_cells(
     lower, upper = spread
     interval = None
     if type(lower) in NUMBERS and type(upper) in NUMBERS and -LARGEST <= lower <= upper <= LARGEST:
-        # That of a single round is no interval, and a single sample has none.
+        # The spread of a single round is not an interval, and a single sample has none.
         interval = None if report and report.rounds == 1 else (float(lower), float(upper))
     measured_at = started_at if report is None or report.at is None else report.at
     return Run(_OK, Point(float(value), interval), "", measured_at, recipe)

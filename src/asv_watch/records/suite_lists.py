@@ -1,6 +1,6 @@
 """The benchmarks of today's suites, as each machine listed them, and their union.
 
-asv keeps one list for all machines, ``results/benchmarks.json``, which every run replaces by its
+asv keeps one list for all machines, ``results/benchmarks.json``, which every run replaces with its
 own. Here each machine has a list of its own, ``results/<machine>/benchmarks.json``, and asv's list
 is the union of them, so that machines whose suites differ do not remove each other's benchmarks.
 
@@ -29,9 +29,9 @@ FILE_NAME = "benchmarks.json"
 API_VERSION = 2
 """Format version of asv's lists of benchmarks."""
 _SUITES_AT = "suites_at"
-"""Key of an entry: when the suites that it is from were committed, seconds since the epoch."""
-_OF_ONE_RUN = "setup_cache_key"
-"""Key that asv needs while it runs only: a line number, which every edit of a suite moves."""
+"""Key of an entry: when its suites were committed, seconds since the epoch."""
+_RUN_ONLY_KEY = "setup_cache_key"
+"""Key that asv needs only during a run: a line number, which every edit of a suite moves."""
 
 Entries = dict[str, dict[str, Any]]
 """Maps the name of a benchmark to its entry."""
@@ -63,10 +63,10 @@ def parse_list(content: bytes) -> Entries:
     """
 
     def merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        together: dict[str, list[Any]] = {}
+        values_by_name: dict[str, list[Any]] = {}
         for name, value in pairs:
-            together.setdefault(name, []).append(value)
-        return {name: _merge(values) for name, values in together.items()}
+            values_by_name.setdefault(name, []).append(value)
+        return {name: _merge(values) for name, values in values_by_name.items()}
 
     try:
         listed = json.loads(content, object_pairs_hook=merged)
@@ -80,7 +80,7 @@ def parse_list(content: bytes) -> Entries:
 def read_machine_list(results: Path, machine: str) -> Entries:
     """Read the list of a machine, or asv's list if the machine has none that can be read.
 
-    Entries that have not the shape of a benchmark are left out.
+    Entries that do not have the shape of a benchmark are left out.
     """
     for folder in (results / machine, results):
         entries = _read(folder / FILE_NAME)
@@ -107,30 +107,30 @@ def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_a
     known = [_read(path) or {} for path in (own, results / FILE_NAME)]
     listed: Entries = {}
     for name, entry in entries.items():
-        new = {key: value for key, value in entry.items() if key != _OF_ONE_RUN}
+        new = {key: value for key, value in entry.items() if key != _RUN_ONLY_KEY}
         before = [stored[name] for stored in known if name in stored]
         same = [old for old in before if old == new | {_SUITES_AT: old.get(_SUITES_AT)}]
         listed[name] = same[0] if same else new | {_SUITES_AT: suites_at}
     _write(own, listed)
     lists = {path: _read(path) for path in sorted(results.glob(f"*/{FILE_NAME}"))}
-    if None in lists.values():  # what a damaged list held is in the union still
+    if None in lists.values():  # the union still has what a damaged list held
         lists[results / FILE_NAME] = _read(results / FILE_NAME)
     _write(results / FILE_NAME, merge_lists(filter(None, lists.values())))
 
 
 def merge_lists(lists: Iterable[Entries]) -> Entries:
     """Return the union of lists; the order in which they are given does not matter."""
-    together: dict[str, list[Any]] = {}
+    versions_by_name: dict[str, list[Any]] = {}
     for entries in lists:
         for name, entry in entries.items():
-            together.setdefault(name, []).append(entry)
-    return {name: _merge(versions) for name, versions in together.items()}
+            versions_by_name.setdefault(name, []).append(entry)
+    return {name: _merge(versions) for name, versions in versions_by_name.items()}
 
 
 def _merge(versions: list[Any]) -> Any:
-    """Merge entries of one benchmark: the newest suites count, with the parameters of all.
+    """Merge entries of one benchmark: that of the newest suites, with the parameter values of all.
 
-    Other code of it, or other parameters, are not comparable: there the newest alone counts.
+    If its code or its parameters' names differ, the values of older entries are dropped.
     """
     if len(versions) == 1 or not all(isinstance(version, dict) for version in versions):
         return versions[-1]
@@ -151,7 +151,7 @@ def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
             after + [value for value in before if value not in after]
             for before, after in zip(older["params"], newer["params"], strict=True)
         ]
-    except (LookupError, TypeError, ValueError):  # they have not the same shape
+    except (LookupError, TypeError, ValueError):  # their shapes differ
         return newer
     return newer | {"params": union}
 
@@ -180,7 +180,7 @@ def _write(path: Path, entries: Entries) -> None:
     write_whole(path, list_bytes(entries))
 
 
-_REMEDY = "write it anew with `asv run --bench just-discover`"
+_REMEDY = "recreate it with `asv run --bench just-discover`"
 
 MOST_CASES = 100_000
 """Largest number of cases of a benchmark: more are taken for damage, and would fill the memory."""
@@ -194,7 +194,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
         entry that does not have the shape of a benchmark.
 
     Raises:
-        WatchError: The file is missing, unreadable, or no list of benchmarks.
+        WatchError: The file is missing, unreadable, or not a list of benchmarks.
     """
     path = results_dir / FILE_NAME
     try:
@@ -222,7 +222,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
 
 
 def is_higher_better(entry: Mapping[str, Any]) -> bool:
-    """Tell whether more of a benchmark's value is better: its suite declares it, or its unit."""
+    """Tell whether more of a benchmark's value is better: by its suite, or else by its unit."""
     declared = entry.get("higher_is_better")
     return more_is_better(str(entry.get("unit"))) if declared is None else bool(declared)
 
@@ -239,7 +239,7 @@ def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
     """Return the benchmark of an entry.
 
     Raises:
-        TypeError: The entry is no object.
+        TypeError: The entry is not an object.
         ValueError: It does not have the shape of a benchmark.
     """
     benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)

@@ -70,12 +70,12 @@ from asv_watch.statistics.pruning import (
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 CONFIRMING_RUNS = 3
-"""So many successive runs must show a recent step before it is confirmed."""
+"""This many successive runs must show a recent step before it is confirmed."""
 
 _SETTLED = 30  # values after which a step needs no confirmation any more
 _SHIFT = 5  # values by which one more value may move a step
-_LARGEST = 1e100  # of a value: squares of larger ones overflow, and none is a measurement
-_ROUNDING = 1e-9  # of a typical value: what a level of zero may come to
+_LARGEST = 1e100  # squares of larger values overflow, and no measurement is that large
+_ROUNDING = 1e-9  # relative to a typical value: rounding error of a level of zero
 _AT_ONCE = 32  # blocks partitioned together: more at once are no quicker
 
 
@@ -119,7 +119,7 @@ def find_steps(
     Args:
         values: Finite values in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
-        find_block: Gives what `partition_block` does, perhaps known before.
+        find_block: Returns what `partition_block` does, perhaps from a cache.
 
     Returns:
         The steps in order; none for a series too short to tell.
@@ -156,8 +156,8 @@ def find_all_steps(
 
     Args:
         series: The values of each.
-        known: Partitions of blocks that were found before, by content; afterwards those that
-            these series needed.
+        known: Maps a digest of a block to its partition, found before; on return it holds those
+            that these series needed.
     """
     known = {} if known is None else known
     needed: dict[str, BlockPartition] = {}
@@ -169,18 +169,19 @@ def find_all_steps(
         return needed[key]
 
     _partition_together(arrays, known)
-    found = [_find_unconfirmed(array, find_block) for array in arrays]
+    unconfirmed = [_find_unconfirmed(array, find_block) for array in arrays]
     _partition_together(
         (
             array[:-left_out]
-            for array, (_, heaviest) in zip(arrays, found, strict=True)
+            for array, (_, heaviest) in zip(arrays, unconfirmed, strict=True)
             if _is_recent(heaviest, array)
             for left_out in range(1, CONFIRMING_RUNS)
         ),
         known,
     )
     confirmed = [
-        _confirm(array, *steps, find_block) for array, steps in zip(arrays, found, strict=True)
+        _confirm(array, *steps, find_block)
+        for array, steps in zip(arrays, unconfirmed, strict=True)
     ]
     known.clear()
     known.update(needed)

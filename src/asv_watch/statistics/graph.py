@@ -38,9 +38,9 @@ from asv_watch.statistics.ratio import middle_of_means, quantile, spread_of_roun
 SITTING = 3600
 """Seconds. Comparisons that end in the same hour since the epoch are one sitting."""
 PRIOR_ROUNDS = 3
-"""A spread below the usual one is averaged with so many rounds of the usual spread."""
+"""A spread below the usual one is averaged with this many rounds of the usual spread."""
 PRIOR_WAYS = 10
-"""The default of `Noise.between` has the weight of so many closed ways."""
+"""The default of `Noise.between` has the weight of this many closed ways."""
 LEAST_SPREAD = 1e-4
 """Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 _LEAST_VARIANCE = 1e-12
@@ -49,7 +49,7 @@ _UNRELATED = 10.0
 """A standard deviation so large that sittings tell nothing about each other."""
 _PRECISION = 0.02
 _FEW_LEVELS = 200
-"""numpy solves for so many levels as quickly as scipy does for a sparse graph."""
+"""Up to this many levels, numpy solves as quickly as scipy does for a sparse graph."""
 
 Node = TypeVar("Node", bound=Hashable)
 Floats = npt.NDArray[np.float64]
@@ -101,7 +101,7 @@ class Measured(Generic[Node]):
     after: Node
     sitting: int
     ratios: tuple[float, ...]
-    """After over before, one a round, two at least."""
+    """After over before, one per round, at least two."""
 
     def estimate(self, usual_spread: float) -> Estimate:
         """Return its ratio with the error of its rounds alone."""
@@ -111,7 +111,7 @@ class Measured(Generic[Node]):
         return Estimate(log, spread**2 / count, count - 1)
 
     def alone(self, noise: Noise) -> Estimate:
-        """Return its ratio as if nothing else had been measured of its two versions."""
+        """Return its ratio as if its two versions had been measured nowhere else."""
         return self.estimate(noise.usual_spread).of_any_sitting(noise.between)
 
 
@@ -202,7 +202,7 @@ class RatioGraph(Generic[Node]):
 
     @cached_property
     def _solve(self) -> Callable[[Floats], Floats]:
-        """Return what solves the normal equations, of which there is one at least."""
+        """Return a function that solves the normal equations, at least one."""
         weights = 1 / self._variances
         rows_of = np.full(len(self._index), -1)
         rows_of[self._free] = np.arange(len(self._free))
@@ -311,7 +311,7 @@ class RatioGraph(Generic[Node]):
 
     @property
     def ways_between_sittings(self) -> int:
-        """Number of independent closed ways that several sittings have to close."""
+        """Number of independent closed ways that span several sittings."""
         if not self.closed_ways:
             return 0
         count = len(self.measured)
@@ -358,7 +358,7 @@ class RatioGraph(Generic[Node]):
 
 
 def _components(starts: Indices, ends: Indices, count: int) -> Indices:
-    """Return for each of so many points the number of what edges connect it with."""
+    """Return the number of the connected part of each of ``count`` points."""
     parent = list(range(count))
 
     def root(point: int) -> int:
@@ -379,11 +379,11 @@ def calibrate(
     """Work out how far a ratio varies from one sitting to another on a machine.
 
     The variance is chosen so that chi-squared over the closed ways of all cases equals their
-    number. Ways closed within one sitting say nothing of it. The default counts as `PRIOR_WAYS`
+    number. Ways closed within one sitting say nothing about it. The default counts as `PRIOR_WAYS`
     closed ways, so that few do not decide.
 
     Args:
-        cases: What was measured of each case.
+        cases: The measured pairs of each case.
         usual_spread: Median spread of rounds on the machine.
         default: Standard deviation where nothing was measured twice.
     """

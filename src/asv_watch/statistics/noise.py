@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 FEWEST_VALUES = 8
-"""A series' noise is estimated from at least so many values."""
+"""A series' noise is estimated from at least this many values."""
 FEWEST_SERIES = 5
-"""Series of a metric from which the noise of another one is estimated."""
+"""Smallest number of series of a metric from which the noise of another one is estimated."""
 FEWEST_DIFFERENCES = 20
-"""The series of a metric must have so many differences of neighbouring values in total."""
+"""Smallest total number of differences of neighbouring values in the series of a metric."""
 ENOUGH_SERIES = 20
-"""How much noise differs between cases is known from so many series of a metric."""
+"""Number of series of a metric that show how much noise differs between cases."""
 VARIANCE_OF_ESTIMATE = 1.2
 """Variance of the logarithm of a noise that was estimated from n differences, times n."""
 FEW_DIFFERENCES = 3.6
@@ -102,7 +102,7 @@ def middle_and_spread(series: Sequence[OwnNoise]) -> tuple[float, float] | None:
     """Work out the median noise of series of a metric, and how much it differs beyond chance.
 
     Returns:
-        The median, and the variance of the logarithm; ``None`` of too few series.
+        The median, and the variance of the logarithm; ``None`` for too few series.
     """
     known = [(own.estimate, own.count) for own in series if own.estimate]
     if len(known) < ENOUGH_SERIES:
@@ -113,16 +113,16 @@ def middle_and_spread(series: Sequence[OwnNoise]) -> tuple[float, float] | None:
 
 
 def informed_noise(own: OwnNoise, others: tuple[float, float] | None) -> float | None:
-    """Noise of a series from its own differences, and from the noise of the others of its metric.
+    """Combine a series' own noise with that of the other series of its metric.
 
     An estimate from n differences is uncertain by a factor of exp(sqrt(1.2 / n)). Where the
-    noise of the cases differs little beyond that, the middle one says more about a series than
+    noise of the cases differs little beyond that, the median says more about a series than
     its own few values: the logarithms are weighted by their variances, as in empirical Bayes. It
     is never less than the series' own estimate, so that a noisier case than most stays one.
 
     Args:
         own: What its own values show.
-        others: Of the series of the metric, its own included (`middle_and_spread`).
+        others: Noise of all series of the metric, its own included (`middle_and_spread`).
     """
     if not own.estimate or others is None:
         return own.cautious
@@ -143,7 +143,7 @@ def noise_together(noises: Sequence[float]) -> float:
 
 
 def pooled_noise(members: Sequence[OwnNoise]) -> float | None:
-    """Return the noise of a metric from all of its series together; None where these are few."""
+    """Return the noise of a metric from all of its series together; ``None`` if too few."""
     together = np.concatenate([own.sizes for own in members])
     if len(members) < FEWEST_SERIES or len(together) < FEWEST_DIFFERENCES:
         return None

@@ -27,12 +27,12 @@ Array = npt.NDArray[np.float64]
 DRIFT_RATIOS = np.array([0.0, 0.003, 0.01, 0.03, 0.1, 0.3])
 """Variance of the drift between two values over the variance of the noise."""
 SPIKE = 3.0
-"""An innovation beyond so many standard deviations is a spike."""
+"""An innovation beyond this many standard deviations is a spike."""
 BLOCK = 300
 """Values partitioned at once."""
 _STEP_PENALTY = 2.5  # times log n, of a cost that is minus twice a log-likelihood
 _DRIFT_PENALTY = 0.5  # times log n
-_NEARLY_AS_LIKELY = 1.5  # added cost, at which a heavier drift is still allowed for
+_NEARLY_AS_LIKELY = 1.5  # added cost up to which a heavier drift is still considered
 _SMALL = np.float32
 """Costs need no more than its seven digits, and half of the memory takes half of the time."""
 _MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
@@ -90,7 +90,7 @@ BlockFinder = Callable[[Array, float, int], BlockPartition]
 
 
 def blocks_of(length: int) -> list[slice]:
-    """Return the blocks that a series of some length is partitioned in; neighbours overlap."""
+    """Return the blocks in which a series of this length is partitioned; neighbours overlap."""
     starts = [0]
     while starts[-1] + BLOCK < length:
         starts.append(starts[-1] + BLOCK - 2 * _MARGIN)
@@ -118,7 +118,7 @@ def partition_block(y: Array, least_variance: float, length: int) -> BlockPartit
 
 
 def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
-    """Partition several blocks as `partition_block` does; those of like lengths are quicker."""
+    """Partition several blocks as `partition_block` does; similar lengths are quicker."""
     longest_first = sorted(range(len(blocks)), key=lambda index: -len(blocks[index][0]))
     in_order = [blocks[index] for index in longest_first]
     partitioned = _partition_blocks(
@@ -138,7 +138,7 @@ def partition(
     Args:
         y: The series.
         least_variance: Lower bound of the variance of first differences.
-        find_block: Returns the result of `partition_block`, perhaps a known one.
+        find_block: Returns what `partition_block` does, perhaps from a cache.
 
     Returns:
         The best boundaries, the index of the drift ratio that explains the series best,
@@ -172,7 +172,7 @@ def _partition_blocks(
         values[: len(y), index] = y
     cap = SPIKE**2
     tables = filters()
-    # As large as what they are multiplied with: to stretch them each time takes a fifth longer.
+    # Repeated for each block once: broadcasting them each time takes a fifth longer.
     gains, precisions, log_variances = (
         np.repeat(table[:, :, np.newaxis].astype(_SMALL), count, axis=2)
         for table in (tables.gain, tables.precision, tables.log_variance)

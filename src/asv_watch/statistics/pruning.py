@@ -14,7 +14,7 @@ from asv_watch.statistics.noise import median_of
 from asv_watch.statistics.partition import DRIFT_RATIOS, SPIKE, Array, filters
 
 MINIMUM_Z = 3.7
-"""Standard errors by which the levels on the two sides of a step differ at least."""
+"""Smallest difference of the levels on the two sides of a step, in standard errors."""
 FEWEST_VALUES = 3
 """Values that a step needs before and after it: it is confirmed by the third run."""
 

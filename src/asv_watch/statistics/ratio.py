@@ -57,7 +57,7 @@ def estimate_ratio(
     """Return the ratio of two sides and its interval, from the rounds' ratios.
 
     Args:
-        ratios: One a round, two at least.
+        ratios: One per round, at least two.
         least_spread: Lower bound of the rounds' spread.
     """
     half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
@@ -87,5 +87,5 @@ def standard_error(interval: tuple[float, float], rounds: int) -> float:
 
 @cache
 def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
-    """Student's quantile of an interval, in standard errors."""
+    """Return Student's quantile of an interval, in standard errors."""
     return student_quantile(freedom, confidence)

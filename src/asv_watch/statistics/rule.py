@@ -71,7 +71,7 @@ class Values(Protocol):
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether more of the value is better, as of a rate."""
+        """Whether more of the value is better, as with a rate."""
 
 
 def is_too_noisy(ratio: Ratio) -> bool:

@@ -13,8 +13,8 @@ def student_quantile(freedom: float, confidence: float) -> float:
     """Return how many standard errors a mean lies from the truth at most, with some confidence.
 
     With up to 1,000 degrees of freedom Newton's method begins at the normal quantile,
-    which is below; the probability beyond is convex, so no step leads above the answer. With more,
-    a series converges (Abramowitz and Stegun 26.7.5).
+    which is below the answer; the tail probability is convex, so no step leads above it. With
+    more, a series converges (Abramowitz and Stegun 26.7.5).
 
     Args:
         freedom: Degrees of freedom, above 0; may be infinite.

@@ -126,7 +126,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
         "suite.track_words: result must have one entry for each of the 1 cases",
         "its commit is ffffffffffff, but its name does not begin with that",
         "machine.json: it names the machine 'other'",
-        "it is of machine 'm', not 'other'",
+        "it names machine 'm', not 'other'",
         "is not a valid outcome of a case",
         "0a-x.json: it is not JSON",
         f"{orphan}: the result file that it belongs to is missing",

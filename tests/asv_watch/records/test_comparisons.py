@@ -136,7 +136,10 @@ def test_a_ratio_knows_no_unit_and_turns_over_with_its_sides(
 
 @pytest.mark.parametrize(
     ("rounds", "reason"),
-    [([[1.0]], "a round has not 3 numbers"), ([[1e-300, 1e299, 1.0]] * 2, "a round has no ratio")],
+    [
+        ([[1.0]], "a round does not have 3 numbers"),
+        ([[1e-300, 1e299, 1.0]] * 2, "a round has no ratio"),
+    ],
 )
 def test_numbers_that_nothing_can_be_derived_from_cost_their_line_alone(
     tmp_path: Path, rounds: list[list[float]], reason: str
