@@ -12,7 +12,7 @@ from typing import Any
 
 def setup() -> None:
     """Make `asv publish` build this package's site; asv calls this when it loads the plugin."""
-    sys.excepthook = _print_exception  # first: what follows takes most of a second
+    sys.excepthook = _print_exception  # first, because the import below takes most of a second
     # The package itself is imported by everything below it, which must not import asv.
     from asv_watch.asv import publish_hook  # noqa: PLC0415
 
@@ -21,18 +21,18 @@ def setup() -> None:
 
 def _publish(request: Any, log: Any) -> int:
     """Build the site; its imports take a while, and other commands of asv do not need them."""
-    gc.disable()  # no run refers to another, and looking for that takes 3 % of the time
+    gc.disable()  # runs form no reference cycles; searching for them takes 3 % of the time
     from asv_watch.site.build import publish_site  # noqa: PLC0415
 
     status = publish_site(request, log)
-    gc.freeze()  # the end of the process would look again, for another 8 %
+    gc.freeze()  # else Python searches again when it exits, for another 8 %
     return status
 
 
 def _print_exception(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print one line for Ctrl-C, where asv would leave a traceback to Python; exit with 130."""
+    """Print one line instead of a traceback for Ctrl-C; the exit status is 130."""
     if issubclass(kind, KeyboardInterrupt):
         print("asv: interrupted", file=sys.stderr)
     else:

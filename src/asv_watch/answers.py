@@ -25,8 +25,8 @@ JsonFile = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the answer to this file too, as JSON; - prints it, and all else to standard "
-        "error.",
+        help="Write the answer to this file too, as JSON; - prints it to standard output, and "
+        "everything else to standard error.",
     ),
 ]
 
@@ -55,14 +55,14 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     rounds: int = 0
     """Interleaved rounds of both sides; 0 if they were measured in separate runs."""
     worse: bool = False
-    """Whether the verdict is bad news: slower, larger, or less of what should be more."""
+    """Whether the verdict is bad news: slower, larger, or smaller where more is better."""
     machine: str = ""
     sides: list[str] = []
     """The two sides, if more than two were compared."""
     commits: list[str] = []
     """Full hashes of the commits that may have made the change, the oldest first."""
     expected: str = ""
-    """What a note in ``results/notes.toml`` says that calls the change expected."""
+    """Text of the note in ``results/notes.toml`` that calls the change expected."""
     reason: str = ""
     """Why there is no ratio, or what explains it."""
 
@@ -80,7 +80,7 @@ class Answer(msgspec.Struct):
 
 
 def direction_word(unit: str, *, is_more: bool) -> str:
-    """Return the word for a value that went up or down, whichever is better."""
+    """Return the word for a value that went up or down, whether or not that is better."""
     if unit == "seconds":
         return "slower" if is_more else "faster"
     return "more" if is_more else "less"
@@ -109,7 +109,7 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
 
 
 def exact_difference(values: CaseValues, machine: str = "") -> Difference:
-    """Return values that every process repeats as a difference."""
+    """Return a comparison of exact values as a difference."""
     before, after = (
         side if isinstance(side, float) else None for side in (values.before, values.after)
     )

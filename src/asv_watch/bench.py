@@ -39,7 +39,7 @@ class Tally:
                 self.failures.append(f"{case} {outcome.value}: {last}")
 
     def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
-        """Add the cases without a ratio that failed, and how, such as ``measured again``."""
+        """Add the cases that failed in a comparison; ``how`` names it: ``measured again``."""
         self.failures += [
             f"{case.case}, {how}, failed: {case.failed}" for case in cases if case.failed
         ]
@@ -58,12 +58,12 @@ def measure_commit(
     *,
     retry_failed: bool,
 ) -> Outcomes:
-    """Measure what is missing of one commit in one environment.
+    """Measure the cases that one commit lacks in one environment.
 
     Returns: Maps each case that ran to its outcome and reason.
 
     Raises:
-        WatchError: asv failed as a whole; what was measured before stays.
+        WatchError: asv failed as a whole; results stored before stay.
     """
     subject = ask_git(workplace.configuration.repository, "log", "-1", "--format=%h %s", commit)
     print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
@@ -84,7 +84,7 @@ def bench(
     release: Release = "newest",
     machine: Machine = "",
 ) -> ExitStatus:
-    """Measure what is missing of HEAD, failed cases included, and publish the site.
+    """Measure the cases that HEAD lacks, failed ones included, and publish the site.
 
     Raises:
         WatchError: nothing could be measured, or the site could not be written.

@@ -51,8 +51,8 @@ Range = tuple[int, int]
 it."""
 
 Split = Callable[[int, int, int], tuple[Answer, Answer]]
-"""Compares two versions, given by their indices, with the midpoint that comes last: the first
-with the midpoint, and the midpoint with the second.
+"""Takes the indices of two versions and of a midpoint between them; compares the first version
+with the midpoint, and the midpoint with the second version.
 
 Raises:
     UnmeasurableError: the midpoint cannot be measured.
@@ -63,7 +63,7 @@ def narrow(versions: int, split: Split) -> list[Range]:
     """Find the changes between the first and the last version, which are different.
 
     Args:
-        versions: their number, at least two.
+        versions: number of versions, at least two.
         split: called at most once for each range and midpoint.
 
     Returns:
@@ -131,7 +131,7 @@ class _Bisection:
         """Return one candidate, with its package.
 
         Raises:
-            WatchError: it has none.
+            WatchError: the candidate has no package.
         """
         return side(self.workplace, self.candidates[index])
 
@@ -150,7 +150,7 @@ class _Bisection:
             raise
 
     def compare(self, before: int, after: int) -> Answer:
-        """Measure two candidates until they are different or the same, or it stays unknown.
+        """Compare two candidates, at most `_ATTEMPTS` times, until the answer is known.
 
         Raises:
             UnmeasurableError: one of them cannot be measured.
@@ -173,7 +173,7 @@ class _Bisection:
             self.ratios[before, after] = _joined(measured)
             answer = answer_of(self.ratios[before, after], self.resolution)
             if is_too_noisy(self.ratios[before, after]):
-                break  # as many rounds again would narrow its interval by a third alone
+                break  # as many rounds again would narrow the interval by only a third
         ratio = self.ratios[before, after]
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
         print(f"  {answer.value}: {size}", flush=True)
@@ -285,7 +285,7 @@ def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
 
 
 def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
-    """Return one ratio from the rounds of all comparisons of two candidates, in one sitting."""
+    """Return one ratio from all rounds of two candidates, which were measured in one run."""
     newest = measured[-1]
     if len(measured) == 1:
         return newest
@@ -370,10 +370,10 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     assert after.version is not None  # noqa: S101 - candidates are commits
     subject = ask_git(repository, "log", "-1", "--format=%h %s", after.version.commit)
     same_commit = before.version is not None and before.version.commit == after.version.commit
-    what = after.environment.label if same_commit else subject
+    cause = after.environment.label if same_commit else subject
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
-        what += f", or {earlier} before it, without a clear result"
+        cause += f", or {earlier} before it, without a clear result"
     ratio = culprit.ratio
     size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
-    return f"{size}: {what} (after {before.name})"
+    return f"{size}: {cause} (after {before.name})"

@@ -21,9 +21,9 @@ class Coverage:
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
         self._begun: set[tuple[str, str]] = set()
-        """Commits and environments with a case that is measured to the end."""
+        """Pairs of commit and environment with a finished case."""
         self._lacking: set[tuple[str, str]] = set()
-        """Commits and environments with results, and a case that is not measured to the end."""
+        """Pairs of commit and environment with results, and with an unfinished case."""
         if history is None:
             return
         wanted = selected_cases(results, machine, selection)
@@ -78,7 +78,7 @@ class ReferenceCoverage:
     def is_complete(self, commit: str, release: str) -> bool:
         """Tell whether a commit has every selected case that any commit has.
 
-        The reference itself has them.
+        The reference itself always counts as complete.
         """
         cases = self._cases.get((commit, release), set())
         return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)

@@ -1,7 +1,7 @@
-"""The errors that a person may see, in one line with the remedy, and how a command ends.
+"""The errors that a person sees as one line with the remedy, and the exit statuses of commands.
 
 Entry points print them to standard error and exit with status 1, without a traceback.
-What is said to *refuse* something raises one of them.
+A function that *refuses* something raises one of them.
 """
 
 from enum import IntEnum
@@ -14,12 +14,12 @@ class WatchError(Exception):
 class MachineError(Exception):
     """Something is wrong with the disk, the memory, the network or the package index.
 
-    A night counts it against no commit.
+    A night does not count it as a failure of a commit.
     """
 
 
 class ExitStatus(IntEnum):
-    """Meaning of each status; 128 and a signal's number is that of shells."""
+    """Meaning of each status; after a signal it is 128 plus the signal's number, as in shells."""
 
     DONE = 0
     FAILED = 1

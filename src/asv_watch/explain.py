@@ -3,7 +3,7 @@
 Both sides are profiled in alternation, each time by a new process of the project's profiler, which
 asv.conf.json names.
 An operator *accounts for* the difference if all of its times on one side are above all on the
-other; its contribution is the difference of the least times, because interference only adds time.
+other; its contribution is the difference of the shortest times: interference only adds time.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def explain_case(
             "the time of a case goes"
         )
     if not case.is_timed or not case.can_fork:
-        raise WatchError(f"{case.name} is not a time on the CPU; only such cases are explained")
+        raise WatchError(f"{case.name} times nothing on the CPU, so it cannot be explained")
     profiles: tuple[list[Profile], list[Profile]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         for number in range(rounds):

@@ -62,9 +62,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     aside = path.with_name(f".{path.name}.tmp")
     try:
-        aside.unlink(
-            missing_ok=True
-        )  # of a process that was killed, or a link that leads elsewhere
+        aside.unlink(missing_ok=True)  # left by a killed process, or a link that leads elsewhere
         with aside.open("xb") as stream:
             stream.write(content)
             stream.flush()

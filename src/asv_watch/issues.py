@@ -1,7 +1,7 @@
 """Keeps one issue on GitHub for each measured slowdown, with GitHub's own program ``gh``.
 
-An issue belongs to a case on a machine, which its last line names. It is opened once, written
-anew when more is known of the slowdown, and closed when the slowdown is gone. One that a person
+An issue belongs to a case on a machine, which its last line names. It is opened once, rewritten
+when more is known about the slowdown, and closed when the slowdown is gone. One that a person
 closed stays closed until another commit makes the case slower.
 """
 
@@ -30,9 +30,9 @@ LABEL = "asv-watch"
 """Issues with another label are never touched."""
 _MARK = re.compile(r"<!-- asv-watch slowdown (\{.*\}) -->")
 _MOST = 1000
-"""Issues that are read."""
+"""Largest number of issues that are read."""
 _GREATER = "\\u003e"
-"""A ``>`` in JSON, so that no text ends the comment of HTML which is the mark."""
+"""A ``>`` escaped for JSON, so that no text can end the HTML comment around the mark."""
 _LEFT = 0.5
 """A slowdown is gone once later changes of its case took back more than this share of it."""
 
@@ -49,7 +49,7 @@ class _Mark(msgspec.Struct, frozen=True):
 
     slowdown: _Key
     commits: tuple[str, ...]
-    """Those that may have made the slowdown when the issue was written."""
+    """Commits that might have caused the slowdown when the issue was written."""
 
 
 class Issue(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class Issue(msgspec.Struct, frozen=True):
 
     @property
     def mark(self) -> _Mark | None:
-        """What it is about; ``None`` where that cannot be read."""
+        """The slowdown that it reports; ``None`` if its last line cannot be read."""
         match = _MARK.fullmatch(self.body.rstrip().rpartition("\n")[2].strip())
         try:
             return msgspec.json.decode(match[1], type=_Mark) if match else None
@@ -114,10 +114,10 @@ def issues(
 
 
 def plan(changes: Sequence[Difference], known: Sequence[Issue]) -> list[Call]:
-    """Return what has to be done so that the open issues are those of the slowdowns.
+    """Return the calls that make the open issues match the slowdowns.
 
     Args:
-        changes: of a report, the newest first, all of them.
+        changes: all changes of a report, the newest first.
         known: issues with the label, open and closed.
     """
     standing = _standing(changes)
@@ -145,7 +145,7 @@ def plan(changes: Sequence[Difference], known: Sequence[Issue]) -> list[Call]:
 
 
 def _why_closed(mark: _Mark, changes: Sequence[Difference]) -> str:
-    """Say why the slowdown of an open issue stands no more."""
+    """Say why an open issue is closed: its slowdown is expected, or gone."""
     for change in changes:
         is_meant = mark.slowdown == _Key(change.case, change.machine) and change.expected
         if is_meant and set(change.commits) & set(mark.commits):
@@ -156,7 +156,7 @@ def _why_closed(mark: _Mark, changes: Sequence[Difference]) -> str:
 def _standing(changes: Sequence[Difference]) -> dict[_Key, Difference]:
     """Return the newest slowdown of each case that later changes have not taken back.
 
-    Expected ones are none.
+    Slowdowns that a note calls expected are left out.
     """
     later: dict[_Key, float] = {}
     standing: dict[_Key, Difference] = {}
@@ -189,7 +189,7 @@ def _body(change: Difference) -> str:
         "Case": code(change.case),
         "Machine": code(change.machine),
         "Change": f"{size}, {quantities.share(CONFIDENCE)} interval",
-        "May be made by": ", ".join(change.commits),
+        "Candidate commits": ", ".join(change.commits),
         "Cause": code(change.reason) if change.reason else "",
     }
     lines = [f"- **{name}**: {text}" for name, text in facts.items() if text]
@@ -201,7 +201,7 @@ def _body(change: Difference) -> str:
 def _read_report(path: Path) -> list[Difference]:
     try:
         answer = msgspec.json.decode(read_regular(path), type=Answer)
-    except (OSError, ValueError) as error:  # msgspec's are ValueErrors
+    except (OSError, ValueError) as error:  # msgspec's errors are ValueErrors
         raise WatchError(
             f"{path} is not a report ({error}); write it with "
             "`asv-watch report --count 1000 --json`"

@@ -1,4 +1,4 @@
-"""Markdown: tables for people at a terminal, and text from outside that stays text."""
+"""Writes Markdown: aligned tables, and untrusted text as inline code."""
 
 from __future__ import annotations
 

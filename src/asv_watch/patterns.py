@@ -83,7 +83,7 @@ def case_pattern(text: str, origin: str = "cases") -> Pattern:
 
 @contextmanager
 def _cpu_limit(limit_s: float) -> Iterator[None]:
-    """Interrupt the body, which ``re`` allows, after CPU seconds.
+    """Interrupt the body after ``limit_s`` of CPU time; ``re`` can be interrupted.
 
     This timer is not the one that a run's own time limit uses (`asv_watch.machine.budget`).
 

@@ -65,7 +65,7 @@ def open_server(site: Path, address: str, port: int) -> ThreadingHTTPServer:
     Args:
         site: The folder that is served.
         address: `LOOPBACK`, or an address at which others reach this machine.
-        port: Its number; 0 for any that is free.
+        port: The port's number; 0 for any that is free.
 
     Raises:
         WatchError: Nothing is published, or the address or port cannot be used.

@@ -1,4 +1,4 @@
-"""How far a run is, and how long it still takes."""
+"""Shows how far a measurement has come, and how long it will still take."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Output(Console):
 
 
 class Display(AbstractContextManager["Display"]):
-    """Shows how far a measurement is: a bar on a terminal, elsewhere a line a step."""
+    """Shows progress: as a bar on a terminal, elsewhere as one line per step."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         """Show nothing yet; ``stream`` is standard output by default."""

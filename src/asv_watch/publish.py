@@ -25,7 +25,7 @@ from asv_watch.workplace import check_checkout, load_results
 
 
 def publish() -> None:
-    """Replace the site by one of all stored results, and say where it is.
+    """Build the site anew from all stored results, and print where it is.
 
     Raises:
         WatchError: it cannot be written; the old site stays.
@@ -92,10 +92,10 @@ def report(
 
 
 def _commits_before(history: History, repository: Path, since: str) -> frozenset[str]:
-    """Return the hashes of the commits up to the one, or before the date, that is named.
+    """Return the hashes of the commits up to a commit, or before a date; none if empty.
 
     Raises:
-        WatchError: it is neither a commit nor a date.
+        WatchError: ``since`` is neither a commit nor a date.
     """
     if not since:
         return frozenset()

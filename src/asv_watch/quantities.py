@@ -16,7 +16,7 @@ _SCALES = {
 # Units of which more is better; any rate per second counts as well.
 _HIGHER_IS_BETTER = frozenset({"accuracy", "mfu", "flops", "flop/s", "hz", "ratio of peak"})
 _ROUNDS_UP = 0.9995
-"""999.7 µs, written with three digits, is 1.00 ms."""
+"""From this share of a unit on, three digits round up to it: 999.7 µs is 1.00 ms."""
 _UNNAMED = {"unit", "ratio"}
 _LONGEST_UNIT = 20
 """Most characters of a unit behind a value; a longer one is named only in headings."""
@@ -39,7 +39,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def unit_scale(unit: str) -> tuple[tuple[float, str], ...]:
-    """Return the steps in which values of a unit are written, the largest first."""
+    """Return the factors and prefixed names of a unit, the largest first."""
     shown = "" if unit in _UNNAMED or len(unit) > _LONGEST_UNIT else unit
     return _SCALES.get(unit) or tuple((factor, (word + shown).strip()) for factor, word in _WORDS)
 
@@ -64,12 +64,12 @@ def moved(before: float, after: float, unit: str) -> str:
 def change(ratio: float | None, kind: str = "time") -> str:
     """Return a ratio after / before as a change: ``+2.8 %``, or ``2.1 times as long``.
 
-    It is per cent below a factor of two, and the factor from there on. Without a ratio (a count
-    from or to zero) it is only ``changed``.
+    Changes below a factor of two are in per cent, larger ones are the factor. Without a ratio
+    (a count from or to zero) it is only ``changed``.
 
     Args:
         ratio: After over before.
-        kind: ``time``, or an amount.
+        kind: ``time``; anything else is an amount.
     """
     if ratio is None:
         return "changed"
@@ -79,7 +79,7 @@ def change(ratio: float | None, kind: str = "time") -> str:
 
 
 def tick(value: float, unit: str) -> str:
-    """Write a round value at an axis: ``1 ms``, not ``1.00 ms``."""
+    """Write the label of an axis tick: ``1 ms``, not ``1.00 ms``."""
     number, _, name = quantity(value, unit).partition(" ")
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}".strip()
 
@@ -98,7 +98,7 @@ def difference(ratio: float, kind: str = "time") -> str:
 
 
 def about(ratio: float | None, kind: str = "time") -> str:
-    """Return a ratio that was not measured: ``about +3 %``."""
+    """Return a ratio from separate runs as a change: ``about +3 %``."""
     if ratio is None or not 0.5 < ratio < 2:
         return f"about {change(ratio, kind)}"
     return f"about {_signed_percent(ratio, 0)} %"

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP, which end a run as Ctrl-C does, and how a process ended in words."""
+"""Handles SIGTERM and SIGHUP, which end a run as Ctrl-C does; says how a process ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Call a handler at these signals, unless the process ignores or handles them already."""
+    """Call a handler on SIGTERM and SIGHUP, unless the process handles or ignores them already."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGTERM, signal.SIGHUP) if in_main_thread else ()
     replaced = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]
@@ -25,7 +25,7 @@ def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterat
 
 
 def exit_in_words(status: int) -> str:
-    """Say how a process ended, from its exit status, minus the signal if one ended it."""
+    """Say how a process ended; a negative status is minus the signal that ended it."""
     if status >= 0:
         return f"exit status {status}"
     names = {number.value: number.name for number in signal.Signals}

@@ -1,4 +1,4 @@
-"""What commands print: where it goes, and that text from outside cannot harm a terminal.
+"""Directs what commands print, and keeps text from outside from harming a terminal.
 
 Names, reasons and messages come from benchmarks, results and configurations of other people. An
 escape sequence among them could rewrite what a terminal shows, or type into it.

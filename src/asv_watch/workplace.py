@@ -108,7 +108,7 @@ class Workplace:
 
     @property
     def declared(self) -> Declared:
-        """What the project declares of measured processes."""
+        """What the project declares about its measured processes."""
         return self.configuration.declared
 
     @property
@@ -117,7 +117,7 @@ class Workplace:
         return self.configuration.results / self.machine
 
     def load_history(self, commits: Sequence[Commit]) -> History:
-        """Load what this machine stored of the commits of a branch.
+        """Load what this machine stored for the commits of a branch.
 
         Raises:
             WatchError: nothing was ever measured here, or the list of benchmarks is damaged.
@@ -141,7 +141,7 @@ def load_results(root: Path) -> History:
 def open_workplace(
     root: Path, job: str, *, release: str, machine: str, committed: bool = True
 ) -> Iterator[Workplace]:
-    """Check the checkout, and hold it for a job.
+    """Check the checkout, and lock it for a job.
 
     Args:
         root: the checkout.

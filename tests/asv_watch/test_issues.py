@@ -94,7 +94,7 @@ def test_an_issue_is_opened_once_updated_and_closed_when_the_slowdown_is_gone(
     _night(_change(0.99, LATER), _change(1.21, NEW))
     [issue] = _issues(gh)
     assert (issue["state"], issue["edits"]) == ("OPEN", 1)
-    assert f"- **May be made by**: {NEW}\n" in issue["body"]
+    assert f"- **Candidate commits**: {NEW}\n" in issue["body"]
     assert "- **Change**: +21.0 % (+19.8 to +22.2 %), 99 % interval\n" in issue["body"]
 
     _night(_change(0.83, LATER), _change(1.21, NEW))
@@ -134,7 +134,7 @@ def test_an_expected_slowdown_has_no_issue_and_an_open_one_is_closed_with_the_re
 def test_an_older_slowdown_keeps_its_issue_beside_an_expected_one(gh: Path) -> None:
     _night(_change(1.1, LATER, expected="expected: more layers"), _change(1.2, NEW))
     [issue] = _issues(gh)
-    assert f"- **May be made by**: {NEW}\n" in issue["body"]
+    assert f"- **Candidate commits**: {NEW}\n" in issue["body"]
 
 
 def test_issues_of_others_are_left_alone(gh: Path) -> None:

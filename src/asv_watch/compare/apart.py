@@ -1,7 +1,7 @@
-"""Two values that were measured one after the other, perhaps days or machines apart.
+"""Compares two values from separate runs, perhaps days or machines apart.
 
-The interval of their ratio divides the ends of their intervals, and a difference is no more than a
-suspicion, because the machine may have changed in between.
+The interval of their ratio comes from dividing the ends of their intervals. A difference is only
+suspected, because the machine may have changed in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SUSPECTED = ", suspected"
 
 
 class Apart(NamedTuple):
-    """The difference of a case according to two such values."""
+    """The difference of a case between two such values."""
 
     change: str
     """The change in words, such as ``about +3 %``; empty if there is no ratio."""
@@ -27,10 +27,10 @@ class Apart(NamedTuple):
     word: str
     """The verdict, such as ``slower, suspected``."""
     ratio: float | None = None
-    """After over before; ``None`` from or to zero or below."""
+    """After over before; ``None`` if either is zero or below."""
     interval: tuple[float, float] | None = None
     verdict: Verdict = Verdict.SAME
-    """Whether the second value is worse: where more is better, less of it."""
+    """Whether the second value is better, worse or the same."""
 
 
 def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
@@ -39,8 +39,8 @@ def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
     Args:
         before: the first.
         after: the second.
-        benchmark: of both; a time of a single sample is too noisy to tell anything, and of an
-            exact value any difference counts.
+        benchmark: of both values. A time from a single sample is too noisy to tell anything; if
+            values are exact, any difference counts.
     """
     kind = "time" if benchmark.unit == "seconds" else "memory"
     better = benchmark.higher_is_better

@@ -131,7 +131,7 @@ def compare(
     elif all(each.version for each in versions):
         print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:
-        print("not stored: no commit names the working tree's changes")
+        print("not stored: the working tree has changes that are not committed")
     if listing.left_out or any(compared.failed for compared in results):
         return ExitStatus.SOME_CASES_FAILED
     slower = any(difference.worse for difference in differences)

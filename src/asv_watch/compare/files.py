@@ -23,7 +23,7 @@ from asv_watch.statistics.rule import Verdict
 
 Sort = Literal["change", "name"]
 _UNITS = (("time", "seconds"), ("peakmem", "bytes"), ("mem", "bytes"))
-"""Maps the first part of a function's name to its unit, if no list of benchmarks says it."""
+"""Maps the beginning of a function's name to its unit, used if no list of benchmarks has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +187,9 @@ def _only_there(files: Sequence[_File]) -> Iterator[str]:
     """Say how many cases one file has and the other lacks."""
     common = set.intersection(*(set(file.points) for file in files))
     for file in files:
-        if alone := sorted(set(file.points) - common):
-            yield f"{quantities.counted(len(alone), 'case')} of {file.label} not in all files"
+        if alone := set(file.points) - common:
+            cases = quantities.counted(len(alone), "case")
+            yield f"{file.label} has {cases} that another file lacks"
 
 
 def _environments(files: Sequence[_File]) -> str:

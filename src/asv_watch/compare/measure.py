@@ -99,7 +99,7 @@ def measure(
 ) -> Measured:
     """Measure sides interleaved, first times and then other values; store each finished case.
 
-    A measurement that was interrupted goes on with the rounds that it had.
+    An interrupted measurement continues with the rounds that it had stored.
 
     Args:
         workplace: the checkout, whose suites measure all sides.
@@ -146,7 +146,7 @@ def _measure_unstored(
     cases: Sequence[MeasurableCase],
     sampling: Sampling,
 ) -> list[MeasuredCase]:
-    """Measure sides that no version names, so that nothing is stored.
+    """Measure sides that no version identifies, so that no result is stored.
 
     After an interrupt a working tree is recognised by its content. Interpreters with the same
     releases are not, because something else may be installed by then.
@@ -175,7 +175,7 @@ def compare_missing(
 ) -> list[Compared]:
     """Compare two commits in the cases of the wanted kinds that are not known yet.
 
-    Its measurements of the commit after are stored as that commit's values if it has none. An
+    The commit after gets its values from the comparison if it has none stored. An
     interrupt keeps the finished cases.
 
     Returns:

@@ -2,8 +2,8 @@
 
 The reference is a commit with a release that asv.conf.json names. Because every commit is
 measured interleaved with it, the state of the machine cancels in their ratio
-(`asv_watch.judge.graph`). To replace it, name another one there, and compare the two: both then
-have a ratio.
+(`asv_watch.judge.graph`). To replace it, name another one there, and compare the two, so
+that ratios to either can be combined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def reference_side(workplace: Workplace) -> Side:
 def measure_against_reference(
     workplace: Workplace, commit: str, environment: EnvironmentSpec, selection: Selection
 ) -> list[Compared]:
-    """Measure what is missing of a commit in an environment, interleaved with the reference.
+    """Measure the cases that a commit lacks in an environment, interleaved with the reference.
 
     A case that has a stored ratio for the same reference, commit, environment and machine is not
     measured again, and neither is one that was skipped. An interrupt keeps the finished cases.

@@ -33,18 +33,18 @@ RULE = (
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
 )
 _CPU_TIME = (
-    "CPU time stands for wall time, which also counts what other work on the machine takes."
+    "CPU time replaces wall time here, because wall time also counts other work on the machine."
 )
 
 
 def word_of(answer: Verdict, kind: str) -> str:
-    """Return a verdict as tables say it: ``slower`` of a time, ``worse`` of anything else."""
+    """Return a verdict as tables say it: ``slower`` for a time, ``worse`` for anything else."""
     return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
 
 
 def measured_ratios(compared: Compared) -> list[PairRatio]:
     """Return the ratios of a comparison, with the precision that its machine has shown."""
-    if compared.path is None:  # of what is not committed, so nothing is stored
+    if compared.path is None:  # a side is not committed, so nothing is stored
         graphs = MachineGraphs(())
     else:
         machine = compared.path.parents[1]

@@ -79,7 +79,7 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     head = ("case", "before", "after", "change", "interval", "measured", "verdict")
     return (
         f"**{second}** against **{first}**\n\n{table(head, rows)}\n\n"
-        f"{RULE} A row that was measured in separate runs (apart) raises only a suspicion; "
+        f"{RULE} Rows marked apart come from separate runs, so a difference is only suspected; "
         "`asv-watch compare` measures the two versions."
     )
 

@@ -39,7 +39,7 @@ Benchmarks = list[dict[str, Any]]
 
 
 _ALL = ""
-"""Instead of the name of a suite: none of them can be imported."""
+"""Stands for all suites in a map of failures: none of them can be imported."""
 
 
 class Listing(NamedTuple):
@@ -67,8 +67,8 @@ class MeasurableCase:
     identity: str
     """The benchmark's name and the case's index: ``suite.Class.time_x-0``."""
     timeout: float
-    """Seconds in which a time has to be ready, and to take a sample, or in which anything else has
-    to be measured, together with the ``setup_cache`` of its suite."""
+    """Seconds in which a timed case has to get ready, and then to take each sample; in which any
+    other case has to give its value, the ``setup_cache`` of its suite included."""
     measures: Measures = "time"
     unit: str = "seconds"
     higher_is_better: bool = False
@@ -114,8 +114,8 @@ def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = 
     """Make missing environments, and list the suites' benchmarks.
 
     If the pattern begins with the name of a module, no others are imported. The last side lists
-    them, and those before it what cannot be imported with it. A line on standard error names each
-    suite that no side can import.
+    them, and earlier sides list the suites that it cannot import. A line on standard error names
+    each suite that no side can import.
 
     Raises:
         WatchError: an environment cannot be made, no suite can be imported, or they do not import
@@ -279,7 +279,7 @@ def choose_cases(
     cases = [case for case in runnable if not wanted or case.measures in wanted]
     if needed and not cases:
         raise WatchError(_nothing_chosen(selection, runnable))
-    # Those of a GPU one after the other, because they share a process that others do not.
+    # GPU cases come one after the other, because they share a process of their own.
     return sorted(cases, key=lambda case: (not case.is_timed, not case.can_fork))
 
 
@@ -346,9 +346,9 @@ def _runnable(
 def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
     """Name the process that measures a case.
 
-    Peak memory is measured of a whole process. Times share one process, those of a GPU another one
-    that never forks, and exact values of benchmarks with ``may_fork`` share the first. Other exact
-    values share a process only with those of the same suite and parameters.
+    Peak memory needs a process for each case. CPU times share one process, GPU times another that
+    never forks, and values of benchmarks with ``may_fork`` share the first. Other values share a
+    process only with those of the same suite and parameters.
     """
     if benchmark["type"] == "peakmemory":
         return identity
@@ -361,7 +361,7 @@ def _process(benchmark: dict[str, Any], identity: str, uses_gpu: bool) -> str:
 
 
 def find_case(workplace: Workplace, sides: Sequence[Side], selection: Selection) -> MeasurableCase:
-    """Return the only case of time that a selection matches, or else the only one of any kind.
+    """Return the only timed case that a selection matches, or else the only case of any kind.
 
     Raises:
         WatchError: no case matches, or several do.

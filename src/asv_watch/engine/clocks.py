@@ -7,11 +7,11 @@ replaces wall time only if all of this is true of a case:
 - The suite has asv's default clock.
 - In three quarters of its rounds, and of their samples, its process ran one thread, which never
   waited: the kernel counts how often a process gives its core away by itself
-  (`asv_watch.probes.measure`). In the others it may have waited for what the case has no part in,
-  such as a page of memory that the system had taken away.
+  (`asv_watch.probes.measure`). In the others it may have waited for something outside the case,
+  such as a page of memory that the system had reclaimed.
 - Wall time exceeds CPU time by `BUSY`, which can then only be the time of other work.
 
-The choice depends on no difference between the sides, and is one for all of them and all rounds.
+The choice ignores differences between the sides, and is the same for all sides and rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BUSY = 0.02
 
 
 def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
-    """Return the clock of which the ratios of a case are taken."""
+    """Return the clock from which the ratios of a case are computed."""
     numbers = [number for numbers in rounds for number in numbers if number]
     if any(number.clock for number in numbers):
         return "process"
@@ -40,5 +40,5 @@ def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
 
 
 def seconds(number: Number, clock: Clock) -> float:
-    """Return the seconds of a call by a clock; what is measured if no time is."""
+    """Return the seconds of a call by a clock, or the value of a case that times nothing."""
     return number.cpu if clock and number.cpu is not None else number.value

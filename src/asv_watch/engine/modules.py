@@ -1,4 +1,4 @@
-"""Which modules of the suites hold the cases that a pattern selects, from their source.
+"""Finds the modules of the suites that hold the cases a pattern selects, from their source.
 
 Importing a module may take half a minute, so a listing imports only these. If the pattern does not
 begin with the name of a module, any module may have matching cases.
@@ -17,7 +17,7 @@ _FIRST_NAME = re.compile(
 def modules_of(suites: Path, pattern: str) -> list[str]:
     """Return the modules that a pattern names, such as ``package.module``; empty for all of them.
 
-    ``indexing.Indexing`` names module ``indexing``. So does it each module whose source has a word
+    ``indexing.Indexing`` names module ``indexing``, and each module whose source has a word
     that ends in ``indexing``, because a class of that name would match too. ``^plain`` names
     ``plain`` and ``plain_compiled``.
     """
@@ -53,7 +53,7 @@ def _parents(module: str) -> set[str]:
 
 
 def _modules(suites: Path) -> dict[str, Path]:
-    """Return the files of the suites by the name of their module below the folder."""
+    """Return the files of the suites, by the name of their module below the folder."""
     files = {file.relative_to(suites).with_suffix(""): file for file in suites.rglob("*.py")}
     modules = {
         ".".join(path.parent.parts if path.name == "__init__" else path.parts): file

@@ -39,7 +39,7 @@ class Start:
 
 
 class Parent:
-    """A process from which the processes of sides are forked, or the only one itself."""
+    """The process from which those of the sides are forked, or that of the only side."""
 
     def __init__(self, process: subprocess.Popen[bytes], connections: int) -> None:
         """Describe a process that has started.
@@ -53,7 +53,7 @@ class Parent:
         self._is_killed = False
 
     def leave(self, answers: IO[bytes], *, kill: bool) -> None:
-        """Give up the answers of one side; with the last, or with a kill, all processes end."""
+        """Stop reading one side's answers; after the last side, or to kill, end all processes."""
         self._answers.append(answers)
         self._open -= 1
         if self._open and not kill:
@@ -95,7 +95,7 @@ class Connection:
     answers: IO[bytes]
 
     def close(self, *, kill: bool) -> None:
-        """End the process, by the end of its input or with a kill."""
+        """End the process by closing its input, or kill it."""
         with contextlib.suppress(BrokenPipeError):
             self.requests.close()
         self.parent.leave(self.answers, kill=kill)
@@ -108,7 +108,7 @@ def start_processes(
 
     Args:
         starts: the sides.
-        seed: of the hashes of texts.
+        seed: seed of Python's hashes of texts.
         preload: modules to import before anything is measured.
     """
     requests, answers = [os.pipe() for _ in starts], [os.pipe() for _ in starts]

@@ -1,11 +1,11 @@
 """One round of one case: a process of each side, with interleaved samples of a time.
 
-Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where they are
-as fast in a fork as elsewhere, forks a process for each suite, and that one for each case. Servers
-of one environment are forks of one parent themselves (`asv_watch.engine.parents`). Cases of a GPU,
-which must not be initialised in a process that forks, have a server that forks nothing. Where the
-processes compute on one thread they are pinned to one core, so that they share its clock, its
-caches and its neighbours; where they use a GPU, to two.
+Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where cases are
+as fast in a fork as elsewhere, forks a process for each suite, which forks one for each case.
+Servers of one environment are forks of one parent themselves (`asv_watch.engine.parents`). Cases
+of a GPU, which must not be initialised in a process that forks, have a server that forks nothing.
+Where the processes compute on one thread they are pinned to one core, so that they share its
+clock, its caches and its neighbours; where they use a GPU, to two.
 
 All sides of a round have the same random data: their generators have one seed, and Python hashes
 texts alike. Another round has others.
@@ -46,16 +46,16 @@ MOST_SAMPLES = 8
 """Largest number of samples of each side in a round on an idle machine: with twice as many an
 interval gets no narrower, because processes differ more than their samples do."""
 MOST_SAMPLES_IF_BUSY = 32
-"""Largest number in a comparison while other work keeps the processes waiting: it also makes
-samples differ, by more than processes do. The additional ones may take as long as it took to get
-ready, so that a round takes at most twice as long."""
+"""Largest number of samples while other work keeps the processes waiting, which makes samples
+differ more than processes do. The additional samples may take as long as it took to get ready, so
+that a round takes at most twice as long."""
 COMPUTING = 0.75
 """Share of the samples, and of the rounds, in which a case that computes never waits."""
 _BUSY = 0.1
-"""Share of the time of sampling that other work takes on such a machine."""
+"""If other work takes more than this share of the sampling time, the machine is busy."""
 FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
-"""Largest number of samples of a version that is measured alone."""
+"""Smallest number of samples in a round of a version that is measured alone."""
 SECONDS = 1.0
 """No new turn begins after this many seconds, once each side has `FEWEST_SAMPLES`. The time that
 other work keeps the processes waiting does not count: a busy machine needs more samples, not
@@ -83,15 +83,15 @@ class Number:
     """Seconds of a call by the case's own clock, as the mean of the fastest of its samples; or
     the only value of a case that times nothing."""
     wall: Finite | None = None
-    """Wall seconds of a call, as the mean of the fastest samples by the wall; ``None`` if nothing
-    was timed."""
+    """Wall seconds of a call, as the mean of the fastest by this clock; ``None`` if nothing was
+    timed."""
     cpu: Finite | None = None
     """Seconds of CPU time of its process in a call, as the mean of the fastest by this clock."""
     calls: int = 1
     """Calls in a sample."""
     computes: bool = False
-    """Whether its samples, by the default clock, ran one thread that never waited; in a quarter
-    of them it may have."""
+    """Whether at least three quarters of its samples ran one thread that never waited; always
+    false by other clocks than asv's default."""
     clock: Clock = ""
     """``process`` if `value` is CPU time because asv.conf.json asks for it."""
 
@@ -118,7 +118,7 @@ class CaseSkippedError(UnmeasuredError):
 
 
 class CaseFailedError(UnmeasuredError):
-    """The case raised or crashed on a side; the message says which and why."""
+    """The case raised or crashed on a side; the message names the side and says why."""
 
     def __str__(self) -> str:
         return f"{self.server.side.name}: {self.reason}"
@@ -282,7 +282,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
-        """Say how the process of a case ended that raised nothing."""
+        """Say how the process of a case ended, if the case raised nothing."""
         if status == 0:
             return "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
         written = os.fstat(self._errors.fileno()).st_size - self._errors_before
@@ -317,7 +317,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         except (TimeoutError, subprocess.TimeoutExpired):
             reason = f"did not answer in {self._timeout:g} s"
             if left < self._timeout:
-                reason = f"made no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
+                reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self._stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
         except _OutOfMemoryError:
@@ -325,7 +325,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             raise CaseFailedError(limit_in_words(self._memory_limit), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             self._stop(kill=True)
-            raise CaseFailedError("wrote something else where its answers go", self) from None
+            raise CaseFailedError("wrote no JSON object as its answer", self) from None
         if "server" in answer:
             self._pid = answer["server"]
             return self._read()
@@ -363,7 +363,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         return line
 
     def _stop(self, *, kill: bool = False) -> None:
-        """End the process and its child: the end of its input, then a kill.
+        """End the process and its child by closing its input; kill them if they stay.
 
         A kill ends those of other sides too, if one parent forked them.
         """
@@ -376,7 +376,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 def measure_round(
     servers: Sequence[Server], case: MeasurableCase, *, backwards: bool = False
 ) -> tuple[Number, ...]:
-    """Measure one case on all sides: a time in the order 1 … k, k … 1, anything else once a side.
+    """Measure one case on all sides: times in the order 1 … k, k … 1, other values once per side.
 
     Args:
         servers: one for each side.
@@ -432,7 +432,7 @@ def measure_round(
 def _needs_samples(
     samples: int, sides: int, ready_s: float, sampling_s: float, waited_s: float
 ) -> bool:
-    """Tell whether a round goes on.
+    """Tell whether a round needs more samples.
 
     Args:
         samples: number of samples that each side has.
@@ -450,7 +450,7 @@ def _needs_samples(
 
 
 def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:
-    """Return the seconds of a call in which other work kept a process waiting that computes.
+    """Return the seconds of a call in which other work kept a computing process waiting.
 
     Args:
         sample: the sample.
@@ -463,7 +463,7 @@ def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:
 
 
 def _process_for(case: MeasurableCase, servers: Sequence[Server]) -> _Process:
-    """Return what runs a case, alike on all sides."""
+    """Return what runs a case, which is the same on all sides."""
     if case.measures == "memory":
         return "own"
     fork_safe = all(server.side.environment.fork_safe for server in servers)

@@ -1,13 +1,14 @@
-"""Measures cases of versions, round after round, until each ratio is known closely enough.
+"""Measures cases of versions, round after round, until each ratio is precise enough.
 
-A round of every case comes before the next round of any, so that minutes lie between two rounds
-of one case. Each round has processes of its own on all sides, because the layout of memory, and
-with it the speed, differs from process to process. Every case gets the fewest rounds of the
-`Sampling`; a case whose interval is still too wide gets more. Sampling stops when the interval is
-narrow enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all
-of them count. A difference rests on five rounds at least. For large differences the interval may
-be 10 % of the difference: ten half-widths from 1, no chance makes it one. Of three or more sides,
-the ratio of each to the next has to be known; a side that fails is left out, and the others go on.
+A round of every case comes before the next round of any, so that minutes lie between two rounds of
+one case. Each round has processes of its own on all sides, because the layout of memory, and with
+it the speed, differs from process to process. Every case gets the fewest rounds of the `Sampling`;
+a case whose interval is still too wide gets more. Sampling stops when the interval is narrow
+enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all of
+them count. A difference rests on five rounds at least. For large differences half of the interval
+may be 10 % of the difference: a ratio ten half-widths from 1 is no coincidence. With three or more
+sides, the ratio of each to the next has to be known; a side that fails is left out, and the others
+go on.
 
 A round of a case that times nothing is one value of each side, so peak memory gets a ratio with
 its interval as times do. Three rounds suffice for such a case if it does not differ. A tracked
@@ -59,16 +60,16 @@ class Sampling:
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
     doubtful_from: float = 0.01
     """If a ratio differs from 1 by this much but by less than its interval, as many rounds are
-    measured again, once: if the interval is at most twice as wide as wanted, or would exclude 1
-    with as many rounds again, were the ratio and the spread to stay."""
+    measured again, once, provided that the interval is at most twice as wide as wanted, or that
+    it would exclude 1 with as many rounds again if the ratio and the spread stayed."""
     share_of_difference: float = 0.1
-    """For large differences the half width may be this share of the difference: 2.4 times as
-    long is known closely enough to ±9 %."""
+    """For large differences the half width may be this share of the difference: a time
+    2.4 times as long is precise enough at ±9 %."""
 
 
 DEFAULT = Sampling()
 PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
-"""Tells a difference that counts from none, also in noisy cases."""
+"""Decides whether a difference of `MINIMUM_EFFECT` exists, also in noisy cases."""
 
 _FEWEST_ROUNDS_OF_VALUES = 3
 _ROUNDS_TO_CALL_EXACT = 2
@@ -97,7 +98,7 @@ class _OpenCase:
         They are empty if a value is zero or below.
         """
         clock = clock_of(self.case, self.rounds)
-        rounds = [[seconds(number, clock) for number in ns if number] for ns in self.rounds]
+        rounds = [[seconds(n, clock) for n in numbers if n] for numbers in self.rounds]
         if any(min(values) <= 0 for values in rounds):
             return [() for _ in rounds[0][1:]]
         return [
@@ -134,7 +135,7 @@ class RoundsOfCases:
         self.results: list[MeasuredCase] = []
 
     def active(self, case: MeasurableCase) -> list[int]:
-        """Return the sides, by index, that a case is still measured on."""
+        """Return the indices of the sides on which a case is still measured."""
         unmeasured = self.open[case].unmeasured
         return [side for side in range(self._sides) if side not in unmeasured]
 
@@ -177,7 +178,7 @@ class RoundsOfCases:
             self._close(case)
 
     def close_known(self, *, all_of_them: bool = False) -> None:
-        """Close the cases that have enough rounds and ratios that are precise enough.
+        """Close the cases with enough rounds and, unless ``all_of_them``, precise enough ratios.
 
         The spread of a case counts as at least that of the median case.
         """
@@ -317,8 +318,8 @@ def measure_cases(
         sampling: how many rounds each case gets.
         kept: rounds of an earlier start, by case.
         keep_round: called with each round.
-        budget: the time limit of which these cases are a part, and whose rest is shown; without
-            it, how long these cases still take.
+        budget: time limit that these cases share with others; its remaining time is shown
+            instead of an estimate for these cases.
 
     Returns:
         The cases in the order in which they were finished.

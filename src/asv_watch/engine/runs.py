@@ -1,6 +1,6 @@
 """Measures a single version, and stores its values or those of a comparison as asv does.
 
-Cases that a comparison measured of a version are not measured again. A case is finished, stored
+Cases of a version that a comparison measured are not measured again. A case is finished, stored
 and resumed as in comparisons; if a run was killed, the rounds of its unfinished cases are kept
 (`asv_watch.engine.unfinished`).
 """
@@ -47,7 +47,7 @@ def measure_missing(
     *,
     retry_failed: bool,
 ) -> Outcomes:
-    """Measure the cases that are not stored of one commit in one environment.
+    """Measure the cases of one commit in one environment that have no stored result.
 
     Returns: The cases that ran, and those that newly turned out unable to run here.
 
@@ -90,7 +90,7 @@ def store_compared(
     measured: Iterable[MeasuredCase],
     index: int,
 ) -> None:
-    """Store what a comparison measured of one version, for the cases without a stored value.
+    """Store one version's values from a comparison, for the cases without a stored value.
 
     Args:
         workplace: the checkout.
@@ -158,7 +158,7 @@ def run_of(result: MeasuredCase, index: int) -> CaseRun:
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
     """List the suites' benchmarks; those of the newest commit are this machine's list.
 
-    The stored list says which cases of suites that cannot be imported with a commit fail.
+    If a suite cannot be imported with a commit, its cases in the stored list count as failed.
 
     Returns:
         The benchmarks, and why suites that are in neither list cannot be imported.
@@ -253,5 +253,5 @@ def _describe(workplace: Workplace, version: Side) -> dict[str, Any]:
             record["details"] |= answer.get("details", {})
     except (WatchError, MachineError, ValueError, LookupError) as error:
         # The values are as good without a description of the environment.
-        print(f"  the environment could not be asked about itself: {error}", flush=True)
+        print(f"  the environment could not be described: {error}", flush=True)
     return record | {"before": machine_state()}

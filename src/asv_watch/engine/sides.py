@@ -64,7 +64,7 @@ class Side:
 
     @property
     def same_process(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
-        """What sides have in common whose processes may be forks of one."""
+        """Key that is equal for sides whose processes may be forked from one parent."""
         variables = tuple(sorted(self.environment.variables.items()))
         return str(self.python), str(self.suites), variables
 
@@ -155,7 +155,7 @@ def commit_side(
 def interpreter_side(workplace: Workplace, python: str) -> Side:
     """Make a side from an interpreter and the package that is installed there.
 
-    If asv.conf.json imports the package from a folder, it is that of HEAD.
+    If asv.conf.json imports the package from a folder, that folder at HEAD is used.
 
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.
@@ -181,10 +181,10 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     commit = find_commit(configuration.repository, "HEAD")
     if configuration.package:
         return commit_side(workplace, commit, environment, name)
-    nothing = configuration.work_folder / _PACKAGES / "nothing"
-    nothing.mkdir(parents=True, exist_ok=True)
+    empty_folder = configuration.work_folder / _PACKAGES / "nothing"
+    empty_folder.mkdir(parents=True, exist_ok=True)
     version = Version(commit, requirements, release)
-    return Side(name, nothing, environment, configuration.suites, version)
+    return Side(name, empty_folder, environment, configuration.suites, version)
 
 
 def _distribution(name: str) -> str:
@@ -195,7 +195,7 @@ def _copy_tree(package: Path, packages: Path) -> Path:
     """Copy a package that is not committed, so that edits during a measurement change nothing.
 
     Returns:
-        The copy, whose name tells its content.
+        The copy, named for the hash of its content.
     """
     packages.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=packages) as folder:

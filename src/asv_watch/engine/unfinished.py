@@ -1,8 +1,7 @@
 """Keeps the rounds of an unfinished measurement, so that a second start continues it.
 
-They are in a file that is removed when the measurement is finished. It belongs to the same
-versions, suites and machine, measured for the same reason. What is older than a day is left out,
-because the machine may have changed.
+Their file is named for the versions, suites, machine and reason of the measurement, and removed
+when that is finished. A file older than a day is ignored, because the machine may have changed.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class _KeptRound(msgspec.Struct, frozen=True):
     """A line of the file."""
 
     stored_in: str
-    """File of the measurement, whose finished cases are there."""
+    """Path of the measurement's file, which holds its finished cases."""
     case: str
     numbers: Round
 
@@ -55,7 +54,7 @@ class Unfinished:
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
                 self._stored_in = kept.stored_in
-                # A side that gave no number is measured again, and so are all with it.
+                # A round in which a side gave no number is measured again.
                 if len(kept.numbers) == len(sides) and all(kept.numbers):
                     self.rounds.setdefault(kept.case, []).append(kept.numbers)
         else:
@@ -63,7 +62,7 @@ class Unfinished:
 
     @property
     def path(self) -> Path | None:
-        """The file of the measurement that goes on, if it has finished cases."""
+        """File of the interrupted measurement; ``None`` if no case of it was finished."""
         return Path(self._stored_in) if os.path.isfile(self._stored_in) else None
 
     def store_in(self, path: Path) -> None:

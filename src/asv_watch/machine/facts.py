@@ -3,7 +3,7 @@
 *Facts* stay the same until a person changes something; a change of one is an event in the history.
 *State*, such as load, temperatures and clocks, changes all the time; it is read before and after a
 run.
-Everything is read, that of GPUs from nvidia-smi, and nothing is ever set.
+Everything is only read (for GPUs from nvidia-smi); no setting is ever changed.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def gpu_is_plainly_absent() -> bool:
     """True only if nothing indicates an NVIDIA GPU.
 
     A wrong "present" costs a process per case, a wrong "absent" loses values:
-    in doubt this says False, and the case itself tells.
+    in doubt this is False, and the case itself finds out.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None and visible.strip() in {"", "-1"}:

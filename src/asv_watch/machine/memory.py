@@ -1,6 +1,6 @@
 """The memory that a measured case may use.
 
-Beyond the limit a case is stopped, because the kernel would end processes of its own choice. The
+A case that exceeds the limit is stopped, before the kernel ends processes of its own choice. The
 limit of a container (cgroup v1 or v2) counts where it is lower than the memory of the machine.
 """
 

@@ -1,1 +1,1 @@
-"""Measures what is missing of a branch, most urgent first."""
+"""Measures what a branch lacks, most urgent first."""

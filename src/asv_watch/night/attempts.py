@@ -62,7 +62,7 @@ class Attempts:
         self._suites = suites
         self._clock = clock
         self.failures: dict[str, Failures] = {}
-        # A line that was cut off by a crash is left out: one night more for one task.
+        # A line cut off by a crash is left out, which gives one task one more night.
         for attempt in read_stored(self._path, _Attempt, "attempt")[0]:
             if attempt.suites == suites:
                 self._count(attempt)

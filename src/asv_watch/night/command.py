@@ -65,8 +65,8 @@ def nightly(
     with open_workplace(Path.cwd(), "nightly", release=release, machine=machine) as workplace:
         if part and not workplace.declared.reference:
             raise WatchError(
-                "the reference joins what the parts of a history measure, and asv.conf.json names "
-                'none; add a line such as "reference": "COMMIT@RELEASE"'
+                "--part needs a reference, which links the parts of a history, and asv.conf.json "
+                'names none; add a line such as "reference": "COMMIT@RELEASE"'
             )
         night = _Night(workplace, selection, parts)
         night.work(Budget(budget_s, time.monotonic))
@@ -177,8 +177,8 @@ class _Night:
         self._report_remaining()
         for failure in self._tally.failures:
             print(failure, file=sys.stderr)
-        for what, reason in self._failed.items():
-            print(f"{what} failed: {reason}", file=sys.stderr)
+        for description, reason in self._failed.items():
+            print(f"{description} failed: {reason}", file=sys.stderr)
         if any(self._workplace.configuration.results.glob("*/*-*.json")):
             publish()
         else:
@@ -215,9 +215,9 @@ class _Night:
             part=self._part,
         )
 
-    def _fail(self, name: str, what: str, reason: str) -> None:
+    def _fail(self, name: str, description: str, reason: str) -> None:
         self._attempts.add_failure(name, reason)
-        self._failed[what] = reason
+        self._failed[description] = reason
         print(f"  failed, going on with the next: {reason}", flush=True)
 
     def _report_remaining(self) -> None:

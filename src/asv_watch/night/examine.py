@@ -22,7 +22,7 @@ from asv_watch.night.queue import Situation, Task
 
 
 def measured_changes(situation: Situation) -> Iterator[Task]:
-    """Yield what is not known yet about measured changes, those of the newest commits first."""
+    """Yield the tasks that narrow or explain measured changes, the newest commits first."""
     history, workplace = situation.history, situation.workplace
     if history is None:
         return
@@ -44,15 +44,15 @@ def measured_changes(situation: Situation) -> Iterator[Task]:
 
 
 def _task(
-    what: Literal["bisect", "explain"],
+    kind: Literal["bisect", "explain"],
     case_name: str,
     environment: EnvironmentSpec,
     between: tuple[str, str],
 ) -> Task:
-    """Find the commit, or the operators, of a change between two commits."""
+    """Narrow a change between two commits to one commit, or name the operators behind it."""
     before, after = between
-    name = f"{what} {case_name} {before}..{after} {environment.name}"
-    description = f"{what} {case_name} between {before[:8]} and {after[:8]}, {environment.label}"
+    name = f"{kind} {case_name} {before}..{after} {environment.name}"
+    description = f"{kind} {case_name} between {before[:8]} and {after[:8]}, {environment.label}"
 
     def is_done(situation: Situation) -> bool:
         return all(task.name != name for task in measured_changes(situation))
@@ -63,7 +63,7 @@ def _task(
         ends = [f"{commit}@{environment.version}" for commit in between]
         sides = side(workplace, ends[0]), side(workplace, ends[1])
         case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
-        if what == "explain":
+        if kind == "explain":
             print(f"  {in_words(explain_case(workplace, sides, case))}", flush=True)
             return ""
         candidates = candidates_between(workplace, *ends)

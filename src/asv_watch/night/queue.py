@@ -94,7 +94,7 @@ class Situation:
     def compared_cases(self, commit: str, environment: EnvironmentSpec) -> set[str]:
         """Return the cases in which a commit was compared with another one of the branch.
 
-        The reference, which may be newer, is no such commit.
+        Comparisons with the reference, which may be newer, do not count.
         """
         cases: set[str] = set()
         for comparison in self.comparisons:
@@ -108,7 +108,7 @@ class Situation:
         return cases
 
     def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:
-        """Return the newest commit before one that was measured or compared, if there is any."""
+        """Return the newest measured or compared commit before another, if there is any."""
         earlier = itertools.takewhile(lambda other: other.hash != commit, self.commits)
         return next(
             (
@@ -146,7 +146,7 @@ class Situation:
         return find_suspects(self.history, unsure, self.workplace.machine)
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
-        """Return the commits that a night goes back to.
+        """Return the commits that a night tries, oldest first.
 
         Where the two oldest commits that were tried, or more, failed for the same reason, those
         before them would too; the newest of them is tried again on the next nights.
@@ -191,7 +191,7 @@ class Task:
     reason: str
     """Reason for the task, such as ``newest commit``."""
     environments: tuple[EnvironmentSpec, ...]
-    """The environment in which it measures."""
+    """The environment in which it measures; two if it compares releases."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
     run: Callable[[Situation, Tally], str]
@@ -208,8 +208,8 @@ class Task:
     def environment(self) -> EnvironmentSpec | None:
         """The environment of asv that it measures in, which is made if it is missing.
 
-        If that fails, no other task of this environment is tried tonight. The environments of two
-        releases that are compared are none of asv's.
+        If that fails, no other task of this environment is tried tonight. ``None`` if the task
+        compares two releases, whose environments are not asv's.
         """
         return self.environments[0] if len(self.environments) == 1 else None
 
@@ -243,13 +243,13 @@ _LONGEST_NUMBER = 6
 
 
 def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
-    """Return the commits, oldest first, from the oldest one that is to be measured.
+    """Return the commits that are to be measured, oldest first.
 
-    That is given by a number of commits, a date such as ``2025-01-31``, or a commit, tag or
-    branch of the repository; empty for all of them.
+    ``oldest`` is a number of commits, the date (such as ``2025-01-31``) or the name (commit, tag
+    or branch of the repository) of the oldest; empty for all of them.
 
     Raises:
-        WatchError: it is none of these.
+        WatchError: ``oldest`` is none of these.
     """
     if (
         oldest.isascii()

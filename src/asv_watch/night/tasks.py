@@ -30,15 +30,15 @@ from asv_watch.releases.measure import ReleasePair, measure_releases, release_pa
 
 UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"
-"""Reason to measure a commit that has some of the cases that count, and `UNMEASURED` if none."""
+"""Reason to measure a commit that has some of its cases; `UNMEASURED` if it has none."""
 _NEWEST = 3
 """At most so many of the newest commits are tried first; failures must not use up the night."""
 _REFERENCE_EVERY = 5
-"""Neighbours are compared with each other; the reference only joins separate chains."""
+"""Every fifth commit is also compared with the reference, to join separate chains."""
 
 
 def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> Task:
-    """Measure the cases that count this night of one commit in one environment."""
+    """Measure this night's cases of one commit in one environment."""
     name = f"{commit.hash} {environment.name}"
 
     def is_done(situation: Situation) -> bool:
@@ -64,7 +64,7 @@ def compare_task(
 ) -> Task:
     """Compare a commit with the one measured before it, interleaved, in times and peak memory.
 
-    Cases in which it was compared already are known.
+    ``known`` holds the cases in which it was compared already.
     """
 
     def is_done(situation: Situation) -> bool:
@@ -110,7 +110,7 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     compared: list[Compared] = []
 
     def is_done(situation: Situation) -> bool:
-        # Where they had not been compared before, the second time comes on the next night.
+        # If this was their first comparison, the second one comes on the next night.
         return bool(compared) or suspects not in situation.suspects
 
     def run(situation: Situation, tally: Tally) -> str:
@@ -125,7 +125,7 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
 
 
 def release_task(releases: ReleasePair, expected: frozenset[str], source: TaskSource) -> Task:
-    """Compare two releases that asv.conf.json lists under ``releases``, as a source wants it."""
+    """Compare two releases that asv.conf.json lists under ``releases``, for a source."""
     both = releases.before, releases.after
     name = f"releases {releases.before.release} {releases.after.version}"
     description = f"{releases.after.release} against {releases.before.version}"
@@ -160,7 +160,7 @@ def _titled(commit: Commit) -> str:
 def new_commit(situation: Situation) -> Iterator[Task]:
     """Yield the comparison of the newest commit with the one measured before it.
 
-    Where that fails, earlier ones follow.
+    If that fails, the comparisons of earlier commits follow.
     """
     environment = situation.workplace.environments[0]
     for commit in reversed(situation.commits[-_NEWEST:]):
@@ -205,7 +205,7 @@ def unmeasured_releases(situation: Situation) -> Iterator[Task]:
 
 
 def closing_releases(situation: Situation) -> Iterator[Task]:
-    """Yield comparisons of older releases with the newest, in cases that neighbours have."""
+    """Yield older releases to compare with the newest, in cases that link their neighbours."""
     yield from _pairs_of_releases(situation, closing_pairs, closing_releases)
 
 
@@ -263,8 +263,9 @@ def _version_task(pair: VersionPair, environment: EnvironmentSpec) -> Task:
 def missing_references(situation: Situation) -> Iterator[Task]:
     """Yield measured commits, newest first: every fifth of the branch, and every version.
 
-    The newest is among them while nothing is, so that it joins this machine's ratios with those
-    of others. Of a part every commit is among them: its neighbours may belong to other parts.
+    The newest is among them while nothing is, so that it joins this machine's ratios with those of
+    others. If the night works on a part, every commit is among them: its neighbours may belong to
+    other parts.
     """
     versions = situation.history.versions if situation.history is not None else {}
     for environment in situation.workplace.environments:
@@ -309,8 +310,8 @@ def older_commits(situation: Situation) -> Iterator[Task]:
 def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
     """Yield the unknown positions, each time the middle of the largest gap.
 
-    Between gaps of one size the newest comes first. The line ends at the newest commit, which
-    is measured for its own sake; at the other end the gap reaches to the oldest, which is 0.
+    Of several largest gaps the newest is split first. Position 0 is the oldest commit; both
+    ends of the history bound a gap as known positions do.
     """
     bounds = [-1, *sorted(known), length]
     gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]

@@ -5,14 +5,14 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent
 
 MEASURE = _FOLDER / "measure.py"
-"""Measures cases, times by a sample on request."""
+"""Measures cases; takes samples of a time on request."""
 ENVIRONMENT = _FOLDER / "environment.py"
 """Prints Python, packages and variables as JSON."""
 IMPORTING = _FOLDER / "importing.py"
-"""Prints what importing a package costs as JSON."""
+"""Prints as JSON what importing a package costs."""
 EXECUTED = _FOLDER / "executed.py"
-"""Prints how much of each case's time passes in changed functions as JSON."""
+"""Prints as JSON the share of each case's time that passes in changed functions."""
 LISTING = _FOLDER / "listing.py"
 """Writes the benchmarks of the suites, or of some of their modules, to a file as JSON."""
 IMPORTED = _FOLDER / "imported.py"
-"""Prints which modules of a commit the suites import from elsewhere as JSON."""
+"""Prints as JSON which modules of a commit the suites import from elsewhere."""

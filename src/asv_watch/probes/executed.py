@@ -1,14 +1,14 @@
-"""Prints how much of the time of each case passes in functions that a diff changed.
+"""Prints the share of each case's time that passes in functions that a diff changed.
 
 Runs as a script in the environment that is measured, ``python -P executed.py <folder of suites>
 <folder of the package>``; it needs nothing of this package. Standard input holds one object of
 JSON: ``{"changed": [["package/file.py", 10, 24], ...], "cases": ["suite.time_x-0", ...],
-"seconds": 10}``, with the first and last line of each changed function. A forked process, which
-may take so many seconds, calls a case twice, because the first call imports what others do not.
-The profile slows it down several times, so only
-shares are printed, a line of JSON for each case: ``{"case": "suite.time_x-0", "share": 0.8}``. The
-share is 0 where no changed function ran, and as good as 0 where one ran in ``setup`` alone or in
-another thread; a case that fails or takes too long has ``null``.
+"seconds": 10}``, with the first and last line of each changed function. Each case is called twice,
+in a forked process that may take ``seconds``: the first call also imports modules. Profiling makes
+the calls several times slower, so only shares are printed, a line of JSON for each case:
+``{"case": "suite.time_x-0", "share": 0.8}``. The share is 0 if no changed function ran, and almost
+0 if one ran only in ``setup`` or in another thread; a case that fails or takes too long has
+``null``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Profile:
             )
         return self._known[code]
 
-    def here(self, frame: FrameType, event: str, _: object) -> None:
+    def in_timed_thread(self, frame: FrameType, event: str, _: object) -> None:
         """Take an event of the thread that is timed."""
         if event not in ("call", "return") or not self.is_changed(frame.f_code):
             return
@@ -64,7 +64,7 @@ class _Profile:
             self._depth -= 1
             self.seconds += 0.0 if self._depth else time.perf_counter() - self._began
 
-    def elsewhere(self, frame: FrameType, event: str, _: object) -> None:
+    def in_other_thread(self, frame: FrameType, event: str, _: object) -> None:
         """Take an event of another thread."""
         if event == "call" and self.is_changed(frame.f_code):
             self.ran = True
@@ -75,8 +75,8 @@ def share(suites: str, case: str, profile: _Profile) -> float:
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark: Any = get_benchmark_from_name(suites, case, extra_params={})
-    threading.setprofile(profile.elsewhere)
-    sys.setprofile(profile.here)
+    threading.setprofile(profile.in_other_thread)
+    sys.setprofile(profile.in_timed_thread)
     if benchmark.setup_cache_key is not None:
         benchmark.set_cache(benchmark.do_setup_cache())
     if benchmark.do_setup():

@@ -28,7 +28,7 @@ def list_benchmarks(suites: str, file: str, modules: Sequence[str]) -> None:
 
     imports = Path(file).with_suffix(".imports")
     root = Path(suites).name
-    failures: dict[str, str] = {}  # if the folder itself cannot be imported, its name is empty
+    failures: dict[str, str] = {}  # an empty name stands for the folder itself
     benchmarks: list[dict[str, Any]] = []
 
     def fail(name: str, error: BaseException) -> None:

@@ -27,8 +27,8 @@ first one ``{"server": 7}`` with the id of its process:
 - An empty line takes a sample; the answer is ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02,
   "computes": true}``: the seconds of one call by the case's own clock, by the wall and in CPU time
   of the process, and whether the clock is asv's default and one thread ran, which never waited.
-  Before a sample of several calls one or more are not counted, because the other side used the
-  caches in between. Both follow one ``setup``, where the suite leaves the number of calls open.
+  Before a sample of several calls, one or more calls are made uncounted, because the other side
+  used the caches in between. They share a ``setup`` if the suite leaves the number of calls open.
 - ``end`` ends the case.
 
 ``{"failed": "<error>"}`` instead of an answer says what the case raised. When a case is over,
@@ -64,21 +64,21 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, TypedDict
 _WARM_SHARE = 10
 """One in so many calls of a sample is made uncounted before it; at least one."""
 _FIRST_CALLS = 3
-"""The last of so many calls is the first whose time decides anything: those before it import,
-compile, load kernels or choose algorithms, and may take as long as all that follow."""
+"""Times count from the last of these first calls on: the calls before it import, compile, load
+kernels or choose algorithms, and may take as long as all that follow."""
 _FIRST_CALLS_S = 1.0
-"""No further one of these starts when those after the very first have taken so long."""
+"""No further first call starts once those after the very first have taken this long."""
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
 _STANDARD = (0, 1, 2)
 """Descriptors of standard input, output and error."""
-_TOO_LARGE = 1e300  # for what is stored of a comparison: the quotient of two may have no value
+_TOO_LARGE = 1e300  # refused: the ratio of two such values may not be finite
 _ONE_THREAD = 0.98
-"""Share of the CPU time of a process that one thread has at least if it is the only one."""
+"""A thread that uses at least this share of its process's CPU time counts as the only one."""
 _SHORTEST_S = 1e-4
-"""Reading the clocks takes up to a microsecond, which must not count."""
+"""Samples with less CPU time count as waiting: reading the clocks takes up to a microsecond."""
 _RUNNER = "asv_runner.discovery"
-"""What makes the cases: imported before any process is forked, as it takes a tenth of a second."""
+"""Makes the cases; imported before any process is forked, as that takes a tenth of a second."""
 _SKIPPED = "skipped by its suite"
 """The reason of a suite that gives none."""
 
@@ -109,7 +109,7 @@ _SEEDERS = {"random": "seed", "numpy.random": "seed", "torch": "manual_seed"}
 
 
 class _Seeding:
-    """Sets the seed of generators: now, and of a module that is imported later just after that."""
+    """Sets the seed of random generators: of loaded modules now, of others after their import."""
 
     seed = 1
 
@@ -192,7 +192,7 @@ class _Clocks:
         return now
 
     def take(self) -> _Used:
-        """Return what was used since this was asked last."""
+        """Return what was used since the last call of this method."""
         used = _Used(self._wall, self._cpu, self._of_this_thread, self._waits)
         self._wall = self._cpu = self._of_this_thread = 0.0
         self._waits = 0
@@ -291,7 +291,7 @@ def _skip_reason(benchmark: Any) -> str:
         benchmark.set_cache(_cache_of(benchmark))
         if not benchmark.do_setup():
             return ""
-        for setup in benchmark._setups:  # asv keeps the reason to itself: have it raised once more
+        for setup in benchmark._setups:  # asv drops the reason: raise it once more
             setup(*benchmark._build_params())
     except NotImplementedError as error:
         return str(error) or _SKIPPED
@@ -340,7 +340,7 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
     value = float(result)
     if benchmark.type == "peakmemory":
         value = _own_peak_memory(value)
-    if math.isnan(value):  # as asv has it
+    if math.isnan(value):  # as in asv
         return {"skipped": "its value is NaN"}
     if not abs(value) < _TOO_LARGE:
         raise ValueError(f"its value is {value}, which is too large or not finite")
@@ -452,9 +452,11 @@ def _threads() -> int:
 
 
 def _measure_in_forks(
-    channel: _Channel, suites: str, planted: float, first: _Request, others: int
+    channel: _Channel, suites: str, planted: float, first: _Request, next_request: int
 ) -> int:
-    """Import the suite of a case, then run its cases in forks, until a request is for another.
+    """Import the suite of a case, then run its cases in forks until another suite is requested.
+
+    That request is written to the descriptor ``next_request``.
 
     Returns:
         The exit status.
@@ -477,7 +479,7 @@ def _measure_in_forks(
             return _run_here(channel, work)
         channel.answer({"status": _run_in_child(channel, work), "goes on": True})
         asked = channel.case()
-    os.write(others, json.dumps(asked).encode())
+    os.write(next_request, json.dumps(asked).encode())
     return 0
 
 
@@ -571,7 +573,7 @@ def _start_side(side: _Side, sides: Sequence[_Side], suites: str, modules: Seque
 
 
 def main(suites: str, sides: Sequence[_Side], modules: Sequence[str]) -> None:
-    """Import the modules, and run each side; the only one in this process itself."""
+    """Import the modules, and run each side in its own process; a single side in this one."""
     with contextlib.suppress(OSError):  # where memory runs out, this process is ended first
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
     sys.meta_path.insert(0, _seeding)

@@ -120,7 +120,8 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     (project / "src/package.py").write_text(PACKAGE.format(slow=0.0007))
     side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
     output, _ = _compare(project, tmp_path, *side, "--fail-if-slower", status=4)
-    assert output.splitlines()[-1] == "not stored: no commit names the working tree's changes"
+    last = output.splitlines()[-1]
+    assert last == "not stored: the working tree has changes that are not committed"
     assert not list((project / "results").glob("*/comparisons"))
     assert output.startswith("before: the working tree")
     assert 1.5 < printed_ratio(_row(output, "slow")[3]) < 2.3

@@ -62,7 +62,7 @@ def test_three_files_are_compared_with_the_first_and_their_environments_differ(
     ]
     assert rows["s.time_a(2)"][-1] == "same"
     assert re.search(r"\| python +\| 3.11 +\| 3.12 +\| 3.11 +\|", printed)
-    assert "1 case of bbbb2222 not in all files" in printed
+    assert "bbbb2222 has 1 case that another file lacks" in printed
     answer = json.loads(Path("answer.json").read_text())
     assert (answer["schema"], answer["command"]) == (1, "compare")
     assert (answer["before"], answer["after"]) == ("aaaa1111", "cccc3333")

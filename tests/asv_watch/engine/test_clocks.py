@@ -106,7 +106,7 @@ def test_the_clock_is_named_in_the_record_the_table_and_json(
     assert pair.clock == measured_difference(pair).clock == "process"
     table = report(Measured((measured,), None).between(0, 1), "a", "b")
     assert "%, CPU time |" in table
-    assert "CPU time stands for wall time" in table
+    assert "CPU time replaces wall time" in table
 
 
 def test_the_page_names_the_clock_of_a_measured_change() -> None:

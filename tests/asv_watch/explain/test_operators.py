@@ -124,7 +124,7 @@ def test_a_planted_slow_operator_comes_first_and_is_stored(
         ),
         (
             MeasurableCase("x", "suite.Suite.time_it-0", 300.0, can_fork=False),
-            "is not a time on the CPU",
+            "times nothing on the CPU",
         ),
         (MeasurableCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
     ],
