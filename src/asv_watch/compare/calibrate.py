@@ -83,7 +83,7 @@ def _print_noise(workplace: Workplace, commit: str, ratios: Sequence[CaseRatio])
         f"{noise_in_words(judged)}."
     )
     print(
-        f"Smallest change that a comparison shows on {workplace.machine}: "
+        f"Smallest detectable change of a comparison on {workplace.machine}: "
         f"{detectable_change(ratios, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
     )

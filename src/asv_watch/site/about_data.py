@@ -85,7 +85,7 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
 def _noise(contents: Contents) -> list[str]:
     """Say how far the comparisons of each machine can be trusted."""
     sentences = [
-        f"Smallest change that an interleaved comparison shows on {machine}: {detectable}."
+        f"Smallest detectable change of an interleaved comparison on {machine}: {detectable}."
         for machine, detectable in contents.findings.detectable.items()
     ]
     for machine, comparisons in sorted(contents.history.comparisons.items()):

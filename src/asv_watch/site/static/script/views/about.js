@@ -53,7 +53,7 @@ const COLUMNS = [
   columnOf("Newest run", ({ status }) => status, { draw: ({ status }) => outcomeTag(status) }),
   columnOf("Why", ({ reason }) => reason, { wrap: true, draw: why }),
   columnOf(
-    "At",
+    "Commit",
     ({ newestRun: commit }) => (commit === null ? "" : getModel().commits[commit]?.hash),
     {
       draw: ({ newestRun: commit }) => (commit === null ? "–" : commitLink(commit)),

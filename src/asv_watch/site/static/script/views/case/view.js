@@ -117,7 +117,7 @@ function changesPart(series, source) {
   const changes = changesOf.get(series.index) ?? [];
   const unclear = source.unclear[String(series.index)];
   if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
-  if (!changes.length) return el("p", {}, "No change was found in this case here.");
+  if (!changes.length) return el("p", {}, "No change of this case was found on this machine.");
   const columns = changeColumns(changes).filter(({ id }) => id !== "case");
   return [
     drawTable("Changes of this case", columns, changes, { className: "list cards" }),

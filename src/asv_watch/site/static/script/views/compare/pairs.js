@@ -4,6 +4,7 @@ import { getModel, isComparable } from "../../data/model.js";
 import { loadReleasePairs, loadReleases } from "../../data/registry.js";
 import { findPair, readPair, runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
+import { plural } from "../../text/format.js";
 import { sidesOf } from "./sides.js";
 
 /** @import { Dimension } from "./dimensions.js" */
@@ -91,7 +92,7 @@ async function commitPairs(setup, a, b) {
     const near = measured.findLast((commit) => commit <= asked) ?? measured[0] ?? asked;
     if (near !== asked)
       notes.push(
-        `${model.shortOf(asked)} was not measured here; ${model.shortOf(near)} was and is shown.`,
+        `${model.shortOf(asked)} was not measured here, so ${model.shortOf(near)} is shown.`,
       );
     return near;
   };
@@ -108,7 +109,9 @@ async function commitPairs(setup, a, b) {
     return [];
   });
   if (others)
-    notes.push(`${others} cases had another recipe or other conditions and are not compared.`);
+    notes.push(
+      `${plural(others, "case")} left out: measured with another recipe or in other conditions.`,
+    );
   const sides = /** @type {[string, string]} */ ([from, to].map(model.shortOf));
   return { pairs: from === to ? [] : pairs, notes, order: measured.map(model.shortOf), sides };
 }
@@ -206,7 +209,10 @@ export async function collectPairs({ setup, by, a, b }) {
     }),
   );
   const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
-  if (apart) notes.push(`${apart} cases have no such commit, so their newest values are shown.`);
+  if (apart)
+    notes.push(
+      `Newest values of each side, where there is no such commit: ${plural(apart, "case")}.`,
+    );
   const separate = measured.size ? "Grey: separate runs of" : "Values of";
   const newest = `${separate} the newest commit that both sides measured.`;
   return { pairs, notes: [...measured, newest, ...notes] };

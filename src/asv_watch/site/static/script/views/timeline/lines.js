@@ -83,7 +83,7 @@ export function directionText({ setup: { metric }, y }, lines) {
     !lines.length || separate.length < lines.length
       ? "Lines move where a change was measured; dots are runs."
       : "",
-    !lines.length || separate.length ? "What was never compared is a line through its runs." : "",
+    !lines.length || separate.length ? "Where nothing was compared, a line joins the runs." : "",
   ];
   return [direction, "0 % is the newest level.", ...texts].filter(Boolean).join(" ");
 }
@@ -96,7 +96,7 @@ export function courseNote({ drawn, stops }) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
   return restarts
-    ? "Ticks below: the recipe or the conditions changed. The level is taken to stay the same there."
+    ? "Ticks below: the recipe or the conditions changed. The level is assumed to stay the same there."
     : "";
 }
 

@@ -109,7 +109,7 @@ export const timelineView = {
         if (alone) {
           const name = index.machines[longest.m]?.name;
           const here = index.machines[asked.setup.m]?.name;
-          note.textContent = `${here} measured no case twice yet: ${name} is shown. ${text}`;
+          note.textContent = `${here} measured no case twice yet, so ${name} is shown. ${text}`;
           grid = buildGrid({ ...asked, setup: { ...asked.setup, ...longest } });
         } else note.textContent = text;
         out.replaceChildren(grid.node);
