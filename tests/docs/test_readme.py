@@ -37,6 +37,9 @@ def test_the_readme_adds_the_plugin_to_the_configuration_that_asv_writes(tmp_pat
     run(*asv, cwd=tmp_path)
     readme = (ROOT / "README.md").read_text("utf-8")
     section = readme.partition("## Watch your own asv project")[2].partition("\n## ")[0]
-    [command] = re.findall(r"^sed .*$", section, re.MULTILINE)
-    run("sh", "-ec", command, cwd=tmp_path)
-    assert Config.load(str(tmp_path / "asv.conf.json")).plugins == [".asv_watch"]
+    [line] = re.findall(r'^# Write ("plugins": .*,) after the first \{ of', section, re.MULTILINE)
+    configuration = tmp_path / "asv.conf.json"
+    configuration.write_text(
+        configuration.read_text("utf-8").replace("{", f"{{\n{line}", 1), "utf-8"
+    )
+    assert Config.load(str(configuration)).plugins == [".asv_watch"]
