@@ -12,8 +12,9 @@ least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``pace: ci-2core`` says how long comparisons of two commits took on a machine, ``calibration:
 ci-2core`` what comparisons of a commit with itself found.
-``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``printed: COMMAND`` gives
-what a command prints; ``printed 5: COMMAND`` its first five lines.
+``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``issues: COMMAND`` gives
+the first issue that `asv-watch issues` would open for the JSON that a command prints.
+``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
+from asv_watch.answers import Answer
 from asv_watch.cli.main import main
+from asv_watch.issues import plan
 from asv_watch.records.notes import read_release_notes
 from tools.comparison_figures import calibration, pace
 
@@ -124,8 +129,17 @@ def _causes(requirement: str) -> str:
     return "\n" + "\n\n".join(texts) + "\n"
 
 
+def _issues(command: str) -> str:
+    with contextlib.redirect_stderr(io.StringIO()):  # the same report as text
+        report = msgspec.json.decode(_printed(command), type=Answer)
+    return _block([call.description for call in plan(report.differences, [])], 1)
+
+
 def _output(command: str, most: int) -> str:
-    lines = _printed(command).rstrip().splitlines()
+    return _block(_printed(command).rstrip().splitlines(), most)
+
+
+def _block(lines: list[str], most: int) -> str:
     shown = [*lines[:most], "..."] if len(lines) > most else lines
     return "\n```text\n" + "\n".join(shown) + "\n```\n"
 
@@ -142,6 +156,7 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "changes": _changes,
     "releases": _releases,
     "causes": _causes,
+    "issues": _issues,
     "pace": functools.partial(pace, ROOT / "results"),
     "calibration": functools.partial(calibration, ROOT / "results"),
 }
