@@ -1,10 +1,12 @@
 """Parameter counts: those of the papers and posts, part by part."""
 
+import re
 from typing import Any
 
 import pytest
 import torch
 
+from tests.docs.pages import ROOT
 from torchspeed.models import create_model
 
 COUNTS = {
@@ -52,6 +54,15 @@ def test_parameters_are_as_many_as_published(name: str) -> None:
     with torch.device("meta"):  # shapes only: nothing is drawn or stored
         model: Any = create_model(name)
     assert sum(p.numel() for p in model.parameters()) == COUNTS[name]
+
+
+def test_pages_name_these_counts() -> None:
+    pages = ("models.md", "models/forecasters.md", "models/images.md")
+    text = "\n".join((ROOT / "docs" / page).read_text("utf-8") for page in pages)
+    rows = re.findall(r"^\| `(\w+)` .*?\| ([\d,]+) \|", text, re.MULTILINE)
+    named = {name: int(number.replace(",", "")) for name, number in rows}
+    assert len(named) >= 16
+    assert named == {name: COUNTS[name] for name in named}
 
 
 @pytest.mark.parametrize("name", ["darnn", "lstnet", "tpa_lstm", "tpa_lstm_flux_literal"])
