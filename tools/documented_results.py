@@ -25,36 +25,26 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from asv_watch import quantities
 from asv_watch.answers import Answer
+from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
 from asv_watch.issues import plan
+from asv_watch.judge.release_history import ReleaseFinding, ReleaseStep, release_findings
+from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_release_notes
+from asv_watch.releases.measure import release_pairs
 from tools.comparison_figures import calibration, pace
 
 ROOT = Path(__file__).resolve().parent.parent
 _MARKED = re.compile(
     r"(?P<begin><!-- (?P<what>\w+)(?: (?P<count>\d+))?: (?P<rest>[^>]+?) -->).*?<!-- end -->", re.S
 )
-_CHANGE = re.compile(r"(?:(?P<percent>[+−][\d.]+) %|(?P<times>[\d.]+) times as long) \([^)]*\)")
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseChange:
-    """How a release changed a case, as `asv-watch releases findings` prints it."""
-
-    release: str
-    case: str
-    percent: float
-    text: str
-    """The change with its interval, from all comparisons."""
-    days: int
-    """Number of days on which it was measured."""
 
 
 @functools.cache
@@ -70,44 +60,46 @@ def _printed(command: str) -> str:
     return output.getvalue()
 
 
-def _release_changes(requirement: str, machine: str) -> Iterator[ReleaseChange]:
-    """Yield every difference between neighbouring releases that was measured, newest first."""
-    release = ""
-    for line in _printed(
-        f"asv-watch releases {requirement} findings --machine {machine}"
-    ).splitlines():
-        if heading := re.match(rf"{requirement} (\S+) against ", line):
-            release = heading[1]
-        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
-        if len(cells) != 5:
-            continue
-        found = _CHANGE.match(cells[3])
-        days = re.match(r"measured on (\d+)", cells[1])
-        if found and days:
-            times = found["times"]
-            percent = (
-                100 * (float(times) - 1) if times else float(found["percent"].replace("−", "-"))
-            )
-            case = cells[0].strip("`")
-            yield ReleaseChange(release, case, percent, found[0], int(days[1]))
+@functools.cache
+def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
+    """Return the pairs of neighbouring releases that a machine compared, the newest first.
+
+    Raises:
+        ValueError: it compared none.
+    """
+    configuration = read_configuration(ROOT)
+    comparisons, _ = read_comparisons(configuration.results, machine)
+    pairs = release_pairs(requirement, configuration.releases[requirement], comparisons)
+    compared = tuple(pair.stored for pair in pairs if pair.stored.ratios)
+    if not compared:
+        raise ValueError(f"no releases of {requirement} were compared on {machine}")
+    return compared
+
+
+def _text(finding: ReleaseFinding) -> str:
+    """Return a change with its interval, from all comparisons."""
+    shown = finding.shown
+    return quantities.measured(shown.ratio, shown.interval, shown.kind, shown.clock)
 
 
 def _change(rest: str) -> str:
     requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
-    for change in _release_changes(requirement, machine):
-        if (change.release, change.case) == (release, case):
-            return change.text
+    for pair in _pairs(requirement, machine):
+        for finding in release_findings(pair):
+            if (pair.after, finding.case) == (release, case):
+                return _text(finding)
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
 
 
 def _changes(rest: str) -> str:
     requirement, machine, least, days = _parts(r"(\S+) on (\S+): (\d+) % on (\d) days?", rest)
     rows = [
-        f"| {change.release} | `{change.case}` | {change.text} |"
-        for change in _release_changes(requirement, machine)
-        if ".time_" in change.case
-        and change.days >= int(days)
-        and abs(change.percent) >= int(least)
+        f"| {pair.after} | `{finding.case}` | {_text(finding)} |"
+        for pair in _pairs(requirement, machine)
+        for finding in release_findings(pair)
+        if ".time_" in finding.case
+        and finding.agreeing >= int(days)
+        and abs(finding.shown.ratio - 1) >= int(least) / 100
     ]
     head = ["| release | case | change (99 % interval) |", "|---|---|---|"]
     return "\n" + "\n".join([*head, *rows]) + "\n"
@@ -115,12 +107,9 @@ def _changes(rest: str) -> str:
 
 def _releases(rest: str) -> str:
     requirement, machine = _parts(r"(\S+) on (\S+)", rest)
-    printed = _printed(f"asv-watch releases {requirement} findings --machine {machine}")
-    compared = re.findall(rf"^{requirement} (\S+) against (\S+):", printed, re.MULTILINE)
-    if not compared:
-        raise ValueError(f"no releases of {requirement} were compared on {machine}")
-    releases = {release for pair in compared for release in pair}
-    return f"{len(releases)} {requirement} releases, {compared[-1][1]} to {compared[0][0]}"
+    pairs = _pairs(requirement, machine)
+    releases = {release for pair in pairs for release in (pair.before, pair.after)}
+    return f"{len(releases)} {requirement} releases, {pairs[-1].before} to {pairs[0].after}"
 
 
 def _causes(requirement: str) -> str:
