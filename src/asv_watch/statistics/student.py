@@ -1,4 +1,8 @@
-"""Student's quantile without `scipy.special`, whose import takes 0.2 s."""
+"""Student's quantile, from the standard library alone.
+
+The job that comments on pull requests judges cases too. It holds a token, so it installs few
+packages, and scipy is none of them. `scipy.special` would also take 0.3 s of each publish.
+"""
 
 from __future__ import annotations
 

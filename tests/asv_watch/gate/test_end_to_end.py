@@ -309,17 +309,22 @@ def test_a_wrong_file_is_one_line(
         assert printed.count("\n") == 1
 
 
-def test_the_job_with_the_token_installs_pinned_files_alone() -> None:
-    """Every distribution that `gate-comment` imports is listed with a hash."""
+def test_the_job_with_the_token_installs_pinned_files_alone(tmp_path: Path) -> None:
+    """Every distribution that `gate-comment` imports to judge a slower case has a hash."""
     listed = (ROOT / ".github/actions/gate-comment/requirements.txt").read_text().splitlines()
     pinned = [line for line in listed if not line.startswith("#")]
     assert all(re.fullmatch(r"[\w-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line) for line in pinned)
+    slower = tmp_path / "gate.json"
+    slower.write_bytes(result_file(result(GateCase("s.time_x", (change(5), change(5))))))
     code = (
-        "import asv_watch.cli.main, asv_watch.gate.comment_command, sys\n"
+        "import asv_watch.cli.main, asv_watch.gate.comment_command, pathlib, sys\n"
+        "from asv_watch.gate.comment import comment\n"
+        "from asv_watch.gate.result import read_result\n"
+        "assert 'slower' in comment(read_result(pathlib.Path(sys.argv[1])), 0.03)\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    imported = run(sys.executable, "-c", code, env=environment).stdout.split()
+    imported = run(sys.executable, "-c", code, slower, env=environment).stdout.split()
     distributions = metadata.packages_distributions()
     needed = {name for module in imported for name in distributions.get(module, ())}
     names = {line.partition("==")[0] for line in pinned}
