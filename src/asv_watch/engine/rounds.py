@@ -308,7 +308,7 @@ def measure_cases(
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
 ) -> list[MeasuredCase]:
-    """Measure cases of all sides, those that time something first.
+    """Measure cases of all sides, those that time something first, one suite after the other.
 
     Args:
         sides: the versions; each is compared with the next.
@@ -328,7 +328,7 @@ def measure_cases(
         MachineError: the machine is to blame for a failure, such as for a full disk; the finished
             cases are kept.
     """
-    timed = [case for case in cases if case.is_timed]
+    timed = _suite_by_suite([case for case in cases if case.is_timed])
     others = [case for case in cases if not case.is_timed]
     others.sort(key=lambda case: case.process)
     few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
@@ -339,6 +339,19 @@ def measure_cases(
             rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
             results += _measure_group(sides, rounds, keep_round, budget)
     return results
+
+
+def _suite_by_suite(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
+    """Put cases of one suite side by side; a side imports a suite again after another one.
+
+    Suites come in the order of their first cases, and so do the classes of a suite.
+    """
+    first: dict[str, int] = {}
+    keys = []
+    for index, case in enumerate(cases):
+        names = itertools.accumulate(case.identity.split(".")[:-1], "{}.{}".format)
+        keys.append((case.process, [*(first.setdefault(name, index) for name in names), index]))
+    return [cases[indices[-1]] for _, indices in sorted(keys)]
 
 
 def _measure_group(

@@ -35,6 +35,7 @@ from asv_watch.engine.processes import (
     Server,
     measure_round,
 )
+from asv_watch.engine.rounds import measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
@@ -569,6 +570,17 @@ def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_sid
         _measure(sides, _case(0), cached, _case(0))
         assert len((tmp_path / "notes-imports").read_text()) == 2 * servers
         assert sorted((tmp_path / "notes-caches").read_text()) == ["A", "B"]
+
+
+def test_a_suite_is_imported_once_a_side_and_round_whatever_the_order_of_the_cases(
+    suites: Path, tmp_path: Path
+) -> None:
+    (suites / "other.py").write_text("def time_it():\n    sum(range(1000))\n")
+    names = "suite.Suite.time_it-0", "other.time_it", "suite.Cached.time_it", "suite.timeraw_it"
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    measured = measure_cases([_side(tmp_path, "A")], cases)
+    assert [result.case for result in measured] == [names[0], names[2], names[3], names[1]]
+    assert (tmp_path / "notes-imports").read_text() == "A"
 
 
 def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
