@@ -226,15 +226,16 @@ def _list_in(
         except WatchError as error:
             return [], dict.fromkeys(modules or [_ALL], str(error))
         answer = json.loads(listed.read_text(encoding="utf-8"))
+        seconds = time.monotonic() - started
+        if seconds > _WORTH_SAYING_S:
+            slowest = _slowest_import(listed.with_suffix(".imports"), started + seconds)
+            print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
     failures = {}
     for suite, printed in answer["failures"].items():
         cause = find_cause(printed)
         if cause.is_machine:
             raise MachineError(cause.reason)
         failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], cause.reason))
-    seconds = time.monotonic() - started
-    if seconds > _WORTH_SAYING_S:
-        print(f"importing {', '.join(modules) or 'the suites'} took {seconds:.0f} s", flush=True)
     return list(map(declared.describe, answer["benchmarks"])), failures
 
 

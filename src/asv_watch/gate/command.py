@@ -136,11 +136,13 @@ def gate(
                 listed, broken = _broken_suites(listed, listing)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
-                    order = _order(workplace, (merge_base, newest), benchmarks, listed, budget)
+                    spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
+                    looking_s = max(spare_s, SHARE_OF_LOOKING * budget.left_s)
+                    commits = (merge_base, newest)
+                    order = _order(workplace, commits, benchmarks, listed, budget, looking_s)
                 if isinstance(order, Nearest):
                     stack.enter_context(order.looking(head_side))
-                    spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
-                    order.look(min(SHARE_OF_LOOKING * limit_s, spare_s))
+                    order.look(SHARE_OF_LOOKING * limit_s)
                 graphs = machine_graphs(configuration.results, workplace.machine)
                 print(_precision(graphs, listed, workplace.machine), flush=True)
                 measurement = GateMeasurement((base_side, head_side), share, budget, graphs)
@@ -227,6 +229,7 @@ def _order(
     benchmarks: Benchmarks,
     listed: Sequence[MeasurableCase],
     budget: Budget,
+    looking_s: float,
 ) -> Nearest | InOrder:
     """Order the cases that a diff may have made slower; none if it changed no measured code."""
     configuration = workplace.configuration
@@ -238,7 +241,7 @@ def _order(
         return InOrder((), 0)
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    return Nearest(listed, texts, changes, budget)
+    return Nearest(listed, texts, changes, budget, looking_s)
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -18,6 +19,12 @@ from asv_watch.progress import human_time
 
 SHARE_OF_LOOKING = 0.2
 """Share of the time limit, and later of the remaining time, for profiling cases."""
+_SHARE_OF_AN_IMPORT = 0.2
+"""Importing a suite may take this share of all looking."""
+_WORTH_MEASURING_FIRST = 0.1
+"""Share of the nearest case's share that a case needs to be in the first group."""
+_MOST_REASONS = 5
+"""Most lines about cases that could not be called."""
 
 
 class Nearest:
@@ -29,6 +36,7 @@ class Nearest:
         texts: Mapping[str, str],
         changes: Changed,
         budget: Budget,
+        looking_s: float,
     ) -> None:
         """Order the cases by names.
 
@@ -37,11 +45,13 @@ class Nearest:
             texts: source of each benchmark, by its name.
             changes: what was changed.
             budget: time that is left.
+            looking_s: how long looking may take, all looks together.
         """
         timed = [case for case in listed if case.is_timed]
         self._candidates = [case for case in timed if case.short] or timed or list(listed)
         self._is_timed = bool(timed)
         self._texts, self._changes, self._budget = texts, changes, budget
+        self._looking_s = looking_s
         self._profiler: Profiler | None = None
 
     @contextmanager
@@ -51,23 +61,35 @@ class Nearest:
             yield
             return
         by_name = rank(self._candidates, {}, self._texts, self._changes)
-        with Profiler(head, by_name, self._changes) as self._profiler:
+        import_s = _SHARE_OF_AN_IMPORT * self._looking_s
+        with Profiler(head, by_name, self._changes, import_s) as self._profiler:
             yield
 
     def look(self, seconds: float, begun: Collection[str] = ()) -> None:
         """Profile further cases for some seconds, and report their number."""
-        profiler = self._profiler
+        profiler, seconds = self._profiler, min(seconds, self._looking_s)
         if profiler is None or profiler.is_done or seconds <= 0:
             return
+        failed_before = set(profiler.failures)
         measured = {case.identity for case in self._candidates if case.name in begun}
         started = time.monotonic()
         with step("profiling which cases run what changed", self._budget):
             profiler.look(seconds, measured)
+        took_s = time.monotonic() - started
+        self._looking_s -= took_s
         near_count = sum(bool(share) for share in profiler.shares.values())
         print(
-            f"looked at {len(profiler.shares)} of {quantities.counted(profiler.count, 'case')} in "
-            f"{human_time(time.monotonic() - started)}: {near_count} run what changed",
+            f"looked at {profiler.count_of_answers} of "
+            f"{quantities.counted(profiler.count, 'case')} in {human_time(took_s)}: "
+            f"{near_count} run what changed",
             flush=True,
+        )
+        _report(
+            {
+                case: reason
+                for case, reason in profiler.failures.items()
+                if case not in failed_before
+            }
         )
 
     def ranked(self) -> list[MeasurableCase]:
@@ -75,7 +97,7 @@ class Nearest:
         return rank(self._candidates, self._shares, self._texts, self._changes)
 
     @property
-    def _shares(self) -> Mapping[str, float | None]:
+    def _shares(self) -> Mapping[str, float]:
         return self._profiler.shares if self._profiler else {}
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
@@ -94,4 +116,14 @@ class Nearest:
             share = self._shares.get(case.identity)
             note = f" (changed functions: {quantities.share(share)})" if share else ""
             print(f"  {case.name}{note}", flush=True)
-        return sum(bool(self._shares.get(case.identity)) for case in nearest) or len(nearest)
+        shares = [self._shares.get(case.identity, 0.0) for case in nearest]
+        least = _WORTH_MEASURING_FIRST * max(shares, default=0.0)
+        return sum(share >= least for share in shares)
+
+
+def _report(failures: dict[str, str]) -> None:
+    """Say which cases could not be called, by their reasons."""
+    first = {reason: case for case, reason in reversed(failures.items())}
+    for reason, count in Counter(failures.values()).most_common(_MOST_REASONS):
+        others = f" and {count - 1} more" if count > 1 else ""
+        print(f"  not called: {first[reason]}{others}: {reason}", flush=True)

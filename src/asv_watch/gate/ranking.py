@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -40,7 +41,7 @@ _SHORTEST_PART = 5
 
 def rank(
     cases: Sequence[MeasurableCase],
-    shares: Mapping[str, float | None],
+    shares: Mapping[str, float],
     texts: Mapping[str, str],
     changed: Changed,
 ) -> list[MeasurableCase]:
@@ -48,8 +49,8 @@ def rank(
 
     Args:
         cases: the cases to choose from.
-        shares: share of a case's time in changed functions, by its identity; ``None`` if the case
-            could not be profiled.
+        shares: share of a case's time in changed functions, by its identity; those that could not
+            be profiled have none.
         texts: source of each benchmark, by its name.
         changed: the changes of the diff.
     """
@@ -68,7 +69,7 @@ def rank(
     named = dict(zip(cases, zip(*by_nearness, strict=True), strict=True))
 
     def nearness(case: MeasurableCase) -> tuple[float, ...]:
-        return -(shares.get(case.identity) or 0.0), *(-rarity for rarity in named[case])
+        return -shares.get(case.identity, 0.0), *(-rarity for rarity in named[case])
 
     ordered = sorted(
         (case for case in cases if not (changed.is_traceable and shares.get(case.identity) == 0)),
@@ -135,17 +136,26 @@ def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
 class Profiler:
     """Profiles one case after the other, and pauses while others are measured."""
 
-    def __init__(self, side: Side, cases: Sequence[MeasurableCase], changed: Changed) -> None:
+    def __init__(
+        self,
+        side: Side,
+        cases: Sequence[MeasurableCase],
+        changed: Changed,
+        import_seconds: float = 60.0,
+    ) -> None:
         """Prepare the request; no process starts yet.
 
         Args:
             side: the version after the change.
             cases: profiled in this order; those on CUDA, which cannot fork, are left out.
             changed: the changes of the diff.
+            import_seconds: how long importing a suite may take; the cases of one that takes longer
+                are not called.
         """
-        self.shares: dict[str, float | None] = {}
-        """Maps the identity of a case to the share of its time in changed functions; ``None`` if
-        it could not be called."""
+        self.shares: dict[str, float] = {}
+        """Maps the identity of a case to the share of its time in changed functions."""
+        self.failures: dict[str, str] = {}
+        """Maps the identity of a case that could not be called to the reason."""
         self.count = sum(case.can_fork for case in cases)
         """Number of cases to call."""
         self.is_done = False
@@ -155,6 +165,7 @@ class Profiler:
             "changed": changed.functions,
             "cases": [case.identity for case in cases if case.can_fork],
             "seconds": _SECONDS_A_CASE,
+            "import_seconds": math.ceil(import_seconds),
         }
         self._answers: queue.Queue[str] = queue.Queue()
 
@@ -212,14 +223,15 @@ class Profiler:
             self._signal(signal.SIGSTOP)
 
     def _near(self, known: Collection[str]) -> int:
-        return sum(
-            (share or 0.0) >= _NEAR for case, share in self.shares.items() if case not in known
-        )
+        return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
     def _take(self, line: str) -> None:
         self.is_done = not line
-        self.count_of_answers += 1
+        self.count_of_answers += bool(line)
         # A line may be cut off, or written by a suite.
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
-            self.shares[str(answer["case"])] = answer["share"]
+            if "failed" in answer:
+                self.failures[str(answer["case"])] = str(answer["failed"])
+            else:
+                self.shares[str(answer["case"])] = float(answer["share"])

@@ -3,12 +3,13 @@
 Runs as a script in the environment that is measured, ``python -P executed.py <folder of suites>
 <folder of the package>``; it needs nothing of this package. Standard input holds one object of
 JSON: ``{"changed": [["package/file.py", 10, 24], ...], "cases": ["suite.time_x-0", ...],
-"seconds": 10}``, with the first and last line of each changed function. Each case is called twice,
-in a forked process that may take ``seconds``: the first call also imports modules. Profiling makes
-the calls several times slower, so only shares are printed, a line of JSON for each case:
-``{"case": "suite.time_x-0", "share": 0.8}``. The share is 0 if no changed function ran, and almost
-0 if one ran only in ``setup`` or in another thread; a case that fails or takes too long has
-``null``.
+"seconds": 10, "import_seconds": 60}``, with the first and last line of each changed function. A
+suite is imported once, in at most ``import_seconds``. Each of its cases is then called twice, in a
+forked process that may take ``seconds``: the first call also imports modules. Profiling makes the
+calls several times slower, so only shares are printed, a line of JSON for each case: ``{"case":
+"suite.time_x-0", "share": 0.8}``. The share is 0 if no changed function ran, and almost 0 if one
+ran only in ``setup`` or in another thread. A case that fails or takes too long, or whose suite
+does, has ``{"case": "suite.time_x-0", "failed": "<reason>"}``.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TextIO
 
 _SHARE_IF_ONLY_IN_SETUP = 1e-6
 """Share of a case that runs a changed function only in its setup."""
 _WORTH_A_SECOND_CALL_S = 3.0
 """A first call that takes longer is not dominated by imports."""
+_LONGEST_REASON = 500
+"""Characters of a reason."""
 
 Changed = Sequence[tuple[str, int, int]]
 
@@ -97,30 +100,104 @@ def _call(benchmark: Any, profile: _Profile) -> float:
     return time.perf_counter() - began
 
 
-def main(suites: str, source: str) -> None:
-    """Profile the cases of the request."""
+class _TooLongError(BaseException):
+    """The time is over; no ``except Exception`` of a suite hides it."""
+
+
+@contextlib.contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Interrupt the body after some seconds; those in which this process is stopped do not count.
+
+    Raises:
+        _TooLongError: the time is over.
+    """
+    left = seconds
+
+    def count(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            raise _TooLongError
+
+    signal.signal(signal.SIGALRM, count)
+    signal.setitimer(signal.ITIMER_REAL, 1, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _import(suites: str, case: str, seconds: int) -> str:
+    """Import the suite of a case; return why that is impossible, or nothing."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
+    try:
+        with _limited(seconds):
+            get_benchmark_from_name(suites, case, extra_params={})
+    except _TooLongError:
+        return f"importing its suite takes more than {seconds} s"
+    except BaseException as error:  # whatever a suite raises, such as SystemExit
+        return f"its suite cannot be imported: {_in_words(error)}"
+    return ""
+
+
+def _suite_of(suites: str, case: str) -> str:
+    """Return the file that has a case, or the case itself if there is no such file."""
+    parts = case.split(".")
+    paths = [os.path.join(suites, *parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+    files = [file for path in paths for file in (f"{path}.py", os.path.join(path, "__init__.py"))]
+    return next(filter(os.path.isfile, files), case)
+
+
+def _call_in_child(suites: str, case: str, profile: _Profile, answers: TextIO) -> None:
+    """Answer with the share of a case, or with its error, from a forked process; then end it."""
+    try:
+        try:
+            answer: dict[str, Any] = {"share": share(suites, case, profile)}
+        except Exception as error:
+            answer = {"failed": _in_words(error)}
+        sys.setprofile(None)
+        print(json.dumps({"case": case, **answer}), file=answers, flush=True)
+        os._exit(0)
+    finally:  # whatever happens, a child must not go on as its parent
+        os._exit(1)
+
+
+def _wait(child: int, seconds: int) -> str:
+    """Wait for a forked process and kill it when the time is over; return why it gave no share."""
+    try:
+        with _limited(seconds):
+            return "its process ended" if os.waitpid(child, 0)[1] else ""
+    except _TooLongError:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # it has just ended
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        return f"it takes more than {seconds} s with a profile"
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+
+
+def main(suites: str, source: str) -> None:
+    """Profile the cases of the request."""
     request = json.load(sys.stdin)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     profile = _Profile((source, os.path.dirname(suites)), request["changed"])
+    failures: dict[str, str] = {}  # by suite; an empty one has been imported
     for case in request["cases"]:
-        with contextlib.suppress(Exception):  # the child imports the suite again, and fails
-            get_benchmark_from_name(suites, case, extra_params={})
-        child = os.fork()
-        if child:
-            if os.waitpid(child, 0)[1]:
-                print(json.dumps({"case": case, "share": None}), file=answers)
-            continue
-        try:
-            signal.alarm(request["seconds"])
-            answer = {"case": case, "share": share(suites, case, profile)}
-            sys.setprofile(None)
-            print(json.dumps(answer), file=answers, flush=True)
-            os._exit(0)
-        finally:  # whatever happens, a child must not go on as its parent
-            os._exit(1)
+        suite = _suite_of(suites, case)
+        if suite not in failures:
+            failures[suite] = _import(suites, case, request["import_seconds"])
+        failed = failures[suite]
+        if not failed:
+            child = os.fork()
+            if not child:
+                _call_in_child(suites, case, profile, answers)
+            failed = _wait(child, request["seconds"])
+        if failed:
+            print(json.dumps({"case": case, "failed": failed}), file=answers)
 
 
 if __name__ == "__main__":

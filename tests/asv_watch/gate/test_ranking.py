@@ -11,8 +11,11 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
+from asv_watch.gate import ranking
 from asv_watch.gate.changes import Changed, read_changes
+from asv_watch.gate.nearest import Nearest
 from asv_watch.gate.ranking import Profiler, rank
+from asv_watch.machine.budget import Budget
 from tests.conftest import commit
 
 PACKAGE = """
@@ -63,7 +66,7 @@ class Suite:
         package.near(size)
 
 def time_raises():
-    raise RuntimeError
+    raise RuntimeError("out of cheese")
 
 time_raises.timeout = 3
 """
@@ -158,11 +161,11 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
         profiler.look(60.0)
         shares = profiler.shares
     assert profiler.is_done
-    assert shares["suite.time_raises"] is None
+    failures = profiler.failures
+    assert "suite.time_raises" not in shares
+    assert failures == {"suite.time_raises": "RuntimeError: out of cheese"}
     assert shares["suite.Suite.time_far-1"] == 0
-    nearest = shares["suite.Suite.time_near-1"]
-    assert nearest is not None
-    assert nearest > 0.9
+    assert shares["suite.Suite.time_near-1"] > 0.9
     ranked = [case.name for case in rank(cases, shares, {}, changed)]
     assert ranked[0] == "suite.Suite.time_near(10000)"
     assert "suite.Suite.time_half" in ranked[1]
@@ -288,4 +291,149 @@ def test_the_imports_of_a_first_call_do_not_hide_what_changed(
     side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
     with Profiler(side, [_case("time_it")], changed) as profiler:
         profiler.look(60.0)
-    assert (profiler.shares["suite.time_it"] or 0) > 0.5
+    assert profiler.shares["suite.time_it"] > 0.5
+
+
+HANGS = """
+import time
+
+try:
+    time.sleep(600)  # as a download does
+except Exception:
+    pass
+
+def time_one():
+    pass
+
+def time_two():
+    pass
+"""
+RAISES = """
+from pathlib import Path
+
+with Path(__file__).with_name("imports").open("a") as file:
+    print("imported", file=file)
+raise RuntimeError("out of cheese")
+"""
+CALLS = """
+import time
+import package
+
+def time_far():
+    package.far(10)
+
+def time_near():
+    package.near(10)
+
+def time_hangs():
+    time.sleep(600)
+
+def time_sleeps():
+    time.sleep(1)
+"""
+
+
+def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_named(
+    repository: Path,
+    made_environment: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = {"hangs": HANGS, "raises": RAISES, "calls": CALLS}
+    after = commit(
+        repository,
+        {"package.py": PACKAGE.replace("+ 1", "+ 2")}
+        | {f"benchmarks/{name}.py": text for name, text in files.items()},
+        "Change",
+    )
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    names = (
+        "hangs.time_one",
+        "hangs.time_two",
+        "raises.time_one",
+        "raises.time_two",
+        "calls.time_hangs",
+        "calls.time_near",
+    )
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 3)
+    budget = Budget(100.0, time.monotonic)
+    order = Nearest(cases, {}, changed, budget, looking_s=15.0)  # a fifth of it for an import
+    with order.looking(side):
+        order.look(100.0)
+    assert order.ranked()[0].name == "calls.time_near"
+    printed = capsys.readouterr().out
+    assert "looked at 6 of 6 cases" in printed
+    for line in (
+        "hangs.time_one and 1 more: importing its suite takes more than 3 s",
+        "raises.time_one and 1 more: its suite cannot be imported: RuntimeError: out of cheese",
+        "calls.time_hangs: it takes more than 3 s with a profile",
+    ):
+        assert f"  not called: {line}" in printed
+    imports = repository / "benchmarks/imports"
+    assert imports.read_text().splitlines() == ["imported"]
+
+
+def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
+    after = commit(
+        repository,
+        {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS},
+        "Change",
+    )
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    hanging = [MeasurableCase(str(index), "calls.time_hangs", 30.0) for index in range(3)]
+    order = Nearest(hanging, {}, changed, Budget(100.0, time.monotonic), looking_s=2.0)
+    began = time.monotonic()
+    with order.looking(side):
+        for _ in range(4):
+            order.look(1.5)
+    assert time.monotonic() - began < 5.0
+
+
+def test_the_time_in_which_others_are_measured_does_not_count_for_a_case_that_is_called(
+    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = commit(
+        repository,
+        {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS},
+        "Change",
+    )
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    cases = [MeasurableCase(name, f"calls.{name}", 30.0) for name in ("time_far", "time_sleeps")]
+    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 5)
+    with Profiler(side, cases, changed) as profiler:
+        while not profiler.count_of_answers:
+            profiler.look(0.1)
+        profiler.look(0.5)  # `time_sleeps` is being called
+        time.sleep(6.0)
+        profiler.look(60.0)
+    assert profiler.failures == {}
+    assert profiler.shares == {"calls.time_far": 0.0, "calls.time_sleeps": 0.0}
+
+
+def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
+    repository: Path, made_environment: Path
+) -> None:
+    after = commit(repository, {"package.py": PACKAGE.replace("range(50)", "range(51)")}, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    cases = [_case("time_far", 0), _case("time_half", 1), _case("time_near", 1)]
+    order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
+    with order.looking(side):
+        order.look(60.0)
+        first = order.next_group((), 20)
+    assert {case.name for case in first} == {
+        "suite.Suite.time_half(10000)",
+        "suite.Suite.time_near(10000)",
+    }, "the third runs it in its setup alone"
