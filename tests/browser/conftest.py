@@ -77,20 +77,6 @@ def small(publish: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="session")
-def modes(publish: Callable[..., Site]) -> Site:
-    """A suite whose cases have a mode, eager and compiled, and one with their floors."""
-    params = {"model": ("darnn", "lenet5"), "device": ("cpu",), "mode": ("eager", "compiled")}
-    suite = Suite("compiled.Compiled", TIME_AND_MEMORY, params)
-    floors = (
-        ("track_floor_seconds_forward", "track", "seconds"),
-        ("track_times_floor_forward", "track", "times"),
-    )
-    suites = (suite, Suite("floor.Floor", floors, params))
-    plan = Plan(commits=8, suites=suites, machines=("ci-2core",), steps=0, tag_every=0)
-    return publish("modes", plan)
-
-
-@pytest.fixture(scope="session")
 def without_models(publish: Callable[..., Site]) -> Site:
     """A project that measures no models: its columns are the values of a parameter."""
     functions = tuple((f"time_{name}", "time", "seconds") for name in ("solve", "refine"))
