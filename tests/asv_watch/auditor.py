@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, pairwise
 from math import exp, log, sqrt
 from pathlib import Path
@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import t
 
 HOUR = 3600
-DEFAULT = {"time": 0.005, "memory": 0.0135}
+MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 
 
 @dataclass(frozen=True)
@@ -180,3 +180,23 @@ def level(lines: Iterable[Line], case: str, before: Any, after: Any) -> float:
         and line.kind not in {"null", "planted"}
         and {node(line.before), node(line.after)} == {before, after}
     )
+
+
+@dataclass
+class Audit:
+    """The raw files of a machine, and the levels that follow from them."""
+
+    lines: list[Line]
+    between: dict[str, float]
+    """Metric to its standard deviation between sittings."""
+    fits: dict[tuple[str, str], Fit] = field(default_factory=dict)
+
+    def fit(self, kind: str, case: str) -> Fit:
+        """Return the levels of a case, ``versions`` or ``releases``."""
+        if (kind, case) not in self.fits:
+            edges_of = {"versions": edges_of_versions, "releases": edges_of_releases}[kind]
+            metric = next(line.metric for line in self.lines if line.case == case)
+            usual = usual_spread(self.lines, metric)
+            edges = edges_of(self.lines, case)
+            self.fits[kind, case] = Fit(edges, usual, self.between[metric])
+        return self.fits[kind, case]

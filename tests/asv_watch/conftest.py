@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from asv_watch.judge.findings import Findings
+from asv_watch.judge.graph import Kind
 from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
-from tests.asv_watch import torchless
+from tests.asv_watch import auditor, torchless
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
+from tests.conftest import ROOT
 
 # A busy machine is no error: times that matter are measured as CPU time, where they matter.
 settings.register_profile("no deadline", deadline=None)
@@ -29,6 +32,18 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.fixture(scope="session")
 def history(generated: Generated) -> Any:
     return load_history(generated.results, read_commits(generated.repository), layout=LAYOUT)
+
+
+@pytest.fixture(scope="session")
+def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
+    """The committed results of each machine with a history, read by the auditor."""
+    kinds: tuple[Kind, ...] = ("time", "memory")
+    audits = {}
+    for machine in auditor.MACHINES:
+        graphs = stored_findings.graphs[machine]
+        between: dict[str, float] = {kind: graphs.noise(kind).between for kind in kinds}
+        audits[machine] = auditor.Audit(auditor.read(ROOT / "results" / machine), between)
+    return audits
 
 
 def make_once(name: str, make: Callable[[Path], None]) -> Path:

@@ -20,36 +20,17 @@ MACHINES = ("ci-2core", "ci-2core-zen5")
 """Machines with a long history."""
 
 
-@pytest.fixture(scope="module")
-def lines() -> dict[str, list[auditor.Line]]:
-    machines = (*MACHINES, "ci-2core-xeon")
-    return {machine: auditor.read(ROOT / "results" / machine) for machine in machines}
-
-
-@pytest.fixture(scope="module")
-def usual(lines: dict[str, list[auditor.Line]]) -> dict[tuple[str, str], float]:
-    return {
-        (machine, metric): auditor.usual_spread(of_machine, metric)
-        for machine, of_machine in lines.items()
-        for metric in {line.metric for line in of_machine}
-    }
-
-
 @pytest.mark.parametrize("machine", MACHINES)
 def test_closed_ways_disagree_as_much_as_their_errors_say(
-    stored_findings: Findings,
-    lines: dict[str, list[auditor.Line]],
-    usual: dict[tuple[str, str], float],
-    machine: str,
+    audits: dict[str, auditor.Audit], machine: str
 ) -> None:
     """Between sittings; the default that counts as ten further ways moves it little."""
-    between = stored_findings.graphs[machine].noise("time").between
-    assert 0.003 < between < 0.008
+    audit = audits[machine]
+    assert 0.003 < audit.between["time"] < 0.008
     chi_squared, ways = 0.0, 0
-    for case in {line.case for line in lines[machine] if line.metric == "time"}:
-        edges = auditor.edges_of_versions(lines[machine], case)
-        if edges:
-            fit = auditor.Fit(edges, usual[machine, "time"], between)
+    for case in {line.case for line in audit.lines if line.metric == "time"}:
+        if auditor.edges_of_versions(audit.lines, case):
+            fit = audit.fit("versions", case)
             rank = len(fit.nodes) - findings_parts(fit)
             ways += len(fit.own) - rank
             chi_squared += fit.chi_squared
@@ -68,27 +49,24 @@ def findings_parts(fit: auditor.Fit) -> int:
 
 
 def test_every_measured_change_is_what_the_files_say(
-    stored_history: History,
-    stored_findings: Findings,
-    lines: dict[str, list[auditor.Line]],
-    usual: dict[tuple[str, str], float],
+    stored_history: History, stored_findings: Findings, audits: dict[str, auditor.Audit]
 ) -> None:
     measured = [change for change in stored_findings.changes if change.is_measured]
     assert len(measured) > 30
     for change in measured:
         series = stored_history.series[change.series]
-        if series.machine not in lines:
+        if series.machine not in audits:
             continue
         release = stored_history.environments[series.environment].release.removeprefix("torch ")
         before, after = (
             (stored_history.commits[index].hash, release)
             for index in (change.previous, change.commit)
         )
-        of_machine, case = lines[series.machine], series.case.name
-        spread = usual[series.machine, change.kind]
+        audit, case = audits[series.machine], series.case.name
         noise = stored_findings.graphs[series.machine].noise(change.kind)  # type: ignore[arg-type]
-        assert noise.usual_spread == pytest.approx(spread)
-        fit = auditor.Fit(auditor.edges_of_versions(of_machine, case), spread, noise.between)
+        usual = auditor.usual_spread(audit.lines, change.kind)
+        assert noise.usual_spread == pytest.approx(usual)
+        fit = audit.fit("versions", case)
         ratio, interval = fit.ratio(before, after)
         assert change.ratio == pytest.approx(ratio, rel=1e-6), case
         assert change.interval == pytest.approx(interval, rel=1e-4), case
@@ -97,44 +75,8 @@ def test_every_measured_change_is_what_the_files_say(
         old, new = change.values
         assert new / old == pytest.approx(ratio, rel=1e-6), "the values belong to the ratio"
         if not change.through:
-            level = auditor.level(of_machine, case, before, after)
+            level = auditor.level(audit.lines, case, before, after)
             assert log(old * new) / 2 == pytest.approx(level)
-
-
-def test_every_ratio_of_releases_is_what_the_files_say(
-    stored_findings: Findings,
-    lines: dict[str, list[auditor.Line]],
-    usual: dict[tuple[str, str], float],
-) -> None:
-    checked = 0
-    for history in stored_findings.release_histories:
-        if history.requirement != "torch":
-            continue
-        of_machine = lines[history.machine]
-        graphs = stored_findings.graphs[history.machine]
-        kinds: dict[str, Kind] = {
-            case: ratio.kind for step in history.steps for case, ratio in step.ratios.items()
-        }
-        fits = {
-            case: auditor.Fit(
-                auditor.edges_of_releases(of_machine, case),
-                usual[history.machine, kind],
-                graphs.noise(kind).between,
-            )
-            for case, kind in kinds.items()
-        }
-        for step in history.steps:
-            for case, ratio in step.ratios.items():
-                expected, interval = fits[case].ratio(step.before, step.after)
-                assert ratio.ratio == pytest.approx(expected, rel=1e-6), case
-                assert ratio.interval == pytest.approx(interval, rel=1e-4), case
-                checked += 1
-        for case, fit in fits.items():
-            for value in history.times[case][:-1]:
-                expected, interval = fit.ratio(history.releases[-1], value.release)
-                assert value.ratio == pytest.approx(expected, rel=1e-6)
-                assert value.interval == pytest.approx(interval, rel=1e-4)
-    assert checked > 1000
 
 
 def test_resident_and_private_memory_are_two_metrics(

@@ -22,7 +22,7 @@ import pytest
 from scipy.stats import t
 
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.graph import Kind, machine_graphs
+from asv_watch.judge.graph import Kind
 from asv_watch.records.history import History
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
@@ -32,7 +32,6 @@ from tests.asv_watch import auditor
 from tests.asv_watch.site.conftest import registered
 
 ROOT = Path(__file__).parents[3]
-MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 KINDS: tuple[Kind, ...] = ("time", "memory")
 EFFECT = log(1.015)
 
@@ -93,39 +92,6 @@ def page(
     )
 
 
-@dataclass
-class Audit:
-    """The raw files of a machine, and the levels that follow from them."""
-
-    lines: list[auditor.Line]
-    between: dict[str, float]
-    fits: dict[tuple[str, str], auditor.Fit]
-
-    def fit(self, kind: str, case: str) -> auditor.Fit:
-        """Return the levels of a case, ``versions`` or ``releases``."""
-        if (kind, case) not in self.fits:
-            edges_of = {
-                "versions": auditor.edges_of_versions,
-                "releases": auditor.edges_of_releases,
-            }[kind]
-            metric = next(line.metric for line in self.lines if line.case == case)
-            usual = auditor.usual_spread(self.lines, metric)
-            edges = edges_of(self.lines, case)
-            self.fits[kind, case] = auditor.Fit(edges, usual, self.between[metric])
-        return self.fits[kind, case]
-
-
-@pytest.fixture(scope="module")
-def audits() -> dict[str, Audit]:
-    audits = {}
-    for machine in MACHINES:
-        lines = auditor.read(ROOT / "results" / machine)
-        graphs = machine_graphs(ROOT / "results", machine)
-        between: dict[str, float] = {kind: graphs.noise(kind).between for kind in KINDS}
-        audits[machine] = Audit(lines, between, {})
-    return audits
-
-
 def sign(ratio: float, interval: tuple[float, float]) -> int:
     """Return 1 or -1 where two versions differ, by the rule; else 0."""
     if abs(log(ratio)) < EFFECT or interval[0] <= 1 <= interval[1]:
@@ -147,7 +113,9 @@ def check_pair(
         assert shown[3] == sign(ratio, interval), case
 
 
-def test_numbers_of_compare_are_what_the_files_say(page: Page, audits: dict[str, Audit]) -> None:
+def test_numbers_of_compare_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
     """Two commits: also whiskers, which include 0 wherever nothing changed."""
     checked = 0
     for series, history in page.histories.items():
@@ -164,7 +132,7 @@ def test_numbers_of_compare_are_what_the_files_say(page: Page, audits: dict[str,
 
 
 def test_numbers_of_compared_releases_are_what_the_files_say(
-    page: Page, audits: dict[str, Audit]
+    page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
     checked = 0
     for history, of_cases in zip(page.releases, page.release_pairs, strict=True):
@@ -176,11 +144,17 @@ def test_numbers_of_compared_releases_are_what_the_files_say(
                 nodes = history["versions"][first], history["versions"][last]
                 check_pair(fit, nodes, shown, case)
                 checked += 1
+        newest = history["versions"][-1]
+        for case in history["cases"]:
+            for release, *shown in case["times"][:-1] if case["key"] else ():
+                fit = audits[history["machine"]].fit("releases", case["key"])
+                ratio, interval = fit.ratio(newest, history["versions"][release])
+                assert shown == pytest.approx([ratio, *interval], rel=2e-4), case["key"]
     assert checked > 2000
 
 
 def totals(
-    page: Page, audit: Audit, cases: Iterable[str], before: str, after: str
+    page: Page, audit: auditor.Audit, cases: Iterable[str], before: str, after: str
 ) -> dict[str, list[float]]:
     """Return the ratios of the first screen's cases, by metric, and how many got worse, better."""
     metrics = {line.case: line.metric for line in audit.lines}
@@ -194,7 +168,7 @@ def totals(
 
 
 def test_means_and_counts_of_releases_and_the_headline_are_what_the_files_say(
-    page: Page, audits: dict[str, Audit]
+    page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
     checked = 0
     for history in page.releases:
@@ -238,7 +212,7 @@ def percent(text: str) -> float:
 
 
 def test_cells_and_totals_of_the_heat_map_are_what_the_files_say(
-    page: Page, audits: dict[str, Audit]
+    page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
     grid = page.index["overview"]["grid"]
     [history] = [
@@ -280,7 +254,9 @@ def test_machines_that_only_compared_are_listed_too(page: Page, stored_history: 
     assert lines["ci-2core"]["newest"] is not None
 
 
-def test_contradictions_are_what_the_files_say(page: Page, audits: dict[str, Audit]) -> None:
+def test_contradictions_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
     """Each pair of a sitting against all other ways, by the covariance matrix of its case."""
     for of_machine in page.about["machines"]:
         machine, shown = of_machine["name"], of_machine["contradictions"]
@@ -334,7 +310,10 @@ def stored_values(folder: Path) -> dict[tuple[str, str, str], float]:
 
 
 def test_newest_values_and_levels_are_what_the_files_say(page: Page) -> None:
-    raw = {machine: stored_values(ROOT / "results" / machine) for machine in (*MACHINES, "h200")}
+    raw = {
+        machine: stored_values(ROOT / "results" / machine)
+        for machine in (*auditor.MACHINES, "h200")
+    }
     newest: dict[tuple[str, str], set[float]] = defaultdict(set)
     for series, shown in enumerate(page.index["series"]):
         case, machine = page.case(series), page.machine(series)
