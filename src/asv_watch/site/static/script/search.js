@@ -2,7 +2,7 @@
 
 import { currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
-import { announce, el } from "./page/elements.js";
+import { announce, button, el, muted } from "./page/elements.js";
 import { matcher } from "./page/fields.js";
 import { casePage, caseName } from "./page/signs.js";
 import { plural } from "./text/format.js";
@@ -48,7 +48,7 @@ const drawMatch = (series) =>
       "a",
       { href: casePage(series) },
       el("span", {}, caseName(series.case)),
-      el("span", { class: "muted" }, `${series.metric.label} · ${series.case.line.group}`),
+      muted(`${series.metric.label} · ${series.case.line.group}`),
       el("span", { class: "value" }, series.last?.text ?? "–"),
     ),
   );
@@ -98,9 +98,5 @@ export function searchButton() {
     event.preventDefault();
     open();
   });
-  return el(
-    "button",
-    { type: "button", class: "button", onclick: open, "aria-keyshortcuts": "/" },
-    "Search",
-  );
+  return button("Search", { onclick: open, "aria-keyshortcuts": "/" });
 }

@@ -1,7 +1,7 @@
 // The chart of values over commits, dates or releases: lines with intervals, measured changes,
 // tags, events and failures. It draws; the caller decides what.
 
-import { el } from "../page/elements.js";
+import { el, muted } from "../page/elements.js";
 import { eventTicks, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
 import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from "./line-layers.js";
 
@@ -91,17 +91,10 @@ export function drawLines(root, lines, options) {
  * @param {string} details in grey
  * @param {SVGSVGElement} picture
  */
-export const smallMultiple = (href, name, details, picture) =>
-  el(
-    "li",
-    {},
-    el(
-      "a",
-      { href },
-      el("span", { class: "title" }, name, el("span", { class: "muted" }, details)),
-      picture,
-    ),
-  );
+export function smallMultiple(href, name, details, picture) {
+  const title = el("span", { class: "title" }, name, muted(details));
+  return el("li", {}, el("a", { href }, title, picture));
+}
 
 /** @param {HTMLElement[]} items */
 export const multiples = (items) => el("ul", { class: "multiples" }, items);

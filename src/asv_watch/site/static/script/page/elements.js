@@ -63,19 +63,22 @@ let serial = 0;
 /** An id that no other element has. @param {string} stem */
 export const freshId = (stem) => `${stem}-${++serial}`;
 
+/** Text in grey. @param {Child[]} children */
+export const muted = (...children) => el("span", { class: "muted" }, ...children);
+
+/** A button. @param {Child} text @param {Attributes} attributes */
+export const button = (text, attributes) =>
+  el("button", { type: "button", class: "button", ...attributes }, text);
+
 /** What unfolds at a click. @param {Child} summary @param {Child[]} children */
 export const fold = (summary, ...children) =>
   el("details", { class: "fold" }, el("summary", {}, summary), ...children);
 
 /** A list of sentences; nothing for none. @param {Child[]} items */
-export const listOf = (items) =>
-  items.length
-    ? el(
-        "ul",
-        {},
-        items.map((item) => el("li", {}, item)),
-      )
-    : null;
+export function listOf(items) {
+  const entries = items.map((item) => el("li", {}, item));
+  return entries.length ? el("ul", {}, entries) : null;
+}
 
 /** A sentence in a box. @param {string} text */
 export const notice = (text) => el("p", { class: "notice" }, text);

@@ -6,6 +6,8 @@ import { getModel } from "../data/model.js";
 import { formatDay, shortHash } from "../text/format.js";
 import { el, freshId } from "./elements.js";
 
+/** @import { Attributes } from "./elements.js" */
+
 /**
  * @typedef {readonly [string, string]} Choice a value and its label
  * @typedef {{ node: HTMLElement, show: (state: State) => void }} Field
@@ -89,33 +91,40 @@ export const unknownCommit = (text) =>
   `No measured commit begins with “${text}”: choose one of the list.`;
 
 /**
- * A commit: a hash or its beginning, or a tag. Suggestions come from a datalist, because a list
- * box of 1,000 entries takes a browser seconds to open.
+ * A text with suggestions from a datalist, because a list box of 1,000 entries takes a browser
+ * seconds to open.
+ * @param {string} label
+ * @param {Attributes} attributes
+ * @param {() => Iterable<HTMLOptionElement>} suggestions
+ * @param {(text: string) => void} change
+ */
+export function suggestingField(label, attributes, suggestions, change) {
+  const list = el("datalist", { id: freshId("suggestions") });
+  const quiet = { autocomplete: "off", spellcheck: "false" };
+  const input = el("input", { list: list.id, ...quiet, ...attributes });
+  input.addEventListener("focus", () => {
+    if (!list.firstChild) list.append(...suggestions());
+    input.select();
+  });
+  input.addEventListener("change", () => change(input.value.trim()));
+  return { input, node: labelled(label, input, list) };
+}
+
+/**
+ * A commit: a hash or its beginning, or a tag.
  * @param {string} key
  * @param {string} label
  * @param {(state: State) => string} initial
  * @returns {Field}
  */
 export function commitField(key, label, initial) {
-  const list = el("datalist", { id: freshId("commits") });
-  const input = el("input", {
-    name: key,
-    list: list.id,
-    autocomplete: "off",
-    spellcheck: "false",
-  });
-  input.addEventListener("focus", () => {
-    if (!list.firstChild) list.append(...suggestions());
-    input.select();
-  });
-  input.addEventListener("change", () => {
-    const text = input.value.trim();
+  const { input, node } = suggestingField(label, { name: key }, suggestedCommits, (text) => {
     const known = text === "" || getModel().findCommit(text) >= 0;
     input.setCustomValidity(known ? "" : unknownCommit(text));
     if (input.reportValidity()) changeParams({ [key]: text || null });
   });
   return {
-    node: labelled(label, input, list),
+    node,
     show(state) {
       input.value = firstParam(state, key, initial(state));
       input.setCustomValidity("");
@@ -123,7 +132,7 @@ export function commitField(key, label, initial) {
   };
 }
 
-function suggestions() {
+function suggestedCommits() {
   return [...getModel().commits].reverse().map((commit) => {
     const tags = commit.tags.length ? ` [${commit.tags.join(", ")}]` : "";
     const label = `${formatDay(commit.date)}${tags} ${commit.subject}`;

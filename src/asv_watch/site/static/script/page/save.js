@@ -1,7 +1,7 @@
 // What a reader takes away from the page: commands, and the table of a view as CSV or Markdown.
 // Charts leave it as any page does: the browser prints them, as PDF too.
 
-import { announce, el } from "./elements.js";
+import { announce, button, el } from "./elements.js";
 
 /**
  * One field of a CSV file; a leading = + - @ would run as a formula in a spreadsheet.
@@ -64,13 +64,14 @@ async function copyText(text, what) {
  * @param {() => string} textOf
  */
 export function copyButton(label, what, textOf) {
-  const button = el("button", { type: "button", class: "button" }, label);
-  button.addEventListener("click", async () => {
-    if (!(await copyText(textOf(), what))) return;
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = label), 1500);
+  const copy = button(label, {
+    onclick: async () => {
+      if (!(await copyText(textOf(), what))) return;
+      copy.textContent = "Copied";
+      setTimeout(() => (copy.textContent = label), 1500);
+    },
   });
-  return button;
+  return copy;
 }
 
 /** A command with a button that copies it. @param {string} command */
@@ -92,9 +93,8 @@ export function saveMenu() {
    * @param {(what: Saved) => unknown} work
    */
   const item = (label, work) => {
-    const act = () => saved && work(saved);
-    const hide = { popovertarget: "save", popovertargetaction: "hide" };
-    return el("button", { type: "button", ...hide, onclick: act }, label);
+    const hide = { class: null, popovertarget: "save", popovertargetaction: "hide" };
+    return button(label, { ...hide, onclick: () => saved && work(saved) });
   };
   menu.append(
     item("Table (CSV)", ({ name, sheet }) => offerFile(`${name}.csv`, csvText(sheet()))),
@@ -102,12 +102,12 @@ export function saveMenu() {
       copyText(markdownText(title, sheet()), "Markdown"),
     ),
   );
-  const button = el("button", { type: "button", class: "button", popovertarget: "save" }, "Save");
+  const open = button("Save", { popovertarget: "save" });
   return {
-    node: el("div", {}, button, menu),
+    node: el("div", {}, open, menu),
     offer(what) {
       saved = what;
-      button.hidden = what === null;
+      open.hidden = what === null;
     },
   };
 }

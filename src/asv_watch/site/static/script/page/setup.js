@@ -41,16 +41,8 @@ export function setupBar() {
     }),
   };
   const summary = el("summary", {});
-  const node = el(
-    "details",
-    { class: "setup" },
-    summary,
-    el(
-      "div",
-      { class: "fields" },
-      Object.values(fields).map((field) => field.node),
-    ),
-  );
+  const nodes = Object.values(fields).map((field) => field.node);
+  const node = el("details", { class: "setup" }, summary, el("div", { class: "fields" }, nodes));
   const roomy = matchMedia("(min-width: 44rem)");
   const fit = () => (node.open = roomy.matches);
   fit();

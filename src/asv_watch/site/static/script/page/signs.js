@@ -5,7 +5,7 @@ import { linkTo } from "../address.js";
 import { lineSwatch, lookOf, SIGNS } from "../charts/marks.js";
 import { getModel } from "../data/model.js";
 import { shortHash } from "../text/format.js";
-import { el, svg } from "./elements.js";
+import { button, el, muted, svg } from "./elements.js";
 
 /** A filled or hollow square for a column of cases. @param {string} look */
 export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
@@ -26,8 +26,17 @@ export function changeSign({ text, verdict, state = "measured" }) {
   return el("span", { class: `change ${verdict}` }, words, text);
 }
 
+/**
+ * A change in a cell: its bar, its size and its interval.
+ * @param {Child} bar
+ * @param {Parameters<typeof changeSign>[0]} change
+ * @param {string | undefined} ends of its interval
+ */
+export const changeLine = (bar, change, ends) =>
+  el("div", { class: "bar-line" }, bar, changeSign(change), ends ? muted(ends) : null);
+
 /** A muted dash for what does not exist. */
-export const nothing = () => el("span", { class: "muted" }, "–");
+export const nothing = () => muted("–");
 
 /** @type {Record<Outcome, [string, string]>} */
 const OUTCOMES = {
@@ -90,16 +99,10 @@ export const nameOf = ({ case: what, metric }) =>
   metric.kind === "time" ? what.title : `${what.title} · ${metric.label}`;
 
 /** The name of a case as a table has it: its row, and its column in grey. @param {Case} what */
-export const caseName = ({ line, field, metric }) => [
-  line.name,
-  el(
-    "span",
-    { class: "muted" },
-    [line.details, field.name, metric.kind === "time" ? "" : metric.label]
-      .filter(Boolean)
-      .map((part) => ` · ${part}`),
-  ),
-];
+export function caseName({ line, field, metric }) {
+  const parts = [line.details, field.name, metric.kind === "time" ? "" : metric.label];
+  return [line.name, muted(...parts.filter(Boolean).map((part) => ` · ${part}`))];
+}
 
 /** Whether a series has two values at least. @param {Pick<Series, "runs">} series */
 export const hasCourse = ({ runs }) => runs.filter((value) => value !== null).length > 1;
@@ -162,25 +165,17 @@ export function smallHistory({ m, e, steps, runs }, row) {
 
 /** Opens the list of signs, which the page itself holds. */
 export const signsHelp = () =>
-  el("button", { type: "button", class: "plain", popovertarget: "signs" }, "What signs mean");
+  button("What signs mean", { class: "plain", popovertarget: "signs" });
 
 /**
  * The lines of a chart with their names, and what other signs mean.
  * @param {{ look: string, shape?: number, name: Child }[]} lines
  */
-export const legend = (lines) =>
-  el(
-    "div",
-    { class: "legend" },
-    lines.length
-      ? el(
-          "ul",
-          { "aria-label": "Lines" },
-          lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name)),
-        )
-      : null,
-    signsHelp(),
-  );
+export function legend(lines) {
+  const items = lines.map(({ look, shape, name }) => el("li", {}, lineSwatch(look, shape), name));
+  const list = items.length ? el("ul", { "aria-label": "Lines" }, items) : null;
+  return el("div", { class: "legend" }, list, signsHelp());
+}
 
 /** The legend of charts that have a line for each column of the cases. @param {Case[]} cases */
 export function columnLegend(cases) {

@@ -3,7 +3,7 @@
 
 import { changeParams, firstParam } from "../address.js";
 import { formatCount } from "../text/format.js";
-import { announce, el } from "./elements.js";
+import { announce, button, el } from "./elements.js";
 
 /**
  * @template T
@@ -53,32 +53,16 @@ export function drawTable(caption, columns, rows, how = {}) {
       ? el("th", { scope: "row" }, draw(row))
       : el("td", { class: number ? "number" : wrap ? "text" : null }, draw(row));
   /** @param {T} row */
-  const drawRow = (row) =>
-    el(
-      "tr",
-      {},
-      shown.map((column, i) => drawCell(column, i, row)),
-    );
+  function drawRow(row) {
+    const cells = shown.map((column, i) => drawCell(column, i, row));
+    return el("tr", {}, cells);
+  }
   const body = el("tbody", {}, sorted.slice(0, first).map(drawRow));
-  const table = el(
-    "table",
-    { class: className },
-    el("caption", { class: "visually-hidden" }, caption),
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        shown.map((column) => heading(column, order, Boolean(state))),
-      ),
-    ),
-    body,
-  );
+  const heads = shown.map((column) => heading(column, order, Boolean(state)));
   return el(
     "div",
     {},
-    scrollBox(caption, table),
+    tableBox(caption, className, el("thead", {}, el("tr", {}, heads)), body),
     moreButton(body, sorted.slice(first), drawRow, rows.length),
   );
 }
@@ -127,22 +111,18 @@ function heading({ id, text, number, axis }, order, sortable) {
   const active = order.replace(/^-/, "") === id;
   const next = active === order.startsWith("-") ? id : `-${id}`;
   const sort = active ? (order.startsWith("-") ? "descending" : "ascending") : null;
-  const button = el(
-    "button",
-    {
-      type: "button",
-      "data-sort": id,
-      onclick: () => {
-        changeParams({ sort: next });
-        const again = /** @type {HTMLElement | null} */ (
-          document.querySelector(`section:not([hidden]) [data-sort="${id}"]`)
-        );
-        again?.focus(); // the table was drawn anew
-      },
+  const sorts = button(text, {
+    class: null,
+    "data-sort": id,
+    onclick: () => {
+      changeParams({ sort: next });
+      const again = /** @type {HTMLElement | null} */ (
+        document.querySelector(`section:not([hidden]) [data-sort="${id}"]`)
+      );
+      again?.focus(); // the table was drawn anew
     },
-    text,
-  );
-  return el("th", { ...attributes, "aria-sort": sort }, button, axis);
+  });
+  return el("th", { ...attributes, "aria-sort": sort }, sorts, axis);
 }
 
 /**
@@ -155,15 +135,16 @@ function heading({ id, text, number, axis }, order, sortable) {
 export function moreButton(body, others, draw, count) {
   if (!others.length) return null;
   const text = `Show the other ${formatCount(others.length)}`;
-  const button = el("button", { type: "button", class: "button" }, text);
-  button.addEventListener("click", () => {
-    const firstAdded = body.rows.length;
-    body.append(...others.flatMap(draw));
-    announce(`${formatCount(count)} rows.`);
-    body.rows[firstAdded]?.querySelector("a")?.focus();
-    button.remove();
+  const more = button(text, {
+    onclick: () => {
+      const firstAdded = body.rows.length;
+      body.append(...others.flatMap(draw));
+      announce(`${formatCount(count)} rows.`);
+      body.rows[firstAdded]?.querySelector("a")?.focus();
+      more.remove();
+    },
   });
-  return el("p", {}, button);
+  return el("p", {}, more);
 }
 
 /**
@@ -171,27 +152,27 @@ export function moreButton(body, others, draw, count) {
  * @param {string} caption
  * @param {[string, Child][]} rows
  */
-export const factsTable = (caption, rows) =>
-  scrollBox(
-    caption,
-    el(
-      "table",
-      { class: "facts" },
-      el("caption", { class: "visually-hidden" }, caption),
-      el(
-        "tbody",
-        {},
-        rows.map(([name, value]) =>
-          el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)),
-        ),
-      ),
-    ),
+export function factsTable(caption, rows) {
+  const drawn = rows.map(([name, value]) =>
+    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)),
   );
+  return tableBox(caption, "facts", el("tbody", {}, drawn));
+}
 
 /**
- * A box that scrolls sideways by itself, by keyboard too, so that the page never does.
- * @param {string} label
- * @param {Child[]} children
+ * A table in a box that scrolls sideways by itself, by keyboard too, so that the page never does.
+ * @param {string} caption
+ * @param {string} className
+ * @param {Child[]} parts
  */
-export const scrollBox = (label, ...children) =>
-  el("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, ...children);
+export const tableBox = (caption, className, ...parts) =>
+  el(
+    "div",
+    { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
+    el(
+      "table",
+      { class: className },
+      el("caption", { class: "visually-hidden" }, caption),
+      ...parts,
+    ),
+  );

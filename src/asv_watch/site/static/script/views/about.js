@@ -2,7 +2,7 @@
 
 import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
-import { announce, el, fold, notice } from "../page/elements.js";
+import { announce, el, fold, muted, notice } from "../page/elements.js";
 import {
   caseName,
   casePage,
@@ -104,7 +104,7 @@ function drawReasons(failed) {
         [
           outcomeTag(members[0]?.status ?? "failed"),
           ` ${plural(members.length, "case")}: ${reason}`,
-          el("span", { class: "muted" }, ` · ${places}`),
+          muted(` · ${places}`),
         ],
         drawTable(reason, COLUMNS, members, { first: 50 }),
       );

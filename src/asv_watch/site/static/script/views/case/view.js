@@ -4,7 +4,7 @@ import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadSource } from "../../data/registry.js";
 import { commandBlock } from "../../page/save.js";
-import { el, fold, nodesOf, notice, part } from "../../page/elements.js";
+import { el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { casePage, changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
 import { columnOf, drawTable, factsTable, sheetOf } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
@@ -66,11 +66,7 @@ const COMPARISON_COLUMNS = [
     draw: ({ before, after }) => {
       const commit = getModel().commits[getModel().findCommit(after)];
       return commit
-        ? [
-            el("code", {}, after),
-            ` ${commit.subject}`,
-            el("span", { class: "muted" }, ` since ${before}`),
-          ]
+        ? [el("code", {}, after), ` ${commit.subject}`, muted(` since ${before}`)]
         : `${before} → ${after}`;
     },
   }),
@@ -102,14 +98,14 @@ const foldedPart = (title, ...children) =>
   nodesOf(children).length ? fold(title, ...children) : null;
 
 /** @param {Series[]} others */
-const relatedTable = (others) =>
-  factsTable(
-    "Other measurements",
-    others.map((other) => [
-      [other.metric.label, other.case.line.details].filter(Boolean).join(" · "),
-      el("a", { href: casePage(other) }, other.last?.text ?? "–"),
-    ]),
-  );
+function relatedTable(others) {
+  /** @type {[string, Child][]} */
+  const rows = others.map((other) => [
+    [other.metric.label, other.case.line.details].filter(Boolean).join(" · "),
+    el("a", { href: casePage(other) }, other.last?.text ?? "–"),
+  ]);
+  return factsTable("Other measurements", rows);
+}
 
 /** @param {Series} series @param {BenchmarkSource} source */
 function changesPart(series, source) {

@@ -3,11 +3,11 @@
 import { drawBar } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/save.js";
-import { el, fold } from "../../page/elements.js";
+import { el, fold, muted } from "../../page/elements.js";
 import {
   caseName,
   casePage,
-  changeSign,
+  changeLine,
   commitLink,
   nameOf,
   repositoryLink,
@@ -51,19 +51,12 @@ export function changeColumns(changes) {
         ].filter(Boolean);
         return [
           el("a", { href: casePage(series) }, caseName(series.case)),
-          el("span", { class: "muted" }, ` ${where.join(" · ")}`),
+          muted(` ${where.join(" · ")}`),
         ];
       },
     }),
     columnOf("Change", (change) => change.ratio ?? change.about ?? change.text, {
-      draw: (change) =>
-        el(
-          "div",
-          { class: "bar-line" },
-          barOf(change),
-          changeSign(change),
-          change.interval_text ? el("span", { class: "muted" }, change.interval_text) : null,
-        ),
+      draw: (change) => changeLine(barOf(change), change, change.interval_text),
     }),
     columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
     columnOf("State", howOf, { wrap: true, hidden: states < 2 }),

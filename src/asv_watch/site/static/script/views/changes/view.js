@@ -2,7 +2,7 @@
 
 import { addressOf, currentState, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { announce, el, fold, nodesOf, notice, part } from "../../page/elements.js";
+import { announce, el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { matcher, searchField, selectField, unknownCommit } from "../../page/fields.js";
 import { changeSign, nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
@@ -54,14 +54,14 @@ function commitBar(state) {
   }
   const ranges = model.index.ranges.filter((range) => range.p < position && position <= range.c);
   const before = Math.min(position - 1, ...ranges.map(({ p }) => p));
+  const older = changedCommits.findLast((other) => other < position);
+  const newer = changedCommits.find((other) => other > position);
+  const sides = { by: "commit", a: model.shortOf(before), b: model.shortOf(position) };
   return [
     el(
       "div",
       { class: "commit-bar" },
-      link(
-        changedCommits.findLast((other) => other < position),
-        "← older",
-      ),
+      link(older, "← older"),
       el(
         "span",
         { class: "subject" },
@@ -69,21 +69,8 @@ function commitBar(state) {
         ` · ${formatDay(commit.date)} · ${commit.subject} `,
         commit.tags.map((tag) => el("span", { class: "tag" }, tag)),
       ),
-      link(
-        changedCommits.find((other) => other > position),
-        "newer →",
-      ),
-      el(
-        "a",
-        {
-          href: linkTo("compare", {
-            by: "commit",
-            a: model.shortOf(before),
-            b: model.shortOf(position),
-          }),
-        },
-        "all its values",
-      ),
+      link(newer, "newer →"),
+      el("a", { href: linkTo("compare", sides) }, "all its values"),
       el("a", { href: addressOf("changes", { ...state.params, rev: null }) }, "all commits"),
     ),
     ranges.map(drawRange),
@@ -97,26 +84,17 @@ const OPEN = 8;
 function drawGroup({ hash, date, subject, of, m, summary }, changes) {
   const { index } = getModel();
   const columns = changeColumns(changes).filter(({ id }) => id !== "since");
+  const sizes = summary.map((direction) => [changeSign(direction), " "]);
+  const rev = shortHash(hash);
+  const href = addressOf("changes", { ...currentState().params, rev });
+  const link = el("a", { href }, el("code", {}, rev));
+  const where = muted(`${of} · ${formatDay(date)} · ${index.machines[m]?.name}`);
   return el(
     "section",
     { class: "commit-group" },
-    el(
-      "h2",
-      {},
-      el(
-        "a",
-        { href: addressOf("changes", { ...currentState().params, rev: shortHash(hash) }) },
-        el("code", {}, shortHash(hash)),
-      ),
-      ` ${subject} `,
-      el("span", { class: "muted" }, `${of} · ${formatDay(date)} · ${index.machines[m]?.name}`),
-    ),
-    el(
-      "p",
-      { class: "note" },
-      summary.map((direction) => [changeSign(direction), " "]),
-    ),
-    drawTable(`Changes by ${shortHash(hash)}`, columns, changes, {
+    el("h2", {}, link, ` ${subject} `, where),
+    el("p", { class: "note" }, sizes),
+    drawTable(`Changes by ${rev}`, columns, changes, {
       className: "list cards changes",
       first: OPEN,
     }),

@@ -2,7 +2,7 @@
 
 import { barAxis, drawBar, sharedScale } from "../../charts/bars.js";
 import { el } from "../../page/elements.js";
-import { casePage, changeSign } from "../../page/signs.js";
+import { casePage, changeLine, changeSign } from "../../page/signs.js";
 import { columnOf } from "../../page/tables.js";
 import { formatChange, formatInterval, formatValue, geometricMean } from "../../text/format.js";
 
@@ -42,14 +42,11 @@ export function columnsOf({ a, b, metric }, pairs) {
     valueColumn(b, "b"),
     columnOf("Change", ({ ratio }) => ratio, {
       axis: barAxis(scale),
-      draw: (pair) =>
-        el(
-          "div",
-          { class: "bar-line" },
-          drawBar(barOf(pair), scale),
-          changeSign({ ...barOf(pair), text: formatChange(pair.ratio, metric.kind) }),
-          el("span", { class: "muted" }, intervalOf(pair)),
-        ),
+      draw(pair) {
+        const bar = barOf(pair);
+        const text = formatChange(pair.ratio, metric.kind);
+        return changeLine(drawBar(bar, scale), { ...bar, text }, intervalOf(pair));
+      },
     }),
     columnOf("99 % interval", intervalOf, { hidden: true }),
   ];

@@ -130,15 +130,9 @@ export const compareView = {
     const lead = el("p", { class: "lead" });
     const links = pairLinks(app);
     const out = el("div", {});
+    const sides = fields.flatMap(({ select, commit }) => [select.node, commit.node]);
     app.replaceChildren(
-      el(
-        "div",
-        { class: "fields" },
-        by.node,
-        fields.flatMap(({ select, commit }) => [select.node, commit.node]),
-        group.node,
-        words.node,
-      ),
+      el("div", { class: "fields" }, by.node, sides, group.node, words.node),
       el("nav", { class: "pair-links", "aria-label": "Pairs" }, links.prev, links.next),
       lead,
       out,

@@ -1,7 +1,7 @@
 // The table of the newest values.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { el, notice } from "../../page/elements.js";
+import { el, muted, notice } from "../../page/elements.js";
 import {
   casePage,
   changeSign,
@@ -14,7 +14,7 @@ import {
   versionMarks,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
-import { moreButton, scrollBox } from "../../page/tables.js";
+import { moreButton, tableBox } from "../../page/tables.js";
 import { capital, formatChange, plural } from "../../text/format.js";
 import { columnsElsewhere, rowsOfCases } from "./rows.js";
 
@@ -141,10 +141,7 @@ export function drawMatrix(setup, group) {
     const starts = line.group !== family;
     family = line.group;
     const head = { scope: "rowgroup", colspan: columns.length * (beside ? 2 : 1) + 1 };
-    const name = [
-      el("span", {}, line.name),
-      line.details ? el("span", { class: "muted" }, ` ${line.details}`) : null,
-    ];
+    const name = [el("span", {}, line.name), line.details ? muted(` ${line.details}`) : null];
     return [
       starts
         ? el(
@@ -168,19 +165,14 @@ export function drawMatrix(setup, group) {
     ].flat();
   };
   const body = el("tbody", {}, rows.slice(0, ROWS_AT_ONCE).flatMap(drawRow));
-  const table = el(
-    "table",
-    { class: "matrix" },
-    el("caption", { class: "visually-hidden" }, `Newest ${label} of every ${subject}`),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, capital(subject)), heads)),
-    body,
-  );
+  const head = el("tr", {}, el("th", { scope: "col" }, capital(subject)), heads);
+  const caption = `Newest ${label} of every ${subject}`;
   const others = rows.slice(ROWS_AT_ONCE);
   return {
     node: el(
       "div",
       {},
-      scrollBox(`Newest ${label}`, table),
+      tableBox(caption, "matrix", el("thead", {}, head), body),
       moreButton(body, others, drawRow, rows.length),
       el("p", { class: "note" }, noteText(setup).trim()),
       signsHelp(),
@@ -205,7 +197,7 @@ function behindOf(rows, group) {
   const most = Math.max(...stale.map(({ behind }) => behind));
   const all = stale.length === cells.length ? "all" : `${stale.length} of ${cells.length}`;
   const when = `up to ${plural(most, "commit")} ago`;
-  return el("span", { class: "muted" }, ` · ${all} last measured ${when}`);
+  return muted(` · ${all} last measured ${when}`);
 }
 
 /** What the small lines show. @param {Setup} setup */

@@ -2,7 +2,7 @@
 
 import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { el, nodesOf } from "../../page/elements.js";
+import { el, muted, nodesOf } from "../../page/elements.js";
 import { groupField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
@@ -81,10 +81,8 @@ export const overviewView = {
       banner.replaceChildren(...nodesOf([elsewhere(setup)]));
       const drawn = drawMatrix(setup, firstParam(state, "group"));
       const { metric } = setup;
-      title.replaceChildren(
-        `Newest values: ${metric.label}`,
-        el("span", { class: "muted" }, ` · ${metric.better} is better`),
-      );
+      const direction = muted(` · ${metric.better} is better`);
+      title.replaceChildren(`Newest values: ${metric.label}`, direction);
       values.replaceChildren(drawn.node);
       const machine = index.machines[setup.m]?.name ?? "";
       return {

@@ -3,8 +3,8 @@
 import { drawBar } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, fold, listOf, nodesOf, notice } from "../../page/elements.js";
-import { casePageOf, changeSign, outcomeTag } from "../../page/signs.js";
+import { el, fold, listOf, muted, nodesOf, notice } from "../../page/elements.js";
+import { casePageOf, changeLine, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
 import { releaseCharts } from "./charts.js";
@@ -36,13 +36,8 @@ function drawChange({
   outcome,
 }) {
   if (outcome) return outcomeTag(outcome);
-  return el(
-    "div",
-    { class: "bar-line" },
-    ratio && interval ? drawBar({ ratio, interval, verdict }) : null,
-    changeSign({ text, verdict }),
-    el("span", { class: "muted" }, ends),
-  );
+  const bar = ratio && interval ? drawBar({ ratio, interval, verdict }) : null;
+  return changeLine(bar, { text, verdict }, ends);
 }
 
 /** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
@@ -56,7 +51,7 @@ const stepColumns = (history) => [
     wrap: true,
     draw: ({ operator, reason, state }) => [
       operator ?? reason,
-      state ? el("span", { class: "muted" }, ` · ${state}`) : null,
+      state ? muted(` · ${state}`) : null,
     ],
   }),
 ];
@@ -109,7 +104,7 @@ function stepSection(history, step) {
   return el(
     "section",
     { class: "commit-group", id: idOf(history, step) },
-    el("h3", {}, after, el("span", { class: "muted" }, ` against ${before} · ${summary}`)),
+    el("h3", {}, after, muted(` against ${before} · ${summary}`)),
     times.length
       ? drawTable(`What ${after} changed`, stepColumns(history), times, {
           className: "list cards changes",

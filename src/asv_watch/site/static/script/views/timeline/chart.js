@@ -3,7 +3,7 @@
 import { changeParams, linkTo, visitAddress } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { announce, el, svg } from "../../page/elements.js";
+import { announce, button, el, svg } from "../../page/elements.js";
 import { hideTip, showTip } from "../../page/tip.js";
 import { drawCursor, nearest, pixelOf, readAt } from "./reading.js";
 
@@ -46,11 +46,7 @@ export class Chart {
       },
       this.svg,
     );
-    this.whole = el(
-      "button",
-      { type: "button", class: "button", onclick: () => this.reset() },
-      "Whole range",
-    );
+    this.whole = button("Whole range", { onclick: () => this.reset() });
     this.node = el(
       "div",
       {},

@@ -88,24 +88,17 @@ export function buildGrid(asked) {
     { rootMargin: "300px" },
   );
   for (const picture of later) watch.observe(picture);
+  const once = single.map((series) => {
+    const link = el("a", { href: casePage(series) }, caseName(series.case));
+    return el("li", {}, link, ` ${series.last?.text}`);
+  });
   const node = el(
     "div",
     {},
     columnLegend(courses.flat().map((series) => series.case)),
     multiples(items),
-    single.length ? el("p", { class: "note" }, "Measured once so far:") : null,
-    el(
-      "ul",
-      { class: "tally" },
-      single.map((series) =>
-        el(
-          "li",
-          {},
-          el("a", { href: casePage(series) }, caseName(series.case)),
-          ` ${series.last?.text}`,
-        ),
-      ),
-    ),
+    once.length ? el("p", { class: "note" }, "Measured once so far:") : null,
+    el("ul", { class: "tally" }, once),
   );
   return { node, table, drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)) };
 }

@@ -2,8 +2,8 @@
 
 import { addressOf, allParams, changeParams, currentState, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { el, fold, freshId } from "../../page/elements.js";
-import { selectField } from "../../page/fields.js";
+import { el, fold } from "../../page/elements.js";
+import { selectField, suggestingField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
@@ -15,29 +15,17 @@ import { readTimeline, sceneOf } from "./scene.js";
 
 /** A field that adds a case to the chart. */
 function addField() {
-  const list = el("datalist", { id: freshId("cases") });
-  const input = el("input", { list: list.id, placeholder: "name of a case", autocomplete: "off" });
-  /** @type {Map<string, string>} */
-  const keys = new Map();
-  input.addEventListener("focus", () => {
-    if (keys.size) return;
-    for (const what of getModel().cases)
-      if (what.measured) keys.set(`${what.title} · ${what.metric.label}`, what.key);
-    list.append(...[...keys.keys()].map((value) => el("option", { value })));
-  });
-  input.addEventListener("change", () => {
-    const key = keys.get(input.value);
+  const measured = getModel().cases.filter((what) => what.measured);
+  const keys = new Map(measured.map((what) => [`${what.title} · ${what.metric.label}`, what.key]));
+  const names = () => [...keys.keys()].map((value) => el("option", { value }));
+  const hint = { placeholder: "name of a case" };
+  const { input, node } = suggestingField("Add a case", hint, names, (text) => {
+    const key = keys.get(text);
     if (!key) return;
     input.value = "";
     changeParams({ s: [...allParams(currentState(), "s"), key], from: null, to: null });
   });
-  return el(
-    "label",
-    { class: "field" },
-    el("span", { class: "field-name" }, "Add a case"),
-    input,
-    list,
-  );
+  return node;
 }
 
 /**
