@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
@@ -60,7 +61,7 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
 
 
 def compare_task(
-    commit: Commit, before: str, environment: EnvironmentSpec, known: set[str]
+    commit: Commit, before: str, environment: EnvironmentSpec, known: Collection[str]
 ) -> Task:
     """Compare a commit with the one measured before it, interleaved, in times and peak memory.
 
@@ -241,23 +242,15 @@ def closing_versions_of(situation: Situation) -> Iterator[Task]:
 
 
 def _version_task(pair: VersionPair, environment: EnvironmentSpec) -> Task:
-    before, after = pair.before.hash, pair.after.hash
-    name = f"versions {before}..{after} {environment.name}"
-    description = f"{_titled(pair.after)} against {before[:8]}, {environment.label}"
+    task = compare_task(pair.after, pair.before.hash, environment, pair.cases)
+    name = f"versions {task.name.removeprefix('compare ')}"
 
     def is_done(situation: Situation) -> bool:
-        return all(task.name != name for task in closing_versions_of(situation))
+        return all(other.name != name for other in closing_versions_of(situation))
 
-    def run(situation: Situation, tally: Tally) -> str:
-        workplace, version = situation.workplace, environment.version or NEWEST
-        sides = side(workplace, before, version), side(workplace, after, version)
-        for compared in compare_missing(
-            workplace, sides, situation.selection, pair.cases, "compare", "time", "memory"
-        ):
-            tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
-        return ""
-
-    return Task(name, description, "second way between versions", (environment,), is_done, run)
+    return replace(
+        task, name=name, reason="second way between versions", is_done=is_done, commit=""
+    )
 
 
 def missing_references(situation: Situation) -> Iterator[Task]:

@@ -220,7 +220,6 @@ def _rows(
 ) -> Json:
     """Return columns and rows; neighbours of one subject name it once."""
     listed = [(case, shown) for case in cases if (shown := table.find(case))]
-    are_named = len({shown.column for _, shown in listed}) > 1
     shared = _shared(table.columns[shown.column] for _, shown in listed)
     details = len({table.rows[shown.row].details for _, shown in listed}) > 1
     rows = []
@@ -245,7 +244,6 @@ def _rows(
             {"name": c.name, "href": c.href, "tip": c.tip, "cause": c.cause} for c in columns
         ],
         "rows": rows,
-        "named": are_named,
     }
 
 
