@@ -1,7 +1,7 @@
 """``python -m tools.fault_table``: writes the list of docs/faults.md from marks of tests.
 
-A test of a fault is marked with its kind and with what is tried. What holds is what the kind
-promises; a test that holds something else says so::
+The first test of a fault in a file is marked with its kind and with what is tried. What holds is
+what the kind promises; a test that holds something else says so::
 
     @pytest.mark.fault("disks and power", tried="no room for a case")
     @pytest.mark.fault("damaged files", tried="a missing object of git", holds="the gate fails")

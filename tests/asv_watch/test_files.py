@@ -43,7 +43,6 @@ def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
 
 
 @pytest.mark.parametrize("write", [append_durably, write_whole])
-@pytest.mark.fault("disks and power", tried="half of a line fits, power is lost after a write")
 def test_what_is_stored_survives_a_loss_of_power(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], None]
 ) -> None:
@@ -66,7 +65,6 @@ def test_what_is_stored_survives_a_loss_of_power(
         assert synchronised == expected
 
 
-@pytest.mark.fault("disks and power", tried="half of a line fits, power is lost after a write")
 def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     write_whole(path, b"old")

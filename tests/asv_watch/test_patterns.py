@@ -26,10 +26,6 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
         Pattern(text, "--cases")
 
 
-@pytest.mark.fault(
-    "wrong configurations and requests",
-    tried="endless repeats, 6,000 brackets, nested quantifiers",
-)
 def test_a_pattern_that_matches_for_ever_is_refused() -> None:
     pattern = Pattern("(a+)+$", "--cases")
     assert pattern.matches("aaa")

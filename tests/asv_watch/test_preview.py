@@ -73,11 +73,6 @@ def test_nothing_but_the_files_of_the_site_is_served(port: int) -> None:
         assert "secret" not in text.partition("<p>")[0]
 
 
-@pytest.mark.fault(
-    "hostile text",
-    tried="another page or machine that asks for the preview",
-    holds="refused, unless `--address` allows the machine",
-)
 def test_only_the_loopback_address_is_listened_on(site: Path, tmp_path: Path) -> None:
     (tmp_path / "asv.conf.json").write_text('{"version": 1, "repo": ".", "html_dir": "html"}')
     command = [sys.executable, "-m", "asv_watch.cli", "preview"]

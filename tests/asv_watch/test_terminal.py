@@ -76,7 +76,6 @@ def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(
     assert is_harmless(printed + errors)
 
 
-@pytest.mark.fault("hostile text", tried="escape sequences in names, errors and parameters")
 def test_no_cell_of_an_export_has_an_escape_sequence(checkout: Path) -> None:
     for path in (result_file(checkout), checkout / "results/benchmarks.json"):
         text = path.read_text()

@@ -90,10 +90,6 @@ def test_a_misspelt_name_is_an_error(
         {"environment_gib": float("inf")},
     ],
 )
-@pytest.mark.fault(
-    "wrong configurations and requests",
-    tried="a misspelt key, an infinite size",
-)
 def test_a_value_that_cannot_be_used_is_an_error(root: Path, entries: dict[str, Any]) -> None:
     with pytest.raises(WatchError) as refused:
         configure(root, **entries)

@@ -117,7 +117,6 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("command", ["bisect", "nightly"])
-@pytest.mark.fault("kills", tried="a comparison, a bisection, a night")
 def test_a_bisection_and_a_night_lose_no_finished_case(
     make_project: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:

@@ -240,7 +240,6 @@ class Suite:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.fault("kills", tried="a run, while a case is stored")
 def test_strikes_at_random_moments_lose_nothing(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:

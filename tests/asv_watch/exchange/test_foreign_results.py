@@ -62,7 +62,6 @@ def test_no_link_is_submitted(
 
 @pytest.mark.usefixtures("identity")
 @pytest.mark.parametrize("link_name", ["results", "results/m", "results/m/machine.json"])
-@pytest.mark.fault("hostile results", tried="links in place of files or folders, too many bytes")
 def test_nothing_is_written_through_a_link_of_a_repository(
     checkout: Path,
     outside: Path,
@@ -81,7 +80,6 @@ def test_nothing_is_written_through_a_link_of_a_repository(
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
-@pytest.mark.fault("hostile results", tried="links in place of files or folders, too many bytes")
 def test_no_link_is_merged(
     checkout: Path,
     outside: Path,
@@ -107,7 +105,6 @@ def test_no_link_is_merged(
     assert not (checkout / "results/n").exists()
 
 
-@pytest.mark.fault("hostile results", tried="links in place of files or folders, too many bytes")
 def test_nothing_is_merged_through_a_link(
     checkout: Path, outside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,7 +131,6 @@ def test_only_results_are_merged(
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
-@pytest.mark.fault("hostile results", tried="links in place of files or folders, too many bytes")
 def test_too_much_is_not_merged(
     checkout: Path,
     tmp_path: Path,

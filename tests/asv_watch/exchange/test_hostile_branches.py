@@ -108,9 +108,6 @@ def test_nothing_is_written_through_an_entry_that_is_link_and_folder(
     assert not list(outside.iterdir())
 
 
-@pytest.mark.fault(
-    "hostile results", tried="1,500 nested folders, names with .., attributes that multiply a file"
-)
 def test_names_that_no_checkout_has_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,9 +127,6 @@ def test_names_that_no_checkout_has_are_refused(
     assert not (checkout / "results/n").exists()
 
 
-@pytest.mark.fault(
-    "hostile results", tried="1,500 nested folders, names with .., attributes that multiply a file"
-)
 @pytest.mark.parametrize("leaf", ["file", "folder"])
 def test_a_tree_that_repeats_itself_ends_early(
     checkout: Path, leaf: str, capsys: pytest.CaptureFixture[str]
@@ -148,9 +142,6 @@ def test_a_tree_that_repeats_itself_ends_early(
     assert time.monotonic() - began < 30
 
 
-@pytest.mark.fault(
-    "hostile results", tried="1,500 nested folders, names with .., attributes that multiply a file"
-)
 @pytest.mark.parametrize("kind", ["folder", "branch"])
 def test_folders_that_lie_too_deep_are_refused(
     checkout: Path,
@@ -184,9 +175,6 @@ def test_folders_that_lie_too_deep_are_refused(
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.fault(
-    "hostile results", tried="1,500 nested folders, names with .., attributes that multiply a file"
-)
 def test_attributes_of_a_branch_change_no_file(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,9 +192,6 @@ def test_attributes_of_a_branch_change_no_file(
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
-@pytest.mark.fault(
-    "hostile results", tried="1,500 nested folders, names with .., attributes that multiply a file"
-)
 def test_reading_ends_when_the_time_is_over(
     checkout: Path,
     tmp_path: Path,

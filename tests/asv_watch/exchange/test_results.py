@@ -220,7 +220,6 @@ def test_damaged_results_are_refused_and_nothing_is_written(
         ("", "a file where a folder belongs"),
     ],
 )
-@pytest.mark.fault("damaged files", tried="a file to merge or merged into, a line cut off")
 def test_nothing_is_merged_into_damaged_results(
     checkout: Path,
     tmp_path: Path,
@@ -259,7 +258,6 @@ def test_nothing_is_merged_into_damaged_results(
     assert after == before
 
 
-@pytest.mark.fault("damaged files", tried="a file to merge or merged into, a line cut off")
 def test_a_line_that_was_cut_off_does_not_block_the_others(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -148,7 +148,6 @@ def gate_file() -> bytes:
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
 def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) -> None:
     path: Path = tmp_path_factory.mktemp("gate") / "gate.json"
     path.write_bytes(data.draw(damaged(gate_file)))
@@ -163,7 +162,6 @@ def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) 
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
 def test_what_a_comment_keeps(gate_file: bytes, data: Any) -> None:
     gate = msgspec.convert(msgspec.json.decode(gate_file)["gate"], GateResult)
     stored = Stored(gate, "because")

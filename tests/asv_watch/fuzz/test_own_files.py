@@ -103,7 +103,6 @@ SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_kept_partitions(data: Any) -> None:
     with new_folder() as folder:
         with kept_partitions(folder) as known:
@@ -119,7 +118,6 @@ HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "a
 
 @fuzz
 @given(content=damaged(json.dumps(HOLDER).encode()), held=st.booleans())
-@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_the_lock(content: bytes, held: bool) -> None:
     with new_folder() as folder, no_hang():
         path = folder / FILE_NAME
@@ -147,7 +145,6 @@ COMPARED_CASES = {
     published=damaged(json.dumps(PUBLISHED).encode()),
     compared=damaged(json.dumps(COMPARED_CASES).encode()),
 )
-@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_files_that_a_project_names(published: bytes, compared: bytes) -> None:
     readers = (
         (published, read_published),

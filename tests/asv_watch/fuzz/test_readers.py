@@ -270,7 +270,6 @@ def files_to_compare(sound: Generated) -> dict[str, bytes]:
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="any file of the results or for `compare`")
 def test_files_to_compare(
     files_to_compare: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:

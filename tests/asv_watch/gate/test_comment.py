@@ -157,9 +157,6 @@ def test_hostile_names_units_and_reasons_stay_code() -> None:
         assert not line.startswith("# ")
 
 
-@pytest.mark.fault(
-    "hostile pull requests", tried="HTML, mentions and hidden states in names, a file above 1 MB"
-)
 def test_no_name_of_a_case_is_taken_for_the_state() -> None:
     forged = comment(result(), 0.03, "accepted by nobody").splitlines()[-1]
     measured = result(GateCase(forged, (change(9), change(9)), failed=forged), machine=forged)
@@ -200,9 +197,6 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path, content: str) -> No
         read_result(path)
 
 
-@pytest.mark.fault(
-    "hostile pull requests", tried="HTML, mentions and hidden states in names, a file above 1 MB"
-)
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     path.write_bytes(b" " * 1_000_001)
