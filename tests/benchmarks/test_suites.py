@@ -19,7 +19,7 @@ import asv.config
 import pytest
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.selection import case_name, cases_of, in_short_set
+from asv_watch.asv.selection import SHORT, case_name, cases_of, in_short_set, matching
 from asv_watch.quantities import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked
@@ -131,6 +131,23 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     assert plain == {
         "time_forward": every_pass | one_pass,
         **dict.fromkeys(["time_backward", "peakmem_forward", "peakmem_backward"], every_pass),
+    }
+
+
+def test_nights_take_the_passes_of_todays_models_that_the_short_set_leaves_out(
+    root: Path, benchmarks: dict[str, Any]
+) -> None:
+    selection = matching(_declared(root).night_cases, otherwise=SHORT)
+    taken: dict[str, set[str]] = defaultdict(set)
+    for benchmark in benchmarks.values():
+        for params in cases_of(benchmark):
+            if selection.includes(benchmark, params) and "'cpu'" in params:
+                assert not in_short_set(benchmark, params)
+                taken[benchmark["name"].rpartition(".")[2]].add(ast.literal_eval(params[0]))
+    both = {"mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "bert_base_8", "gcn_16"}
+    assert taken == {
+        "time_forward": both | {"timesnet", "yolov3", "yolov3_tiny"},
+        "time_backward": both | set(list_workloads("forecaster")),
     }
 
 

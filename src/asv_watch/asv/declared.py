@@ -78,6 +78,9 @@ class Declared(msgspec.Struct, frozen=True):
     release_cases: str = ""
     """Regular expression of the cases that releases are compared with; of these, only cases of the
     short set are measured."""
+    night_cases: str = ""
+    """Regular expression of cases that nights measure of each newest commit, after those of the
+    short set, and that releases are compared with too; empty for none."""
     machines: tuple[str, ...] = ()
     """Machines that may have results here; empty if any may."""
     published_values: Path | None = None
@@ -131,6 +134,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 _GPU_CASES = '"gpu_cases" of asv.conf.json'
 _RELEASE_CASES = '"release_cases" of asv.conf.json'
+_NIGHT_CASES = '"night_cases" of asv.conf.json'
 _PRELOAD_FOR = '"preload_for" of asv.conf.json'
 _ASV_KEYS = frozenset(
     {*vars(asv.config.Config()), "version", "build_cache_size", "wheel_cache_size"}
@@ -156,6 +160,7 @@ def read_declared(conf: Any, root: Path) -> Declared:
         raise WatchError(f"asv.conf.json cannot be read ({error}); correct it") from error
     case_pattern(declared.gpu_cases, _GPU_CASES)
     case_pattern(declared.release_cases, _RELEASE_CASES)
+    case_pattern(declared.night_cases, _NIGHT_CASES)
     for text in declared.preload_for.values():
         case_pattern(text, _PRELOAD_FOR)
     _check_names(declared, root / conf.benchmark_dir)

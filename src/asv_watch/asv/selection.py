@@ -52,24 +52,36 @@ class Selection:
     """Regular expression that its name contains, as asv matches it."""
     short: bool = False
     """It belongs to the short set, as asv.conf.json declares (`SuiteEntry.short`)."""
+    also: str = ""
+    """Regular expression of cases that are measured besides, whatever the other conditions say."""
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
-        return (not self.short or in_short_set(benchmark, params)) and self.matches(
-            case_name(benchmark, params)
-        )
+        case = case_name(benchmark, params)
+        if self._is_also_selected(case):
+            return True
+        return (not self.short or in_short_set(benchmark, params)) and self.matches(case)
 
     def matches(self, case: str) -> bool:
-        """Tell whether the pattern selects a case by its name; without one, all are selected."""
-        return case_pattern(self.pattern).matches(case)
+        """Tell whether a pattern selects a case by its name; without one, all are selected."""
+        return self._is_also_selected(case) or case_pattern(self.pattern).matches(case)
+
+    def _is_also_selected(self, case: str) -> bool:
+        return bool(self.also) and case_pattern(self.also).matches(case)
 
     def __str__(self) -> str:
-        return ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
+        text = ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))
+        return f"{text} and {self.also}" if self.also else text
 
 
 EVERYTHING = Selection()
 SHORT = Selection(short=True)
 """What ``make bench`` measures."""
+
+
+def cases_of_releases(declared: Declared) -> Selection:
+    """Return the cases that releases are compared with unless others are asked for."""
+    return Selection(declared.release_cases, short=True, also=declared.night_cases)
 
 
 def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:

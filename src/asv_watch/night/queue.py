@@ -7,6 +7,7 @@ aside because it failed on too many nights.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import itertools
 import zlib
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from asv_watch.asv.selection import Selection
+from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
@@ -53,6 +54,17 @@ class Situation:
     """Version that commits are measured against; ``None`` if asv.conf.json names no usable one."""
     part: tuple[int, int] = (1, 1)
     """The part of the commits that this night works on, from 1, and the number of parts."""
+
+    @cached_property
+    def with_night_cases(self) -> Situation | None:
+        """The same with the cases that are measured at night alone; ``None`` if there are none.
+
+        Cases that were asked for leave no others.
+        """
+        pattern = self.workplace.declared.night_cases
+        if not pattern or self.selection != SHORT:
+            return None
+        return dataclasses.replace(self, selection=Selection(pattern))
 
     @property
     def comparisons(self) -> tuple[StoredComparison, ...]:

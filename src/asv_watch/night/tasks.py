@@ -6,12 +6,13 @@ such tasks, and put the source into `SOURCES`.
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from asv_watch.asv.selection import EVERYTHING
+from asv_watch.asv.selection import EVERYTHING, cases_of_releases
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
 from asv_watch.compare.confirm import Suspects, confirm_suspects
@@ -22,7 +23,6 @@ from asv_watch.engine.sides import side
 from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
-from asv_watch.patterns import case_pattern
 from asv_watch.records.comparisons import import_case
 from asv_watch.records.records import Commit
 from asv_watch.releases import environments
@@ -184,6 +184,33 @@ def newest_commit(situation: Situation) -> Iterator[Task]:
             return
 
 
+def night_cases(situation: Situation) -> Iterator[Task]:
+    """Yield the same two tasks for the cases that are measured at night alone.
+
+    They come after those of the short set, so that a night answers as soon for these.
+    """
+    further = situation.with_night_cases
+    if further is not None and further.measurable_cases:
+        yield from map(
+            _in_night_cases, itertools.chain(new_commit(further), newest_commit(further))
+        )
+
+
+def _in_night_cases(task: Task) -> Task:
+    """Let a task count and measure the cases that are measured at night alone."""
+
+    def chosen(situation: Situation) -> Situation:
+        return situation.with_night_cases or situation
+
+    return dataclasses.replace(
+        task,
+        name=f"{task.name} night cases",
+        reason=f"{task.reason}, more cases",
+        is_done=lambda situation: task.is_done(chosen(situation)),
+        run=lambda situation, tally: task.run(chosen(situation), tally),
+    )
+
+
 def suspected_changes(situation: Situation) -> Iterator[Task]:
     """Yield the changes to compare on this machine, those of the newest commits first."""
     by_release = {spec.release: spec for spec in situation.workplace.environments}
@@ -217,12 +244,9 @@ def _pairs_of_releases(
     for requirement, releases in configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
-        pattern = situation.selection.pattern or configuration.declared.release_cases
-        expected = frozenset(
-            case
-            for case in compared - {import_case(requirement)}
-            if case_pattern(pattern).matches(case)
-        )
+        asked = situation.selection
+        selection = asked if asked.pattern else cases_of_releases(configuration.declared)
+        expected = frozenset(filter(selection.matches, compared - {import_case(requirement)}))
         for pair in pairs_of(requirement, releases, situation.comparisons):
             if pair.missing(expected) and not pair.lacks_python:
                 yield release_task(pair, expected, source)
@@ -325,6 +349,7 @@ SOURCES: tuple[TaskSource, ...] = (
     newest_commit,
     suspected_changes,
     measured_changes,
+    night_cases,
     new_releases,
     unmeasured_releases,
     missing_references,

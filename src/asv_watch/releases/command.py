@@ -12,7 +12,7 @@ import typer
 
 from asv_watch import quantities
 from asv_watch.answers import Answer, JsonFile, measured_difference, write_answer
-from asv_watch.asv.selection import SHORT, matching
+from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import report
 from asv_watch.engine.cases import (
@@ -171,7 +171,8 @@ def _measure(
 ) -> ExitStatus:
     """Compare each release with its predecessor, and store what was missing.
 
-    By default the cases of the short set that ``release_cases`` matches are measured.
+    By default the cases of the short set that ``release_cases`` matches are measured, and those
+    that ``night_cases`` matches.
 
     Raises:
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
@@ -180,8 +181,7 @@ def _measure(
     root, job = Path.cwd(), "releases measure"
     with open_workplace(root, job, release=NEWEST, machine=machine) as workplace:
         configuration = workplace.configuration
-        listed_cases = matching(workplace.declared.release_cases, otherwise=SHORT)
-        selection = matching(cases, otherwise=dataclasses.replace(listed_cases, short=True))
+        selection = matching(cases, otherwise=cases_of_releases(workplace.declared))
         requirement = requirement or the_requirement(configuration)
         listed_releases = configuration.releases.get(requirement, ())
         check_room(configuration, listed_releases[:2])

@@ -86,6 +86,7 @@ def test_a_misspelt_name_is_an_error(
     [
         {"gpu_cases": "a{99999999999}"},
         {"release_cases": "(" * 6000},
+        {"night_cases": "("},
         {"environment_gib": 1e300},
         {"environment_gib": float("inf")},
     ],

@@ -20,6 +20,7 @@ from asv_watch.asv.selection import (
     Selection,
     case_name,
     cases_of,
+    cases_of_releases,
     in_short_set,
     matching,
 )
@@ -78,6 +79,19 @@ def test_the_short_set_is_what_suites_declare() -> None:
         "c.time_z",
     }
     assert len(_selected(EVERYTHING)) == 17
+
+
+def test_releases_are_compared_with_part_of_the_short_set_and_with_the_cases_of_nights() -> None:
+    declared = Declared(release_cases=r"^(a|c)\.", night_cases="track.*darnn")
+    selection = cases_of_releases(declared)
+    assert _selected(selection) == {
+        *(case for case in _selected(SHORT) if not case.startswith("b.")),
+        "b.B.track_time_y('darnn', 5)",
+        "b.B.track_time_y('darnn', 10)",
+    }
+    assert str(selection) == r"the short set, ^(a|c)\. and track.*darnn"
+    assert all(map(selection.matches, _selected(selection)))
+    assert not selection.matches("b.B.time_y('darnn', 10)")
 
 
 def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:

@@ -61,6 +61,7 @@ CONFIGURATION: dict[str, Any] = {
     "oldest_commit": "100",
     "releases": {"numpy": ["2.4.0", {"numpy": "2.3.0", "scipy": "1.16"}]},
     "release_cases": "time_",
+    "night_cases": "time_",
     "machines": ["desk"],
     "layout": {
         "rows": "size",

@@ -14,6 +14,7 @@ from asv.results import get_filename
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import WatchError
@@ -126,6 +127,43 @@ def make_project(make_repository: Callable[..., Path]) -> Callable[[int], Projec
 
 
 NAN = float("nan")
+
+
+def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(3)
+    listed = {**BENCHMARKS, "s.time_a": BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}}
+    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+
+    def reasons(night_cases: str = "", cases: str = "") -> list[str]:
+        situation = project.situation(NEW, cases=cases)
+        workplace = situation.workplace
+        configuration = replace(
+            workplace.configuration, declared=Declared(night_cases=night_cases)
+        )
+        situation = replace(situation, workplace=replace(workplace, configuration=configuration))
+        tried: set[str] = set()
+        found = []
+        while task := next_task(situation, SOURCES, tried, set()):
+            tried.add(task.name)
+            if task.commit == project.hashes[-1]:  # others follow where it fails
+                found.append(task.reason)
+        return found
+
+    further = r"time_a\(2"
+    for index in range(3):
+        project.measure(index, NEW, 1, NAN)
+    # Nothing was measured in them before, so that there is nothing to compare with.
+    assert reasons(further) == ["new commit", "newest commit, more cases"]
+    project.measure(1, NEW, 1, 1)
+    compared = ["new commit", "new commit, more cases"]
+    assert reasons(further) == [*compared, "newest commit, more cases"]
+    project.measure(2, NEW, 1, 1)
+    assert reasons(further) == compared
+    # None is declared, none can run, or others are asked for.
+    assert reasons() == reasons("no such case") == ["new commit"]
+    assert reasons(further, "time_a") == reasons("", "time_a")
 
 
 def test_the_newest_commit_comes_first_then_the_largest_gap(
