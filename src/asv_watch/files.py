@@ -23,7 +23,7 @@ def read_regular(path: Path | str) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        with open(descriptor, "rb", closefd=False) as stream:
+        with open(descriptor, "rb", buffering=0, closefd=False) as stream:
             return stream.read()
     finally:
         os.close(descriptor)

@@ -17,7 +17,7 @@ from asv_watch.errors import WatchError
 from asv_watch.markdown import table
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
-from asv_watch.records.stored_runs import SPREAD_COLUMNS, run_of_cells
+from asv_watch.records.stored_runs import SPREAD_COLUMNS, runs_of_row
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.rule import Verdict
 
@@ -136,8 +136,8 @@ def _points(content: ResultFile) -> Iterator[tuple[str, Point]]:
         row = content.row(benchmark)
         columns = [row.column(name) for name in ("result", *SPREAD_COLUMNS)]
         cases = itertools.product(*row.params) if row.params else [()]
-        for params, value, *spread in zip(cases, *columns, strict=True):
-            run = run_of_cells(value, spread, None, None, "")
+        runs = runs_of_row(columns, None, [None] * row.count, "")
+        for params, run in zip(cases, runs, strict=True):
             if run is not None and run.point is not None:
                 yield f"{benchmark}({', '.join(params)})" if params else benchmark, run.point
 

@@ -61,7 +61,7 @@ def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[
 
 def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
     """Return the changes of the recipe of a series, by index of the row."""
-    recipes = [run.recipe for run in columns.rows]
+    recipes = columns.recipes
     if len(set(recipes)) < 2:
         return iter(())
     return recorded_changes(

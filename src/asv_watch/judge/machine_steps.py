@@ -150,5 +150,5 @@ def _is_shared(change: Change, votes: _Votes) -> bool:
     agreeing = votes.rows[math.copysign(1, size) * votes.moves >= least]
     return (
         len(agreeing) >= max(FEWEST_SERIES, SHARE * len(votes.moves))
-        and len(np.unique(agreeing)) >= FEWEST_ROWS
+        and len(set(agreeing.tolist())) >= FEWEST_ROWS
     )

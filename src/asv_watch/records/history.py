@@ -68,6 +68,11 @@ class RunColumns:
         return flat.reshape(len(ends), 2)
 
     @cached_property
+    def recipes(self) -> tuple[str, ...]:
+        """Recipe of each run."""
+        return tuple(run.recipe for run in self.rows)
+
+    @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
         has_value = [run.point is not None for run in self.rows]

@@ -7,6 +7,7 @@ is shown.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -25,6 +26,7 @@ _METRIC_OF_TYPE = {
 }
 
 
+@functools.cache
 def plain_value(written: str) -> str:
     """Turn a parameter as asv writes it (``repr``) into plain text.
 

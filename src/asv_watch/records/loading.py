@@ -249,7 +249,7 @@ class _Loader:
         others = {"machine.json", suite_lists.FILE_NAME}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
         suffixes = (OUTCOMES, RECORDS)
-        sidecars = {file for file in files if file.name.endswith(suffixes)}
+        sidecars = {file.name: file for file in files if file.name.endswith(suffixes)}
         machine_file = folder / "machine.json"
         if result_files or sidecars or machine_file.exists():
             machine = self._read_machine(machine_file)
@@ -267,7 +267,7 @@ class _Loader:
         self._problems += damage
         for path in result_files:
             self._load_file(path, machine.name, sidecars)
-        for path in sorted(sidecars):
+        for path in sidecars.values():
             self._problem(path, "the result file that it belongs to is missing; it was left out")
 
     def _check_list(self, path: Path) -> None:
@@ -291,10 +291,10 @@ class _Loader:
         facts.pop("version", None)
         return Machine(facts.pop("machine"), facts)
 
-    def _load_file(self, path: Path, machine: str, sidecars: set[Path]) -> None:
+    def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
-        records = self._read_sidecar(path.with_suffix(RECORDS), sidecars, read_records)
-        reports = self._read_sidecar(path.with_suffix(OUTCOMES), sidecars, read_outcomes)
+        records = self._read_sidecar(path.stem + RECORDS, sidecars, read_records)
+        reports = self._read_sidecar(path.stem + OUTCOMES, sidecars, read_outcomes)
         environment = path.stem.partition("-")[2] or path.stem
         try:
             content = read_result_file(path)
@@ -322,11 +322,14 @@ class _Loader:
         setup.runs[commit] = self._runs.read(path, content, reports or {})
 
     def _read_sidecar(
-        self, path: Path, sidecars: set[Path], read: Callable[[Path], tuple[T, list[Problem]]]
+        self,
+        name: str,
+        sidecars: dict[str, Path],
+        read: Callable[[Path], tuple[T, list[Problem]]],
     ) -> T | None:
-        if path not in sidecars:
+        path = sidecars.pop(name, None)
+        if path is None:
             return None
-        sidecars.remove(path)
         content, problems = read(path)
         self._problems += problems
         return content

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -154,18 +154,21 @@ class RunReader:
         row_runs: dict[int, Run] = {}
         from_asv: set[int] = set()
         is_peak = self._benchmarks[name].type == PRIVATE
-        for number, value, lower, upper in zip(self._layout(name, row), *columns, strict=True):
+        numbers = self._layout(name, row)
+        row_reports = [None if number is None else reported.get(number) for number in numbers]
+        read_runs = runs_of_row(columns, started_at, row_reports, recipe)
+        for number, value, report, run in zip(
+            numbers, columns[0], row_reports, read_runs, strict=True
+        ):
             if number is None:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
                 continue
-            report = reported.get(number)
-            run = run_of_cells(value, (lower, upper), started_at, report, recipe)
             if run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {value!r}"
-                run = Run(Outcome.FAILED, None, reason, started_at)
-            if run is not NEVER_RUN:
+                row_runs[number] = Run(Outcome.FAILED, None, reason, started_at)
+            elif run is not NEVER_RUN:
                 row_runs[number] = run
                 if is_peak and run.point is not None and not (report and report.rounds):
                     from_asv.add(number)
@@ -198,31 +201,41 @@ class RunReader:
         return self._layouts[key]
 
 
-def run_of_cells(
-    value: Any, spread: Sequence[Any], started_at: int | None, report: Report | None, recipe: str
-) -> Run | None:
-    """Return the run of a case; ``None`` if its entry is neither a finite number nor missing.
+def runs_of_row(
+    columns: Sequence[Sequence[Any]],
+    started_at: int | None,
+    reports: Iterable[Report | None],
+    recipe: str,
+) -> Iterator[Run | None]:
+    """Yield the run of each case of a row.
+
+    It is ``None`` if the case's entry is neither a finite number nor missing.
 
     Args:
-        value: Its entry in the column ``result``.
-        spread: Its entries in `SPREAD_COLUMNS`.
-        started_at: When its benchmark started, seconds since the epoch.
-        report: Its outcome, if there is one.
-        recipe: How its benchmark was sampled.
+        columns: The entries of all cases in the column ``result`` and in `SPREAD_COLUMNS`.
+        started_at: When the benchmark started, seconds since the epoch.
+        reports: The outcome of each case, if there is one.
+        recipe: How the benchmark was sampled.
     """
-    if not is_finite_number(value):
-        if value is None and report is None:
-            return Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
-        if value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
-            return NEVER_RUN if report is None else _without_value(report)
-        return None
-    lower, upper = spread
-    interval = None
-    if type(lower) in NUMBERS and type(upper) in NUMBERS and -LARGEST <= lower <= upper <= LARGEST:
-        # The spread of a single round is not an interval, and a single sample has none.
-        interval = None if report and report.rounds == 1 else (float(lower), float(upper))
-    measured_at = started_at if report is None or report.at is None else report.at
-    return Run(_OK, Point(float(value), interval), "", measured_at, recipe)
+    for value, lower, upper, report in zip(*columns, reports, strict=True):
+        if type(value) in NUMBERS and -LARGEST <= value <= LARGEST:
+            interval = None
+            if (
+                type(lower) in NUMBERS
+                and type(upper) in NUMBERS
+                and -LARGEST <= lower <= upper <= LARGEST
+                # The spread of a single round is not an interval, and a single sample has none.
+                and not (report and report.rounds == 1)
+            ):
+                interval = float(lower), float(upper)
+            measured_at = started_at if report is None or report.at is None else report.at
+            yield Run(_OK, Point(float(value), interval), "", measured_at, recipe)
+        elif value is None and report is None:
+            yield Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
+        elif value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
+            yield NEVER_RUN if report is None else _without_value(report)
+        else:
+            yield None
 
 
 def _without_value(report: Report) -> Run:

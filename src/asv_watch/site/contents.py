@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from packaging.version import Version
 
 from asv_watch.judge.changes import Change
@@ -290,7 +289,7 @@ def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
 def _setup(history: History, key: tuple[str, str], members: Sequence[Series]) -> Setup:
     """Return a setup; at least one of its series must have a run."""
     indices = [history.indices(series.columns) for series in members]
-    measured: list[int] = np.unique(np.concatenate(indices)).tolist()
+    measured: list[int] = sorted(set().union(*(commits.tolist() for commits in indices)))
     outcomes = Counter(
         series.last.outcome.value
         for series, commits in zip(members, indices, strict=True)

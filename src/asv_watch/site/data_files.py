@@ -27,7 +27,7 @@ from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.pair_data import commit_pairs
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import Json, distances, json_bytes, shortened, write_script
+from asv_watch.site.scripts import Json, distances, shortened, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 
@@ -43,8 +43,8 @@ _PURPOSES = {
 
 def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
     """Write the index and the files of every benchmark."""
-    write_script(folder, "index", index)
-    (folder / "index.json").write_bytes(json_bytes(index) + b"\n")
+    content = write_script(folder, "index", index)
+    (folder / "index.json").write_bytes(content + b"\n")
     for name, benchmark, members in _series_files(contents):
         histories = [_history_of(contents, row) for row in members]
         write_script(folder, f"s/{name}", {"benchmark": benchmark, "series": histories})
@@ -85,10 +85,10 @@ def _values_of(summary: SeriesSummary) -> Json:
 
 def _spread_out(span: Indices, commits: Indices, numbers: Sequence[float]) -> list[float | None]:
     """Return an entry for each commit of a span; commits without a number have none."""
-    column: list[float | None] = [None] * int(span[-1] - span[0] + 1)
-    for index, number in zip((commits - span[0]).tolist(), numbers, strict=True):
-        column[index] = number
-    return column
+    column = np.full(span[-1] - span[0] + 1, None)
+    column[commits - span[0]] = numbers
+    entries: list[float | None] = column.tolist()
+    return entries
 
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> Json:

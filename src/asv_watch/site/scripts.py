@@ -46,16 +46,22 @@ def json_bytes(data: Any) -> bytes:
     return text
 
 
-def script(name: str, data: Any) -> bytes:
-    """Return a script file that registers `data` under `name`."""
-    return b"asvWatch.register(" + json_bytes(name) + b"," + json_bytes(data) + b");\n"
+def script(name: str, content: bytes) -> bytes:
+    """Return a script file that registers JSON under `name`."""
+    return b"asvWatch.register(" + json_bytes(name) + b"," + content + b");\n"
 
 
-def write_script(site: Path, name: str, data: Any) -> None:
-    """Write the script that registers `data` below the folder ``data`` of a site."""
+def write_script(site: Path, name: str, data: Any) -> bytes:
+    """Write the script that registers `data` below the folder ``data`` of a site.
+
+    Returns:
+        The data as JSON.
+    """
     path = site / "data" / f"{name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(script(name, data))
+    content = json_bytes(data)
+    path.write_bytes(script(name, content))
+    return content
 
 
 def shortened(value: float) -> float:

@@ -198,7 +198,7 @@ def _partition_together(arrays: Iterable[Array], known: dict[str, BlockPartition
 
 
 def _key(y: Array, least_variance: float, length: int) -> str:
-    content = np.append(y, (least_variance, length)).tobytes()
+    content = y.tobytes() + f"{least_variance} {length}".encode()
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 

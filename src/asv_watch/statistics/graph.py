@@ -264,7 +264,7 @@ class RatioGraph(Generic[Node]):
     def _free(self) -> Indices:
         """Return the levels that are solved for: all but the first of each part, which is 0."""
         _, fixed = np.unique(self._part_of, return_index=True)
-        return np.setdiff1d(np.arange(len(self._index)), fixed)
+        return np.delete(np.arange(len(self._index)), fixed)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -318,7 +318,7 @@ class RatioGraph(Generic[Node]):
         inside = _components(self._starts[:count], self._ends[:count], len(self._index))
         levels = len(self._starts) - count
         nodes = len(self._index) - levels
-        within = count - levels + len(np.unique(inside)) - nodes
+        within = count - levels + len(set(inside.tolist())) - nodes
         return self.closed_ways - within
 
     @property
