@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +11,12 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import (
-    FILE_NAME,
     Explanation,
     KernelChange,
     OperatorDifference,
     StoredExplanation,
 )
 from asv_watch.records.history import History
-from asv_watch.records.json_lines import append_lines, read_stored
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import NEVER_RUN
 from tests.asv_watch.judge.test_findings import history_of, noisy
@@ -60,20 +57,6 @@ def test_the_newest_explanation_between_the_commits_of_a_change_is_its_own() -> 
     explanation = _only_change(replace(history, explanations={MACHINE: stored})).explanation
     assert explanation is not None
     assert explanation.seconds == (1.0, 1.2)
-
-
-def test_a_stored_explanation_is_read_back_and_a_damaged_line_is_reported(tmp_path: Path) -> None:
-    stored = _explanation(30, 38, 1.1)
-    path = tmp_path / MACHINE / FILE_NAME
-    append_lines(path, [stored])
-    with path.open("ab") as stream:
-        stream.write(b'{"case": "x"}\n')
-    append_lines(path, [stored])
-    explanations, [problem] = read_stored(path, StoredExplanation, "explanation")
-    assert explanations == (stored, stored)
-    assert problem.message.startswith("line 2 is not a valid explanation")
-    missing = tmp_path / "other" / FILE_NAME
-    assert read_stored(missing, StoredExplanation, "explanation") == ((), ())
 
 
 def _operator(

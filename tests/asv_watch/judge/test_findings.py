@@ -287,13 +287,6 @@ def cause(history: History) -> set[str]:
     return {change.cause for change in analyse(history).changes}
 
 
-def test_a_change_of_one_row_is_the_codes_and_of_most_the_machines() -> None:
-    quiet = [noisy({}, seed=seed) for seed in range(6)]
-    slower = [noisy({20: 1.2}, seed=seed) for seed in range(6)]
-    assert cause(history_of(slower[0], *quiet[1:])) == {"code"}
-    assert cause(history_of(*slower)) == {"machine"}
-
-
 def test_without_a_layout_functions_are_rows() -> None:
     series = []
     for number in range(6):

@@ -16,7 +16,6 @@ from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.judge.suspicions import newest_jump
 from asv_watch.records.history import Series
-from asv_watch.records.records import NEVER_RUN, Outcome, Run
 from tests.asv_watch.making import MACHINE, make_history, make_series
 
 
@@ -26,17 +25,6 @@ def stepped(
     values = rng.lognormal(0.0, noise, count)
     values[at:] *= ratio
     return values.tolist()
-
-
-def test_a_change_lies_between_two_measured_commits() -> None:
-    values = stepped(np.random.default_rng(0))
-    runs = dict(enumerate(values))
-    # Commits 18 and 19 have no value: the change may be theirs.
-    runs[18], runs[19] = Run(Outcome.FAILED), NEVER_RUN
-    [change] = analyse(make_history([make_series(runs)])).changes
-    assert (change.previous, change.commit) == (17, 20)
-    assert change.ratio == pytest.approx(1.2, rel=0.02)
-    assert change.state == "suspected"
 
 
 def of_machines(series: Any) -> set[tuple[int, int]]:

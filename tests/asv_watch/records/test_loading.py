@@ -415,13 +415,6 @@ def test_two_files_of_one_commit_and_environment(results_dir: Path) -> None:
     assert path.name in problem.message
 
 
-def test_damaged_lines_beside_the_results_are_named(results_dir: Path) -> None:
-    path = save(results_dir).parent / "explanations.jsonl"
-    path.write_text("{}\n")
-    [problem] = load_history(results_dir, COMMITS).problems
-    assert problem.path == str(path)
-
-
 @pytest.mark.parametrize("content", [None, b"{", b'{"machine": 7}'])
 def test_without_a_sound_machine_file_the_results_load(results_dir: Path, content: Any) -> None:
     save(results_dir)
@@ -431,14 +424,6 @@ def test_without_a_sound_machine_file_the_results_load(results_dir: Path, conten
     [problem] = history.problems
     assert problem.path == str(path)
     assert run_of(history).outcome is Outcome.OK
-
-
-def test_outcomes_without_their_result_file_are_named(results_dir: Path) -> None:
-    path = save(results_dir)
-    sidecar = outcomes(path, {"case": "x", "outcome": "ok", "reason": "", "at": 1})
-    path.unlink()
-    [problem] = load_history(results_dir, COMMITS).problems
-    assert problem.path == str(sidecar)
 
 
 @pytest.mark.parametrize(

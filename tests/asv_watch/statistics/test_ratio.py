@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 
 import numpy as np
 import pytest
@@ -90,31 +89,6 @@ def test_the_interval_is_students_about_the_hodges_lehmann_estimate(ratios: list
 def test_students_quantile_is_that_of_scipy(freedom: float, confidence: float) -> None:
     expected = stats.t.ppf((1 + confidence) / 2, freedom)
     assert quantile(freedom, confidence) == pytest.approx(expected, rel=1e-8)
-
-
-def test_a_single_odd_process_hardly_moves_the_ratio() -> None:
-    rounds = [0.99, 1.0, 1.01, 0.995, 1.005, 1.0, 0.99, 1.01, 1.0]
-    assert estimate_ratio([*rounds, 1.5])[0] == pytest.approx(1.0, abs=0.005)
-
-
-@given(RATIOS, st.floats(0.1, 10.0), st.randoms(use_true_random=False))
-def test_rounds_have_no_order_and_a_factor_shifts_ratio_and_interval(
-    ratios: list[float], factor: float, shuffler: random.Random
-) -> None:
-    ratio, interval = estimate_ratio(ratios)
-    mixed = list(ratios)
-    shuffler.shuffle(mixed)
-    assert estimate_ratio(mixed)[1] == pytest.approx(interval)
-    shifted = estimate_ratio([value * factor for value in ratios])
-    assert shifted[0] == pytest.approx(ratio * factor)
-    assert shifted[1] == pytest.approx(tuple(end * factor for end in interval))
-
-
-def test_more_rounds_narrow_the_interval() -> None:
-    widths = [margin_of_error(0.01, rounds) for rounds in range(2, 13)]
-    assert widths == sorted(widths, reverse=True)
-    # Student's quantile for 99 % and 4 degrees of freedom, from any table: 4.604.
-    assert margin_of_error(0.01, 5) == pytest.approx(4.604 * 0.01 / math.sqrt(5), rel=1e-3)
 
 
 def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
