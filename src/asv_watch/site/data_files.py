@@ -17,7 +17,6 @@ from asv_watch import quantities
 from asv_watch.judge.changes import kind_of
 from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.patterns import pattern_of
-from asv_watch.records.comparisons import Version
 from asv_watch.records.history import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
@@ -164,7 +163,7 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
             header = comparison.header
             if header.kind not in _PURPOSES:
                 continue
-            sides = _sides(header.before, header.after)
+            sides = names.of_versions(header.before, header.after)
             for ratio in comparison.ratios:
                 shown = {
                     "purpose": _PURPOSES[header.kind],
@@ -178,17 +177,6 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
         case: [shown for _, shown in sorted(entries, key=lambda entry: -entry[0])]
         for case, entries in listed.items()
     }
-
-
-def _sides(before: Version, after: Version) -> tuple[str, str]:
-    """Name two versions by their difference: their commits, their releases, or both."""
-    releases = (before.release, after.release)
-    commits = (before.commit[:8], after.commit[:8])
-    if before.commit == after.commit:
-        return releases
-    if releases[0] == releases[1]:
-        return commits
-    return (f"{commits[0]} with {releases[0]}", f"{commits[1]} with {releases[1]}")
 
 
 def measure_command(case: str) -> str:

@@ -9,6 +9,7 @@ from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.records.explanations import OperatorDifference, StoredExplanation
 from asv_watch.records.labels import Layout
+from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json
 
@@ -34,15 +35,12 @@ def explained_cases(contents: Contents) -> dict[str, list[Json]]:
 
 
 def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
-    sides = stored.before, stored.after
-    differ = [side.commit[:8] for side in sides]
-    if differ[0] == differ[1]:
-        differ = [side.release for side in sides]
+    before, after = names.of_versions(stored.before, stored.after)
     return {
         "machine": machine,
         "day": quantities.day(stored.at),
-        "before": differ[0],
-        "after": differ[1],
+        "before": before,
+        "after": after,
         "text": in_words(stored.explanation, naming=layout.operator),
         "operators": _operators(stored.explanation.operators, layout),
     }

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
+from asv_watch.records.comparisons import Version
 from asv_watch.records.records import Environment
 from asv_watch.records.releases import requirement_of
 
@@ -131,3 +132,14 @@ def exception_line(message: str) -> str:
     others = [line.strip() for line in lines if not _FRAME.match(line)]
     line = _REPEATED.sub(r"\1", (named or others or [""])[-1])
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def of_versions(before: Version, after: Version) -> tuple[str, str]:
+    """Name two versions by their difference: their commits, their releases, or both."""
+    releases = (before.release, after.release)
+    commits = (before.commit[:8], after.commit[:8])
+    if before.commit == after.commit:
+        return releases
+    if releases[0] == releases[1]:
+        return commits
+    return (f"{commits[0]} with {releases[0]}", f"{commits[1]} with {releases[1]}")

@@ -14,7 +14,7 @@ from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.levels import level_charts
 from asv_watch.site.news import news
-from asv_watch.site.release_data import summary_of, summed_up
+from asv_watch.site.release_data import summaries_of, summed_up
 from asv_watch.site.release_grid import release_grid
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import TOO_NOISY
@@ -139,16 +139,8 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
         step = history.steps[0]
         if step.after != history.releases[-1]:
             continue
-        summed = summed_up(history, table, main)
         name = f"{history.requirement} {step.after}".strip()
-        summaries = {
-            kind: summary_of(
-                ratio
-                for case, ratio in step.ratios.items()
-                if case in summed and ratio.kind == kind
-            )
-            for kind in _WORDS
-        }
+        summaries = summaries_of(step, summed_up(history, table, main))
         return {
             "name": name,
             "before": step.before,

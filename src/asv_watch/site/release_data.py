@@ -6,11 +6,11 @@ of the project. ``docs/site-data.md`` describes the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
 from asv_watch import quantities
-from asv_watch.judge.graph import MachineGraphs, PairRatio
+from asv_watch.judge.graph import Kind, MachineGraphs, PairRatio
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
@@ -125,9 +125,14 @@ def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) 
     return main or cases
 
 
-def summary_of(ratios: Iterable[PairRatio]) -> Json:
-    """Return how many cases of one metric there are, how many differ, and their mean ratio."""
-    ratios = list(ratios)
+def summaries_of(step: ReleaseStep, summed: Set[str]) -> dict[str, Json]:
+    """Return by metric how many of some cases there are, how many differ, and their mean ratio."""
+    ratios = [ratio for case, ratio in step.ratios.items() if case in summed]
+    kinds: tuple[Kind, ...] = ("time", "memory")
+    return {kind: _summary([ratio for ratio in ratios if ratio.kind == kind]) for kind in kinds}
+
+
+def _summary(ratios: Sequence[PairRatio]) -> Json:
     verdicts = [verdict(ratio) for ratio in ratios]
     mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
     return {
@@ -140,16 +145,10 @@ def summary_of(ratios: Iterable[PairRatio]) -> Json:
 
 
 def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> Json:
-    summaries = {
-        kind: summary_of(
-            ratio for case, ratio in step.ratios.items() if case in summed and ratio.kind == kind
-        )
-        for kind in ("time", "memory")
-    }
     return {
         "before": step.before,
         "after": step.after,
-        **summaries,
+        **summaries_of(step, summed),
         "ratios": [
             {"case": index_of[case]} | compared(ratio) for case, ratio in step.ratios.items()
         ],
