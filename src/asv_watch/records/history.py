@@ -23,6 +23,7 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
+    Point,
     Problem,
     Record,
     Run,
@@ -57,15 +58,20 @@ class RunColumns:
     @cached_property
     def values(self) -> Floats:
         """Value of each run, in the unit of the benchmark; NaN for a run without one."""
-        return np.array([run.point.value if run.point else np.nan for run in self.rows])
+        return np.array([point.value if point else np.nan for point in self._points])
 
     @property
     def interval(self) -> Floats:
         """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
         unknown = (np.nan, np.nan)
-        ends = [(run.point and run.point.interval) or unknown for run in self.rows]
+        ends = [(point and point.interval) or unknown for point in self._points]
         flat = np.fromiter(itertools.chain.from_iterable(ends), np.float64, 2 * len(ends))
         return flat.reshape(len(ends), 2)
+
+    @cached_property
+    def _points(self) -> list[Point | None]:
+        """Value of each run: they lie apart in memory, so all columns share one walk."""
+        return [run.point for run in self.rows]
 
     @cached_property
     def recipes(self) -> tuple[str, ...]:
@@ -75,7 +81,7 @@ class RunColumns:
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
-        has_value = [run.point is not None for run in self.rows]
+        has_value = [point is not None for point in self._points]
         rows = tuple(itertools.compress(self.rows, has_value))
         return RunColumns(
             self.commits, rows, tuple(itertools.compress(self.commit_of_row, has_value))
