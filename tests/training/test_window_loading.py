@@ -29,5 +29,7 @@ def test_an_epoch_has_every_window_once_with_what_follows_it(way: str) -> None:
 
 def test_a_rate_is_of_a_known_way() -> None:
     assert windows_per_second("numpy", rows=500) > 0
-    with pytest.raises(ValueError, match="way is 'pandas'; it must be one of 0 workers, 1 worker"):
+    with pytest.raises(
+        ValueError, match="way is 'pandas'; it must be one of loader, numpy, torch"
+    ):
         windows_per_second("pandas")

@@ -24,10 +24,10 @@ Epoch = Callable[[int], Iterator[tuple[Tensor, Tensor]]]
 """Takes an epoch's number; yields shuffled batches of windows and of the values that follow."""
 
 
-def by_loader(values: Tensor, workers: int) -> Epoch:
+def by_loader(values: Tensor) -> Epoch:
     """Load as training does."""
     data = Windows(values, WINDOW, HORIZON, None, every_step=True)
-    return Batches(data, BATCH, workers=workers).epoch
+    return Batches(data, BATCH).epoch
 
 
 def by_numpy(values: Tensor) -> Epoch:
@@ -57,13 +57,11 @@ def by_torch(values: Tensor) -> Epoch:
 
 
 WAYS: dict[str, Callable[[Tensor], Epoch]] = {
-    "0 workers": lambda values: by_loader(values, 0),
-    "1 worker": lambda values: by_loader(values, 1),
-    "2 workers": lambda values: by_loader(values, 2),
+    "loader": by_loader,
     "numpy": by_numpy,
     "torch": by_torch,
 }
-"""This project's loader with this many workers, and a bare copy in each library."""
+"""This project's loader, and a bare copy in each library."""
 
 
 def windows_per_second(way: str, rows: int = ROWS) -> float:
