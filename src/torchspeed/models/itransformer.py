@@ -42,8 +42,8 @@ class ITransformer(nn.Module):
     embedded as one token, blocks of attention between the series and of a network for each
     transform the tokens, and a linear map of each gives its forecast. A series is
     normalised over its window before, without parameters, and its forecast denormalised after;
-    a layer norm follows the last block, as in the authors' code. That code also embeds marks of the
-    calendar as further tokens, which windows here do not have.
+    a layer norm follows the last block, as in the authors' code. That code also embeds
+    marks of the calendar as further tokens, which windows here do not have.
 
     841,568 parameters: 256 x 97 of the embedding, 395,776 in each of two blocks
     (4 x 256 x 257 + 2 x 256 x 257 + 2 x 512), 512 of the last norm, 96 x 257 of the projection.
