@@ -18,8 +18,10 @@ from asv_watch.compare.files import Sort, compare_files
 from asv_watch.compare.measure import measure
 from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import choose_cases, list_benchmarks
+from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.sides import Side, interpreter_side, side
 from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.judge.graph import machine_graphs
 from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
@@ -112,7 +114,13 @@ def compare(
         listing = list_benchmarks(workplace, versions, selection.pattern)
         chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
         timed = [case for case in chosen if case.is_timed]
-        measured = measure(workplace, versions, chosen if values or not timed else timed)
+        graphs = machine_graphs(workplace.configuration.results, workplace.machine)
+        sampling = Sampling(
+            change_if_busy=CHANGE_IF_BUSY, usual_spread=graphs.noise("time").usual_spread
+        )
+        measured = measure(
+            workplace, versions, chosen if values or not timed else timed, sampling=sampling
+        )
     last = len(versions) - 1
     pairs = [*pairwise(range(len(versions))), *([(0, last)] if last > 1 else [])]
     results, differences = [], []

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import COMPUTING, Number, Round
+from asv_watch.engine.processes import COMPUTING, DISTURBED, Number, Round
 from asv_watch.records.comparisons import Clock
 
 BUSY = 0.02
@@ -37,6 +37,14 @@ def clock_of(case: MeasurableCase, rounds: Sequence[Round]) -> Clock:
     wall = sum(number.wall or 0.0 for number in numbers)
     cpu = sum(number.cpu or 0.0 for number in numbers)
     return "process" if wall > (1 + BUSY) * cpu else ""
+
+
+def is_disturbed(case: MeasurableCase, rounds: Sequence[Round]) -> bool:
+    """Tell whether other work takes so much of the time that it disturbs the CPU time too."""
+    clock = clock_of(case, rounds)
+    numbers = [n for numbers in rounds for n in numbers if n and n.wall is not None]
+    wall = sum(number.wall or 0.0 for number in numbers)
+    return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
 
 
 def seconds(number: Number, clock: Clock) -> float:

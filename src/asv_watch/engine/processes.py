@@ -45,7 +45,7 @@ from asv_watch.statistics.ratio import fastest
 MOST_SAMPLES = 8
 """Largest number of samples of each side in a round if they differ little: with twice as many an
 interval gets no narrower, because processes differ more than their samples do."""
-MOST_SAMPLES_IF_NOISY = 16
+MOST_SAMPLES_IF_NOISY = 12
 """Largest number of samples if those of one process differ by `_NOISY` or more, which costs less
 than the rounds that would be needed otherwise (Kalibera and Jones, ISMM 2013)."""
 _NOISY = 0.03
@@ -56,8 +56,8 @@ differ more than processes do. The additional samples may take as long as it too
 that a round takes at most twice as long."""
 COMPUTING = 0.75
 """Share of the samples, and of the rounds, in which a case that computes never waits."""
-_BUSY = 0.1
-"""If other work takes more than this share of the sampling time, the machine is busy."""
+DISTURBED = 0.1
+"""If other work takes more than this share of the sampling time, it disturbs the samples."""
 FEWEST_SAMPLES = 4
 _FEWEST_SAMPLES_ALONE = 2
 """Smallest number of samples in a round of a version that is measured alone."""
@@ -451,7 +451,7 @@ def _needs_samples(
     sides, count = len(samples), len(samples[0])
     if count < (FEWEST_SAMPLES if sides > 1 else _FEWEST_SAMPLES_ALONE):
         return True
-    is_busy = waited_s > _BUSY * sampling_s
+    is_busy = waited_s > DISTURBED * sampling_s
     if is_busy and sides > 1 and sampling_s < ready_s:
         return count < MOST_SAMPLES_IF_BUSY
     if sampling_s - waited_s >= SECONDS:

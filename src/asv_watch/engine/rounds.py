@@ -31,7 +31,7 @@ from pathlib import Path
 
 from asv_watch import quantities
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.clocks import clock_of, seconds
+from asv_watch.engine.clocks import clock_of, is_disturbed, seconds
 from asv_watch.engine.processes import (
     CaseFailedError,
     CaseSkippedError,
@@ -46,7 +46,13 @@ from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
 from asv_watch.records.measurements import MeasuredCase, Rounds
-from asv_watch.statistics.ratio import estimate_ratio, margin_of_error, spread_of_rounds
+from asv_watch.statistics.ratio import (
+    estimate_ratio,
+    margin_of_error,
+    quantile,
+    spread_of_few,
+    spread_of_rounds,
+)
 from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
 
 
@@ -65,12 +71,24 @@ class Sampling:
     share_of_difference: float = 0.1
     """For large differences the half width may be this share of the difference: a time
     2.4 times as long is precise enough at ±9 %."""
+    change_if_busy: float = 0.0
+    """On a busy machine a case needs no further round either once its interval contains 1 and no
+    change of this size (0.05 is 5 %), or one of `_CERTAIN` excludes 1; 0 if a ratio has to be as
+    precise there as on an idle machine."""
+    usual_spread: float = 0.0
+    """Usual spread of the machine's rounds, to which that of a few is then corrected, as in the
+    interval that is shown."""
 
 
 DEFAULT = Sampling()
+CHANGE_IF_BUSY = 0.05
+"""Change that a comparison looks for on a busy machine, where a more precise one takes minutes."""
 PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 """Decides whether a difference of `MINIMUM_EFFECT` exists, also in noisy cases."""
 
+_CERTAIN = 0.9997
+"""Confidence of an interval that excludes 1, from which a difference is certain on a busy machine:
+higher than usual, because it is looked at after each round."""
 _FEWEST_ROUNDS_OF_VALUES = 3
 _ROUNDS_TO_CALL_EXACT = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
@@ -195,38 +213,68 @@ class RoundsOfCases:
         }
         least = statistics.median(self._spreads.values()) if self._spreads else 0.0
         for case, case_pairs in ratios.items():
-            measured = [MeasuredRatio(*estimate_ratio(pair, least)) for pair in case_pairs if pair]
-            rounds = len(self.open[case].rounds)
+            opened = self.open[case]
+            rounds, is_busy = len(opened.rounds), self._is_busy(opened)
+            usual = self._sampling.usual_spread if is_busy else 0.0
+            measured = [
+                MeasuredRatio(*estimate_ratio(pair, max(least, spread_of_few(pair, usual))))
+                for pair in case_pairs
+                if pair
+            ]
             differs = any(verdict(ratio) is not Verdict.SAME for ratio in measured)
             if differs and rounds < DEFAULT.fewest_rounds:
                 continue  # a difference needs more rounds
-            if all_of_them or self._are_known(self.open[case], measured, rounds):
+            if all_of_them or self._are_known(opened, measured, is_busy=is_busy):
                 self._close(case, least)
 
-    def _are_known(self, opened: _OpenCase, ratios: Sequence[MeasuredRatio], rounds: int) -> bool:
+    def _are_known(
+        self, opened: _OpenCase, ratios: Sequence[MeasuredRatio], *, is_busy: bool
+    ) -> bool:
         """Tell whether a case needs no more rounds; a doubtful one gets as many again."""
+        rounds = len(opened.rounds)
+        halves = [math.log(ratio.interval[1] / ratio.interval[0]) / 2 for ratio in ratios]
+        differences = [abs(math.log(ratio.ratio)) for ratio in ratios]
+        if is_busy and all(
+            self._is_answered(half, difference, rounds)
+            for half, difference in zip(halves, differences, strict=True)
+        ):
+            return True
         if opened.repeated_until:
             return rounds >= opened.repeated_until
-        most = 4 * self._sampling.half_width
-        is_doubtful = False
-        for ratio in ratios:
-            width = math.log(ratio.interval[1] / ratio.interval[0])
-            difference = abs(math.log(ratio.ratio))
-            if width / 2 > self._wanted(difference) and rounds < self._sampling.most_rounds:
-                return False
-            is_decidable = width <= max(most, 2 * math.sqrt(2) * difference)
-            is_doubtful |= self._sampling.doubtful_from <= difference <= width and is_decidable
+        is_narrow = all(map(self._is_narrow, halves, differences))
+        if not is_narrow and rounds < self._sampling.most_rounds:
+            return False
+        is_doubtful = any(map(self._is_doubtful, halves, differences))
         opened.repeated_until = 2 * rounds if is_doubtful else 0
         return not is_doubtful
+
+    def _is_narrow(self, half: float, difference: float) -> bool:
+        """Tell whether half an interval's width suffices for a difference (both logarithms)."""
+        sampling = self._sampling
+        return half <= max(sampling.half_width, sampling.share_of_difference * difference)
+
+    def _is_answered(self, half: float, difference: float, rounds: int) -> bool:
+        """Tell whether it suffices on a busy machine after so many rounds.
+
+        An interval that excludes 1 for certain does, and one that contains 1 does if it excludes a
+        change of the size that is looked for.
+        """
+        largest = math.log1p(self._sampling.change_if_busy)
+        certain = half * quantile(rounds - 1, _CERTAIN) / quantile(rounds - 1)
+        return difference >= certain or difference <= half <= largest - difference
+
+    def _is_doubtful(self, half: float, difference: float) -> bool:
+        """Tell whether as many rounds again may decide about a difference."""
+        decidable = max(2 * self._sampling.half_width, math.sqrt(2) * difference)
+        return self._sampling.doubtful_from <= difference <= 2 * half <= 2 * decidable
+
+    def _is_busy(self, opened: _OpenCase) -> bool:
+        """Tell whether a ratio may be less precise because the machine is busy."""
+        return self._sampling.change_if_busy > 0 and is_disturbed(opened.case, opened.rounds)
 
     def _fewest_rounds(self, case: MeasurableCase) -> int:
         """Return the fewest rounds of a case; for a single version its suite says how many."""
         return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
-
-    def _wanted(self, difference: float) -> float:
-        """Return half the width of an interval that suffices for a difference (logarithms)."""
-        sampling = self._sampling
-        return max(sampling.half_width, sampling.share_of_difference * difference)
 
     def rounds_left(self) -> int:
         """Estimate how many rounds the open cases will take."""
@@ -239,10 +287,15 @@ class RoundsOfCases:
             return fewest - rounds
         if opened.repeated_until:
             return max(0, opened.repeated_until - rounds)
-        needed = rounds
+        needed, is_busy = rounds, self._is_busy(opened)
         for pair in filter(None, opened.ratios()):
-            spread, wanted = spread_of_rounds(pair), self._wanted(abs(math.log(pair[-1])))
-            while needed < sampling.most_rounds and margin_of_error(spread, needed) > wanted:
+            spread, difference = spread_of_rounds(pair), abs(math.log(statistics.median(pair)))
+            while needed < sampling.most_rounds:
+                half = margin_of_error(spread, needed)
+                if self._is_narrow(half, difference) or (
+                    is_busy and self._is_answered(half, difference, needed)
+                ):
+                    break
                 needed += 1
         return needed - rounds
 

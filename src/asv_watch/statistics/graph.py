@@ -33,16 +33,12 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.statistics.ratio import middle_of_means, quantile, spread_of_rounds
+from asv_watch.statistics.ratio import middle_of_means, quantile, spread_of_few
 
 SITTING = 3600
 """Seconds. Comparisons that end in the same hour since the epoch are one sitting."""
-PRIOR_ROUNDS = 3
-"""A spread below the usual one is averaged with this many rounds of the usual spread."""
 PRIOR_WAYS = 10
 """The default of `Noise.between` has the weight of this many closed ways."""
-LEAST_SPREAD = 1e-4
-"""Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 _LEAST_VARIANCE = 1e-12
 _MOST_BETWEEN = 0.5
 _UNRELATED = 10.0
@@ -132,20 +128,6 @@ class Check(NamedTuple, Generic[Node]):
     def disagrees(self) -> bool:
         """Whether the two differ by more than their errors allow in 99 % of pairs."""
         return abs(self.difference) > quantile(self.freedom)
-
-
-def spread_of_few(ratios: Sequence[float], usual: float) -> float:
-    """Return the standard deviation of rounds' logarithms; a few rounds may agree by luck.
-
-    A spread below the usual one counts as the mean square of its own rounds and of `PRIOR_ROUNDS`
-    with the usual spread. A larger one is left as it is.
-    """
-    own = max(spread_of_rounds(ratios), LEAST_SPREAD)
-    if own >= usual:
-        return own
-    freedom = len(ratios) - 1
-    squares = freedom * own**2 + PRIOR_ROUNDS * usual**2
-    return math.sqrt(squares / (freedom + PRIOR_ROUNDS))
 
 
 def merged(measured: Iterable[Measured[Node]]) -> list[Measured[Node]]:

@@ -29,6 +29,10 @@ from asv_watch.statistics.student import student_quantile
 CONFIDENCE = 0.99
 _HALVED = 16
 """Largest number of samples of which the faster half counts."""
+PRIOR_ROUNDS = 3
+"""A spread below the usual one is averaged with this many rounds of the usual spread."""
+LEAST_SPREAD = 1e-4
+"""Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 T = TypeVar("T")
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """Name of the estimator, as stored comparisons have it."""
@@ -49,6 +53,20 @@ def spread_of_rounds(ratios: Sequence[float]) -> float:
     logs = [math.log(ratio) for ratio in ratios]
     mean = math.fsum(logs) / len(logs)
     return math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
+
+
+def spread_of_few(ratios: Sequence[float], usual: float) -> float:
+    """Return the standard deviation of rounds' logarithms; a few rounds may agree by luck.
+
+    A spread below the usual one counts as the mean square of its own rounds and of `PRIOR_ROUNDS`
+    with the usual spread. A larger one is left as it is.
+    """
+    own = max(spread_of_rounds(ratios), LEAST_SPREAD)
+    if own >= usual:
+        return own
+    freedom = len(ratios) - 1
+    squares = freedom * own**2 + PRIOR_ROUNDS * usual**2
+    return math.sqrt(squares / (freedom + PRIOR_ROUNDS))
 
 
 def estimate_ratio(

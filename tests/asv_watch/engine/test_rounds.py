@@ -19,6 +19,7 @@ from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, Number
 from asv_watch.engine.rounds import (
+    CHANGE_IF_BUSY,
     DEFAULT,
     RoundsOfCases,
     Sampling,
@@ -106,6 +107,41 @@ def test_a_noisy_case_has_as_many_rounds_again_only_if_they_would_decide_it(
     (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, 0.06), ["x"]))
     assert len(result.ratios) == rounds
     assert verdict(result) is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "rounds_idle", "rounds_busy"),
+    [
+        (1.05, 0.025, 16, 10),  # ±2.7 % is certain
+        (1.0, 0.035, 16, 8),  # ±4.6 % excludes 5 %
+        (1.02, 0.02, 32, 8),  # ±2.6 % contains 1 and excludes 5 %
+        (1.05, 0.005, 5, 5),
+    ],
+)
+def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_certain_or_excluded(
+    monkeypatch: pytest.MonkeyPatch,
+    ratio: float,
+    spread: float,
+    rounds_idle: int,
+    rounds_busy: int,
+) -> None:
+    def rounds(wall: float, sampling: Sampling = DEFAULT) -> int:
+        signs = itertools.cycle((-1, 1))
+
+        def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+            cpu = 1.0, ratio * math.exp(spread * next(signs))
+            return tuple(Number(wall * s, wall * s, s, computes=True) for s in cpu)
+
+        monkeypatch.setattr(rounds_module, "measure_round", play)
+        case = MeasurableCase("x", "x", 1.0)
+        [measured] = measure_cases(SIDES, [case], sampling=sampling)
+        return len(measured.rounds)
+
+    answering = Sampling(change_if_busy=CHANGE_IF_BUSY)
+    assert rounds(1.0, answering) == rounds(4.0) == rounds_idle
+    assert rounds(4.0, answering) == rounds_busy
+    of_a_noisy_machine = dataclasses.replace(answering, usual_spread=0.1)
+    assert rounds(4.0, of_a_noisy_machine) > rounds_busy, "a few are alike by luck"
 
 
 def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(

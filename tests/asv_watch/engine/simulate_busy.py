@@ -1,0 +1,142 @@
+"""Comparisons of one case on a busy machine, many times: how often what is claimed of it is true.
+
+Each process has a level of its own, and one in thirty is slower by up to a half, as other work on
+the same core makes it. That work also adds to the CPU time of each sample, and keeps the processes
+waiting for five times as long as they compute. The engine itself decides how many samples a round
+takes, which of them count, and after how many rounds a case is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine import processes
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import Number, Round, measure_round
+from asv_watch.engine.rounds import RoundsOfCases, Sampling
+from asv_watch.engine.sides import Side
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.statistics.graph import Measured, Noise
+from asv_watch.statistics.rule import MeasuredRatio, Verdict, verdict
+
+CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
+_SIDE = Side("A", Path(), EnvironmentSpec({}, "", Path()), Path())
+_CALL_S = 0.014
+"""CPU time of an undisturbed sample."""
+_READY_S = 1.1
+"""CPU time of both sides until they are ready."""
+_SPREAD = 0.025
+"""Standard deviation of the level of a process, as a logarithm."""
+_DISTURBED = 0.13
+"""Mean share of its CPU time that a sample takes longer."""
+_WAITING = 5.0
+"""Waiting time per CPU time."""
+
+
+@dataclass
+class Claims:
+    """What was claimed of pairs with one true ratio."""
+
+    pairs: int
+    rounds: int = 0
+    """Rounds of all pairs together."""
+    seconds: float = 0.0
+    """Wall time of all pairs together."""
+    holding: int = 0
+    """Pairs whose interval holds the true ratio."""
+    called: int = 0
+    """Pairs that are called a change."""
+
+
+class _BusyMachine:
+    """Draws processes; `monotonic` is the time on its clock."""
+
+    def __init__(self, ratio: float, spread: float, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._ratio, self._spread = ratio, spread
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds since some moment."""
+        return self.now
+
+    def round(self, *, backwards: bool) -> Round:
+        """Measure a round of a pair."""
+        levels = _CALL_S * np.exp(self._random.normal(0.0, self._spread, 2))
+        levels *= np.where(self._random.random(2) < 1 / 30, self._random.uniform(1.0, 1.5, 2), 1.0)
+        levels[1] *= self._ratio
+        servers: Any = [_BusyProcess(self, self._samples(level)) for level in levels.tolist()]
+        return measure_round(servers, CASE, backwards=backwards)
+
+    def _samples(self, level: float) -> Iterator[Number]:
+        cpu = level * (1 + self._random.exponential(_DISTURBED, 64))
+        wall = cpu * (1 + self._random.gamma(4.0, _WAITING / 4.0, 64))
+        for wall_s, cpu_s in zip(wall.tolist(), cpu.tolist(), strict=True):
+            self.now += wall_s
+            yield Number(wall_s, wall_s, cpu_s, computes=True)
+
+
+class _BusyProcess:
+    """A process of a side, which takes samples that were drawn."""
+
+    side = _SIDE
+
+    def __init__(self, machine: _BusyMachine, samples: Iterator[Number]) -> None:
+        self._machine, self._samples = machine, samples
+
+    def needs_process(self, case: MeasurableCase) -> bool:
+        return False
+
+    def start(self, *request: object) -> None:
+        self._machine.now += _READY_S / 2 * (1 + _WAITING)
+
+    def wait_until_ready(self) -> dict[str, Any]:
+        return {"pid": 0, "calls": 1, "one thread": False, "clock": ""}
+
+    def sample(self) -> Number:
+        return next(self._samples)
+
+    def ask_to_end(self) -> None:
+        """Do nothing: there is no process."""
+
+    wait_until_ended = ask_to_end
+
+
+def simulate_busy(
+    pairs: int, ratio: float, sampling: Sampling, *, spread: float = _SPREAD, seed: int = 1
+) -> Claims:
+    """Compare pairs of versions whose true ratio is known.
+
+    Args:
+        pairs: how many.
+        ratio: true ratio of all.
+        sampling: when a case is known.
+        spread: standard deviation of the level of a process, as a logarithm.
+        seed: of all that is drawn.
+    """
+    machine, claims = _BusyMachine(ratio, spread, seed), Claims(pairs)
+    with mock.patch.object(processes, "time", machine):
+        for _ in range(pairs):
+            finished: list[MeasuredCase] = []
+            case = RoundsOfCases([CASE], 2, sampling, finished.append, {})
+            backwards = False
+            while case.open:
+                case.add(CASE, machine.round(backwards=backwards))
+                case.close_known()
+                backwards = not backwards
+            stored: Any = finished[0].between(0, 1)
+            answer = Measured("a", "b", 0, stored.ratios).alone(Noise(0.005))
+            low, high = answer.interval
+            claims.holding += low <= ratio <= high
+            differs = verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
+            claims.called += differs
+            claims.rounds += len(stored.ratios)
+    claims.seconds = machine.now
+    return claims
