@@ -12,7 +12,6 @@ least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``pace: ci-2core`` says how long comparisons of two commits took on a machine, ``calibration:
 ci-2core`` what comparisons of a commit with itself found.
-``latency: ci-2core-xeon`` gives a table of the times of single calls on a machine's CPU.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``issues: COMMAND`` gives
 the first issue that `asv-watch issues` would open for the JSON that a command prints.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
@@ -37,8 +36,6 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
 from asv_watch.issues import plan
 from asv_watch.judge.release_history import ReleaseFinding, ReleaseStep, release_findings
-from asv_watch.records.git import read_commits
-from asv_watch.records.loading import load_history
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_release_notes
 from asv_watch.releases.measure import release_pairs
@@ -115,24 +112,6 @@ def _releases(rest: str) -> str:
     return f"{len(releases)} {requirement} releases, {pairs[-1].before} to {pairs[0].after}"
 
 
-def _latency(machine: str) -> str:
-    history = load_history(ROOT / "results", read_commits(ROOT), machine)
-    times: dict[str, list[str]] = {}
-    for series in history.series:
-        found = re.fullmatch(r"latency\.Latency\.\w+\('(\w+)', 'cpu', '\w+'\)", series.case.name)
-        values = [run.point.value for run in series.runs.values() if run.point is not None]
-        if found is not None and values:
-            times.setdefault(found[1], []).append(quantities.quantity(values[-1], "seconds"))
-    if not times:
-        raise ValueError(f"no single call was timed on {machine}")
-    rows = [f"| `{model}` | {' | '.join(cells)} |" for model, cells in times.items()]
-    head = [
-        "| model | median, eager | compiled | 99th percentile, eager | compiled |",
-        "|---|---|---|---|---|",
-    ]
-    return "\n" + "\n".join([*head, *rows]) + "\n"
-
-
 def _causes(requirement: str) -> str:
     notes = [n for n in read_release_notes(ROOT / "results") if n.requirement == requirement]
     texts = [f"**{note.release}: {note.title}.** {note.text.strip()}" for note in notes]
@@ -166,7 +145,6 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "changes": _changes,
     "releases": _releases,
     "causes": _causes,
-    "latency": _latency,
     "issues": _issues,
     "pace": functools.partial(pace, ROOT / "results"),
     "calibration": functools.partial(calibration, ROOT / "results"),
