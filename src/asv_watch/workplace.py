@@ -77,8 +77,7 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
     new = [environment for environment in environments if not environment.folder.is_dir()]
     results = configuration.results
     need = int(len(new) * configuration.declared.environment_gib * _GIB) + _RESULTS_SIZE
-    existing_folder = next(folder for folder in results.absolute().parents if folder.is_dir())
-    free = shutil.disk_usage(existing_folder).free
+    free = _free_bytes(results)
     if free < need:
         raise MachineError(
             f"{free / _GIB:.1f} GiB are free for {results} and {need / _GIB:.1f} GiB are "
@@ -94,6 +93,19 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
             f"results cannot be written to {results} ({error.strerror}); "
             "it has to be a folder that this user can write"
         ) from error
+
+
+def count_that_fits(configuration: Configuration, most: int) -> int:
+    """Return how many environments of releases fit on the disk, at most ``most``."""
+    free = _free_bytes(configuration.results) - _RESULTS_SIZE
+    size = max(1.0, configuration.declared.environment_gib * _GIB)
+    return min(most, int(free / size))
+
+
+def _free_bytes(folder: Path) -> int:
+    """Return the free space where a folder is or will be."""
+    existing_folder = next(parent for parent in folder.absolute().parents if parent.is_dir())
+    return shutil.disk_usage(existing_folder).free
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ def measure(
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[MeasuredCase] = (),
+    fewest_sides: int = 2,
 ) -> Measured:
     """Measure sides interleaved, first times and then other values; store each finished case.
 
@@ -108,6 +109,7 @@ def measure(
         kind: why they are compared; by default it follows from what differs between the sides.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
+        fewest_sides: a case is given up if fewer sides are left that can be measured.
     """
     header = _header(workplace, sides, kind, sampling)
     if header is None:
@@ -130,6 +132,7 @@ def measure(
         sampling,
         unfinished.rounds,
         lambda case, numbers: unfinished.keep(case.name, numbers),
+        fewest_sides=fewest_sides,
     )
     unfinished.forget()
     return Measured((*extra, *known, *measured), writer.path)

@@ -381,11 +381,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 def measure_round(
     servers: Sequence[Server], case: MeasurableCase, *, backwards: bool = False
 ) -> tuple[Number, ...]:
-    """Measure one case on all sides: times in turn, other values once per side.
-
-    Two sides are sampled in the order 1 2 2 1. Three or more go round, 1 … k, 1 … k: if the order
-    was reversed, the outer sides alone would follow themselves and find their own data in the
-    caches (2 to 6 % faster, docs/notes/noise.md).
+    """Measure one case on all sides: times interleaved, other values once per side.
 
     Args:
         servers: one for each side.
@@ -413,8 +409,7 @@ def measure_round(
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
             _pin(processes, cores=2)
         samples: list[list[Number]] = [[] for _ in servers]
-        in_order = range(len(servers))[:: -1 if backwards else 1]
-        turn = (*in_order, *(in_order[::-1] if len(servers) < 3 else in_order))
+        turn = order_of_samples(len(servers), backwards=backwards)
         ready_at, waited_s = time.monotonic(), 0.0
         while _needs_samples(samples, ready_at - began, time.monotonic() - ready_at, waited_s):
             for index in turn:
@@ -435,6 +430,17 @@ def measure_round(
             )
         numbers.append(_number_of(side_samples, int(answer["calls"]), answer["clock"]))
     return tuple(numbers)
+
+
+def order_of_samples(sides: int, *, backwards: bool) -> tuple[int, ...]:
+    """Return the indices of sides in the order in which each takes two samples.
+
+    Two sides take turns, 0 1 1 0. Three or more go round, 0 1 2 0 1 2: if the order was reversed,
+    the outer sides alone would follow themselves and find their own data in the caches (2 to 6 %
+    faster, docs/notes/noise.md).
+    """
+    in_order = range(sides)[:: -1 if backwards else 1]
+    return *in_order, *(in_order[::-1] if sides < 3 else in_order)
 
 
 def _needs_samples(

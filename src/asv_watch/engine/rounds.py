@@ -135,6 +135,7 @@ class RoundsOfCases:
         sampling: Sampling,
         keep: KeepCase,
         kept: Mapping[str, Sequence[Round]],
+        fewest_sides: int = 2,
     ) -> None:
         """Begin with the rounds that an earlier start kept.
 
@@ -144,9 +145,10 @@ class RoundsOfCases:
             sampling: how many rounds.
             keep: called with each case that is finished.
             kept: maps a case to its rounds.
+            fewest_sides: a case is closed if fewer sides are left that can be measured.
         """
         self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
-        self._sides = sides
+        self._sides, self._fewest_sides = sides, min(fewest_sides, sides)
         self._sampling = sampling
         self._keep = keep
         self._spreads: dict[MeasurableCase, float] = {}
@@ -191,7 +193,7 @@ class RoundsOfCases:
             tuple(None if index == side else number for index, number in enumerate(numbers))
             for numbers in opened.rounds
         ]
-        if len(self.active(case)) < min(2, self._sides):
+        if len(self.active(case)) < self._fewest_sides:
             opened.rounds = []
             self._close(case)
 
@@ -360,6 +362,7 @@ def measure_cases(
     kept: Mapping[str, Sequence[Round]] = {},
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
+    fewest_sides: int = 2,
 ) -> list[MeasuredCase]:
     """Measure cases of all sides, those that time something first, one suite after the other.
 
@@ -373,6 +376,7 @@ def measure_cases(
         keep_round: called with each round.
         budget: time limit that these cases share with others; its remaining time is shown
             instead of an estimate for these cases.
+        fewest_sides: a case is given up if fewer sides are left that can be measured.
 
     Returns:
         The cases in the order in which they were finished.
@@ -389,7 +393,7 @@ def measure_cases(
     results = []
     for group, limits in ((timed, sampling), (others, sampling_of_others)):
         if group:
-            rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
+            rounds = RoundsOfCases(group, len(sides), limits, keep, kept, fewest_sides)
             results += _measure_group(sides, rounds, keep_round, budget)
     return results
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from asv_watch.asv.selection import EVERYTHING, cases_of_releases
@@ -27,7 +27,14 @@ from asv_watch.records.comparisons import import_case
 from asv_watch.records.records import Commit
 from asv_watch.releases import environments
 from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions
-from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
+from asv_watch.releases.measure import (
+    ReleasePair,
+    ladders,
+    longest_ladder,
+    measure_releases,
+    release_pairs,
+    releases_of,
+)
 
 UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"
@@ -125,11 +132,14 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
     return Task(name, description, "suspected change", (environment,), is_done, run)
 
 
-def release_task(releases: ReleasePair, expected: frozenset[str], source: TaskSource) -> Task:
-    """Compare two releases that asv.conf.json lists under ``releases``, for a source."""
-    both = releases.before, releases.after
-    name = f"releases {releases.before.release} {releases.after.version}"
-    description = f"{releases.after.release} against {releases.before.version}"
+def release_task(
+    ladder: Sequence[ReleasePair], expected: frozenset[str], source: TaskSource
+) -> Task:
+    """Compare neighbouring releases of asv.conf.json's ``releases`` at once, for a source."""
+    oldest, *later = releases_of(ladder)
+    name = f"releases {oldest.release} {later[-1].version}"
+    older = [release.version for release in reversed([oldest, *later[:-1]])]
+    description = " against ".join([later[-1].release, *older])
 
     def is_done(situation: Situation) -> bool:
         return all(task.name != name for task in source(situation))
@@ -140,18 +150,22 @@ def release_task(releases: ReleasePair, expected: frozenset[str], source: TaskSo
         package = side(workplace, "HEAD")
         listed = list_cases(workplace, [package], EVERYTHING, "time", "memory")
         cases = [case for case in listed if case.name in expected]
+        failures = []
         try:
-            for _, result in measure_releases(workplace, [releases], package, cases):
+            for pair, result in measure_releases(workplace, ladder, package, cases):
                 if isinstance(result, WatchError):
-                    raise result
-                if isinstance(result, Compared):
-                    tally.add_unmeasured(result.unmeasured, f"with {description}")
+                    failures.append(str(result))
+                else:
+                    against = f"with {pair.after.release} against {pair.before.version}"
+                    tally.add_unmeasured(result.unmeasured, against)
         finally:
-            for release in both:
+            for release in (oldest, *later):
                 environments.remove_environment(release)
+        if failures:
+            raise WatchError("; ".join(dict.fromkeys(failures)))
         return ""
 
-    return Task(name, description, "release without comparison", both, is_done, run)
+    return Task(name, description, "release without comparison", (oldest, *later), is_done, run)
 
 
 def _titled(commit: Commit) -> str:
@@ -247,9 +261,10 @@ def _pairs_of_releases(
         asked = situation.selection
         selection = asked if asked.pattern else cases_of_releases(configuration.declared)
         expected = frozenset(filter(selection.matches, compared - {import_case(requirement)}))
-        for pair in pairs_of(requirement, releases, situation.comparisons):
-            if pair.missing(expected) and not pair.lacks_python:
-                yield release_task(pair, expected, source)
+        wanted = pairs_of(requirement, releases, situation.comparisons)
+        installable = [pair for pair in wanted if not pair.lacks_python]
+        for ladder in ladders(installable, expected, longest_ladder(situation.workplace)):
+            yield release_task(ladder, expected, source)
 
 
 def closing_versions_of(situation: Situation) -> Iterator[Task]:

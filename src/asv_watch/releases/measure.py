@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.measure import Compared, measure
 from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import order_of_samples
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
@@ -27,9 +27,11 @@ from asv_watch.records.comparisons import (
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
-from asv_watch.workplace import Workplace
+from asv_watch.workplace import Workplace, count_that_fits
 
 _IMPORT_ROUNDS = 5
+_MOST_AT_ONCE = 5
+"""Largest number of releases that are measured at once."""
 _MOST_EXPLAINED = 3
 """Number of most changed cases of two releases whose operators and kernels are compared."""
 
@@ -101,6 +103,40 @@ def release_pairs(
     )
 
 
+def ladders(
+    pairs: Iterable[ReleasePair], cases: Collection[str], most: int, *, again: bool = False
+) -> list[list[ReleasePair]]:
+    """Join pairs of neighbouring releases that lack the same cases; leave out the others.
+
+    All releases of a ladder are measured at once, so each is sampled once a round and not twice:
+    five releases cost five eighths of their four pairs.
+
+    Args:
+        pairs: the newest first.
+        cases: names of the cases to measure.
+        most: largest number of releases in a ladder, two at least.
+        again: join pairs that lack no case, too.
+    """
+    found: list[list[ReleasePair]] = []
+    lacking: list[str] = []
+    for pair in pairs:
+        missing = list(cases) if again else pair.missing(cases)
+        if not missing:
+            continue
+        is_next = bool(found) and found[-1][-1].before == pair.after and not pair.is_null
+        if is_next and missing == lacking and len(found[-1]) + 1 < most:
+            found[-1].append(pair)
+        else:
+            found.append([pair])
+        lacking = missing
+    return found
+
+
+def longest_ladder(workplace: Workplace) -> int:
+    """Return how many releases may be measured at once: five, or fewer on a small disk."""
+    return max(2, count_that_fits(workplace.configuration, _MOST_AT_ONCE))
+
+
 def measure_releases(
     workplace: Workplace,
     pairs: Sequence[ReleasePair],
@@ -111,8 +147,8 @@ def measure_releases(
 ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
     """Compare the releases of each pair, and explain the cases that changed most.
 
-    Environments are made when their turn comes and removed when no later pair needs them, so no
-    more than two exist at a time. Every finished case is stored at once.
+    Pairs of neighbours are measured as one ladder. Environments are made when their turn comes
+    and removed when no later ladder needs them. Every finished case is stored at once.
 
     Args:
         workplace: the checkout, and the machine under whose name results are stored.
@@ -127,40 +163,62 @@ def measure_releases(
     Raises:
         MachineError: the machine is to blame, such as a full disk; no later pair is tried.
     """
-    for number, pair in enumerate(pairs, start=1):
-        missing = pair.missing(case.name for case in cases)
-        chosen = [case for case in cases if again or case.name in missing]
-        if chosen:
-            try:
-                yield pair, _compare(workplace, pair, package, chosen)
-            except MachineError:
-                for release in (pair.before, pair.after):
-                    environments.remove_environment(release)
-                raise
-            except WatchError as error:
-                yield pair, error
-        needed = [release for later in pairs[number:] for release in (later.before, later.after)]
-        for release in (pair.before, pair.after):
-            if release not in needed:
-                environments.remove_environment(release)
+    names = [case.name for case in cases]
+    found = ladders(pairs, names, longest_ladder(workplace), again=again)
+    for number, ladder in enumerate(found, start=1):
+        missing = names if again else ladder[0].missing(names)
+        chosen = [case for case in cases if case.name in missing]
+        usable = []
+        try:
+            for pair in ladder:
+                try:
+                    _install(workplace, [_side(package, spec) for spec in releases_of([pair])])
+                    usable.append(pair)
+                except WatchError as error:
+                    yield pair, error
+            for joined in ladders(usable, missing, len(ladder) + 1, again=True):
+                yield from _compare(workplace, joined, package, chosen)
+        except MachineError:
+            _remove(releases_of(ladder))
+            raise
+        needed = [release for later in found[number:] for release in releases_of(later)]
+        _remove(release for release in releases_of(ladder) if release not in needed)
+
+
+def _remove(releases: Iterable[EnvironmentSpec]) -> None:
+    for release in releases:
+        environments.remove_environment(release)
+
+
+def releases_of(ladder: Sequence[ReleasePair]) -> list[EnvironmentSpec]:
+    """Return the releases of a ladder, the oldest first; a null pair's release comes twice."""
+    return [ladder[-1].before, *(pair.after for pair in reversed(ladder))]
 
 
 def _compare(
-    workplace: Workplace, pair: ReleasePair, package: Side, cases: Sequence[MeasurableCase]
-) -> Compared:
-    """Compare both releases of a pair in the given cases.
-
-    Raises:
-        WatchError: a release cannot be installed or imported, or no case ran.
-    """
-    sides = _side(package, pair.before), _side(package, pair.after)
-    _install(workplace, sides)
+    workplace: Workplace,
+    ladder: Sequence[ReleasePair],
+    package: Side,
+    cases: Sequence[MeasurableCase],
+) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
+    """Measure the releases of a ladder in the given cases; yield each pair's comparison."""
+    sides = [_side(package, release) for release in releases_of(ladder)]
     timed = [case for case in cases if case.is_timed]
-    imports = [_interleaved_imports(*sides)] if timed else []
-    compared = compare(workplace, sides, cases, extra=imports)
-    if not pair.is_null and workplace.declared.profiler is not None:
-        _explain(workplace, sides, compared.ratios, timed)
-    return compared
+    try:
+        imports = [_interleaved_imports(sides)] if timed else []
+        measured = measure(workplace, sides, cases, extra=imports)
+    except WatchError as error:
+        yield from ((pair, error) for pair in ladder)
+        return
+    for after, pair in zip(range(len(ladder), 0, -1), ladder, strict=True):
+        try:
+            compared = measured.between(after - 1, after)
+        except WatchError as error:
+            yield pair, error
+            continue
+        if not pair.is_null and workplace.declared.profiler is not None:
+            _explain(workplace, (sides[after - 1], sides[after]), compared.ratios, timed)
+        yield pair, compared
 
 
 def _explain(
@@ -190,7 +248,7 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def _install(workplace: Workplace, sides: tuple[Side, Side]) -> None:
+def _install(workplace: Workplace, sides: Sequence[Side]) -> None:
     """Install and import both releases; if one fails, store that as a comparison without cases.
 
     Raises:
@@ -210,24 +268,21 @@ def _install(workplace: Workplace, sides: tuple[Side, Side]) -> None:
                 int(time.time()),
                 failed={0 if side is sides[0] else 1: str(error)},
             )
-            with contextlib.suppress(WatchError):  # it says that no case ran
-                compare(workplace, sides, [], "release", extra=[failed])
+            measure(workplace, sides, [], "release", extra=[failed])
             raise
 
 
-def _interleaved_imports(before: Side, after: Side) -> MeasuredCase:
-    """Compare the cost of importing a requirement, in rounds of four processes: A B B A.
+def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
+    """Compare the cost of importing a requirement, in rounds of two processes of each side.
 
     Raises:
         WatchError: an import failed.
     """
     rounds = []
     for number in range(_IMPORT_ROUNDS):
-        samples: tuple[list[float], list[float]] = ([], [])
-        first = number % 2
-        for turn in (first, 1 - first, 1 - first, first):
-            side = (before, after)[turn]
-            samples[turn].append(environments.import_seconds(side.environment))
+        samples: list[list[float]] = [[] for _ in sides]
+        for index in order_of_samples(len(sides), backwards=number % 2 == 1):
+            samples[index].append(environments.import_seconds(sides[index].environment))
         rounds.append(tuple(map(min, samples)))
-    name = import_case(environments.requirement(after.environment))
+    name = import_case(environments.requirement(sides[-1].environment))
     return MeasuredCase(name, int(time.time()), rounds=tuple(rounds))

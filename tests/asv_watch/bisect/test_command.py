@@ -45,6 +45,15 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert "cannot be measured" in output
     comparisons, _ = read_comparisons(project / "results")
     assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
+    files = [
+        list(map(json.loads, path.read_text().splitlines()))
+        for path in sorted(project.glob("results/*/comparisons/*.jsonl"))
+    ]
+    assert len(files[0][0]["versions"]) == 2, "the ends"
+    assert {len(header["versions"]) for header, _ in files[1:]} == {3}, "both halves at once"
+    broken = [case for _, case in files if "failed" in case]
+    assert len(broken) == 1
+    assert "rounds" not in broken[0], "its neighbours alone would say nothing new"
 
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
     output, _ = run_driver("bisect", project, tmp_path, *unchanged)

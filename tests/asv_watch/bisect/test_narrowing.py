@@ -92,12 +92,13 @@ def test_ends_too_noisy_to_tell_are_compared_once(
 ) -> None:
     compared: list[Compared] = []
 
-    def compare(*_: object) -> Compared:
-        compared.append(Compared((change(1.0, half),), (), None))
-        return compared[-1]
+    class EndsMeasured:
+        def between(self, *_: int) -> Compared:
+            compared.append(Compared((change(1.0, half),), (), None))
+            return compared[-1]
 
     ends = Side("end", tmp_path, EnvironmentSpec({}, "", tmp_path), tmp_path)
-    monkeypatch.setattr(bisect, "compare", compare)
+    monkeypatch.setattr(bisect, "measure", lambda *_, **__: EndsMeasured())
     monkeypatch.setattr(bisect, "side", lambda *_: ends)
     monkeypatch.setattr(bisect, "_joined", lambda measured: measured[-1])
     case = MeasurableCase("s.time_z", "s.time_z-0", 60.0)

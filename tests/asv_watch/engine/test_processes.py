@@ -242,7 +242,13 @@ def _case(index: int, timeout: float = 30.0) -> MeasurableCase:
 
 @pytest.mark.parametrize(
     ("names", "backwards", "turns"),
-    [("A", False, "AA"), ("AB", True, "BAAB"), ("ABC", False, "ABCABC"), ("ABC", True, "CBACBA")],
+    [
+        ("A", False, "AA"),
+        ("AB", True, "BAAB"),
+        ("ABC", False, "ABCABC"),
+        ("ABC", True, "CBACBA"),
+        ("ABCDE", False, "ABCDEABCDE"),
+    ],
 )
 def test_all_sides_are_sampled_alike_on_one_core(
     tmp_path: Path, names: str, backwards: bool, turns: str

@@ -272,15 +272,43 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     project: Path, tmp_path: Path
 ) -> None:
     _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
-    measure = ("measure", "9.2.0", "--cases", "time_it")
+    measure = ("measure", "--cases", "time_it")
     reason = "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999"
     printed, _ = _releases(project, tmp_path, *measure, status=3)
     assert f"engine 9.2.0 against 9.1.0: {reason}" in printed
     assert not list((project / ".asv" / "releases").iterdir())
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(rf"\| 9\.2\.0 .*\| failed: {reason} +\|", printed), printed
-    [comparison], problems = read_comparisons(project / "results")
-    assert (comparison.header.after.release, problems) == ("engine 9.2.0", ())
+    (failed, others), problems = read_comparisons(project / "results")
+    assert (failed.header.after.release, problems) == ("engine 9.2.0", ())
+    assert others.header.after.release == "engine 9.1.0", "the others are measured without it"
+    assert "suite.Suite.time_it('all')" in {ratio.case for ratio in others.ratios}
+
+
+def test_neighbouring_releases_are_measured_at_once(
+    project: Path, tmp_path: Path, wheels: Path
+) -> None:
+    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
+    code = ADDON.format(version="8.2.1", build="cpu")
+    _wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
+    measure = ("measure", "--cases", "time_it.*all")
+    printed, _ = _releases(project, tmp_path, *measure)
+    [file] = project.glob("results/m/comparisons/*.jsonl")
+    header, imports, case = map(json.loads, file.read_text().splitlines())
+    sides = [side["requirements"]["engine"] for side in header["versions"]]
+    assert sides == ["9.0.0", "9.1.0", "9.2.0"]
+    assert {len(numbers) for numbers in (*imports["rounds"], *case["rounds"])} == {3}
+    older, newer = (
+        {ratio.case: ratio.ratio for ratio in comparison.ratios}
+        for comparison in read_comparisons(project / "results")[0]
+    )
+    assert older["suite.Suite.time_it('all')"] == pytest.approx(1.3, abs=0.01)
+    assert newer["suite.Suite.time_it('all')"] == pytest.approx(1, abs=0.01)
+    assert "**engine 9.2.0** against **engine 9.1.0**" in printed
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+    printed, _ = _releases(project, tmp_path, *measure)
+    assert "nothing is missing" in printed
 
 
 def test_a_release_that_needs_another_python_is_named_and_not_installed(
