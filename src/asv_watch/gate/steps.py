@@ -8,22 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from asv_watch.machine.budget import Budget
-from asv_watch.progress import human_time
+from asv_watch.progress import Display, human_time
 
 SECONDS_BETWEEN_LINES = 30.0
 
 
 @contextmanager
 def step(name: str, budget: Budget) -> Iterator[None]:
-    """Print a line when a step begins and every 30 s, and the duration if it took longer."""
+    """Show a line when a step begins and every 30 s, and the duration if it took longer."""
     started = time.monotonic()
     ended = threading.Event()
+    display = Display()
 
     def say_again() -> None:
         while not ended.wait(SECONDS_BETWEEN_LINES):
-            print(f"  still {_with_time(name, budget)}", flush=True)
+            display.say(f"  still {_with_time(name, budget)}")
 
-    print(_with_time(name, budget), flush=True)
+    display.say(_with_time(name, budget))
     speaker = threading.Thread(target=say_again, daemon=True)
     speaker.start()
     try:
@@ -33,7 +34,7 @@ def step(name: str, budget: Budget) -> Iterator[None]:
         speaker.join()
         seconds = time.monotonic() - started
         if seconds > SECONDS_BETWEEN_LINES:
-            print(f"{name} took {human_time(seconds)}", flush=True)
+            display.say(f"{name} took {human_time(seconds)}")
 
 
 def _with_time(name: str, budget: Budget) -> str:
