@@ -1,4 +1,4 @@
-"""Changes to how asv makes its environments.
+"""What this package adds to the environments that asv makes.
 
 **asv_runner.** It decides how samples are taken, and asv installs its newest release into every
 new environment. Here asv installs the release that this package requires, also into an
@@ -74,25 +74,26 @@ def create(environment: Any) -> None:
         environment._run_pip(["install", f"asv_runner=={pinned}"])
 
 
-def building(original: Any) -> Any:
-    """Replace ``Environment._build_project``: install what the commit needs to be built.
+def install_build_requirements(environment: Any, pyproject: str) -> None:
+    """Install what a commit's build needs, if the project has a build command of its own.
 
     asv installs only what the checkout needs, and only into a new environment.
+
+    Args:
+        environment: asv's.
+        pyproject: text of the commit's ``pyproject.toml``; empty if it has none.
+
+    Raises:
+        asv.util.ProcessError: a package cannot be installed.
     """
-
-    def _build_project(self: Any, repo: Any, commit_hash: str, build_dir: str) -> None:
-        file = Path(build_dir, "pyproject.toml")
-        missing: list[str] = []
-        if self._build_command != BUILD and file.is_file():
-            with contextlib.suppress(ValueError):  # pip says what is wrong with the file
-                system = tomllib.loads(file.read_text(encoding="utf-8")).get("build-system", {})
-                missing = [
-                    requirement
-                    for requirement in system.get("requires", [])
-                    if not _releases(Path(self._path), Requirement(requirement).name)
-                ]
-        if missing:
-            self._run_pip(["install", *missing])
-        original(self, repo, commit_hash, build_dir)
-
-    return _build_project
+    if environment._build_command == BUILD:
+        return
+    missing: list[str] = []
+    with contextlib.suppress(ValueError):  # pip says what is wrong with the file
+        missing = [
+            requirement
+            for requirement in tomllib.loads(pyproject).get("build-system", {}).get("requires", [])
+            if not _releases(Path(environment._path), Requirement(requirement).name)
+        ]
+    if missing:
+        environment._run_pip(["install", *missing])

@@ -7,7 +7,6 @@ at the same time.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import re
@@ -21,7 +20,12 @@ import asv.repo
 
 from asv_watch import probes
 from asv_watch.asv.commands import find_cause, run_command
-from asv_watch.asv.environments import building, create, is_complete, pinned_asv_runner
+from asv_watch.asv.environments import (
+    create,
+    install_build_requirements,
+    is_complete,
+    pinned_asv_runner,
+)
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.git import ask_git, top_of
@@ -58,7 +62,7 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         commit = ask_git(repository, "rev-parse", "HEAD")
         failure = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
-            environment.install_project(conf, asv.repo.get_repo(conf), commit)
+            _install_commit(conf, environment, commit)
 
 
 def describe_interpreter(python: Path, packages: Iterable[str]) -> tuple[str, dict[str, str]]:
@@ -101,9 +105,15 @@ def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tupl
     conf = load_settings(root)
     conf.repo = top_of(repository)
     [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
-    build = building(type(environment)._build_project)
-    environment._build_project = functools.partial(build, environment)
     return conf, environment
+
+
+def _install_commit(conf: Any, environment: Any, commit: str) -> None:
+    """Build and install a commit as asv does, with the build requirements of that commit."""
+    file = Path(conf.repo_subdir, "pyproject.toml").as_posix()
+    pyproject = ask_git(Path(conf.repo), "show", f"{commit}:{file}")
+    install_build_requirements(environment, pyproject)
+    environment.install_project(conf, asv.repo.get_repo(conf), commit)
 
 
 @contextlib.contextmanager
@@ -154,7 +164,7 @@ def build_package(
     shutil.rmtree(aside, ignore_errors=True)
     with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
         create(environment)
-        environment.install_project(conf, asv.repo.get_repo(conf), commit)
+        _install_commit(conf, environment, commit)
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
         built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)
         target = ["--target", str(aside), str(built)]

@@ -11,7 +11,7 @@ import asv.environment
 import pytest
 
 from asv_watch.asv.commands import find_cause
-from asv_watch.asv.environments import building, create, pinned_asv_runner
+from asv_watch.asv.environments import create, install_build_requirements, pinned_asv_runner
 from asv_watch.asv.settings import load_settings
 from tests.asv_watch import torchless
 
@@ -63,11 +63,10 @@ def test_what_a_commit_is_built_with_is_installed_where_it_is_missing(
 ) -> None:
     command = {"build_command": ["python -m pip wheel --no-build-isolation {build_dir}"]}
     environment = environment_with(tmp_path, "setuptools-69.5.1", **command | settings)
-    (tmp_path / "pyproject.toml").write_text(f"[build-system]\nrequires = {requires}\n")
     done: list[str] = []
     environment._run_pip = done.extend
-    building(lambda *_: done.append("built"))(environment, None, "abc", str(tmp_path))
-    assert done == [*installed, "built"]
+    install_build_requirements(environment, f"[build-system]\nrequires = {requires}\n")
+    assert done == installed
 
 
 def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
