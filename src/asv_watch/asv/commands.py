@@ -8,14 +8,18 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
+from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
 from asv_watch.records.git import variables_for_git
 from asv_watch.signals import exit_in_words
 
@@ -101,6 +105,8 @@ _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
 _SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
 """Seconds that asv has to end by itself, and the signal that follows."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""Seconds between two looks at the memory of a command."""
 
 
 class NoCaseError(WatchError):
@@ -140,24 +146,57 @@ def run_command(
 
     Args:
         command: the program and its arguments.
-        timeout_s: seconds after which it is ended.
+        timeout_s: seconds after which it is ended, with the processes that it started.
         late: the error to raise then; a `MachineError` if the command waits for the network.
-        options: of `subprocess.run`, such as ``cwd``.
+        options: of `subprocess.Popen`, such as ``cwd``.
 
     Raises:
         MachineError: it failed because of the machine.
-        WatchError: it failed otherwise, or took too long (`late`).
+        WatchError: it failed otherwise, used too much memory, or took too long (`late`).
     """
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout_s, check=False, **options
-        )
-    except subprocess.TimeoutExpired:
-        raise late(f"no answer after {timeout_s:g} s; try again later") from None
+    limit, deadline = memory_limit(), time.monotonic() + timeout_s
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
+        try:
+            printed, errors = _communicate(process, deadline, limit)
+        except BaseException as error:
+            _kill(process.pid)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise late(f"no answer after {timeout_s:g} s; try again later") from None
+            raise
     if process.returncode:
-        cause = find_cause(process.stderr, process.returncode)
+        cause = find_cause(errors, process.returncode)
         raise (MachineError if cause.is_machine else WatchError)(cause.reason)
-    return str(process.stdout)
+    return printed
+
+
+def _communicate(
+    process: subprocess.Popen[str], deadline: float, memory_limit: float
+) -> tuple[str, str]:
+    """Return what a process printed, on standard output and standard error.
+
+    Raises:
+        subprocess.TimeoutExpired: it had not ended by the deadline, on the monotonic clock.
+        WatchError: it and its children used more memory, in bytes, than they may.
+    """
+    while True:
+        left = max(0.0, deadline - time.monotonic())
+        try:
+            return process.communicate(timeout=min(left, _SECONDS_BETWEEN_LOOKS))
+        except subprocess.TimeoutExpired:
+            if left <= _SECONDS_BETWEEN_LOOKS:
+                raise
+        if memory_of(process.pid) > memory_limit:
+            raise WatchError(limit_in_words(memory_limit))
+
+
+def _kill(pid: int) -> None:
+    """Kill a process and all that it started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for member in (*process.children(recursive=True), process):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
 
 
 def _end(process: subprocess.Popen[str]) -> None:
