@@ -83,6 +83,8 @@ class MeasurableCase:
     """Smallest slowdown that fails the gate, such as ``5%``; empty for the general threshold."""
     ignored: str = ""
     """Why the gate leaves it out; empty if it does not."""
+    cache_timeout: float = 0.0
+    """Seconds in which the ``setup_cache`` of its suite has to end, before it gets ready."""
     process: str = ""
     """Cases with equal `process` share one process per side and are measured one after the other;
     timed ones in forks of it, where forks are as fast."""
@@ -331,6 +333,7 @@ def _runnable(
                     name=name,
                     identity=identity,
                     timeout=float(timeout),
+                    cache_timeout=float(benchmark.get("setup_cache_timeout") or 0.0),
                     measures=measures,
                     unit=benchmark["unit"],
                     higher_is_better=is_higher_better(benchmark),

@@ -214,8 +214,12 @@ class Server(contextlib.AbstractContextManager["Server"]):
         assert self._case is not None  # noqa: S101 - it was started
         timeout = self._case.timeout
         self._answer()  # the suite is imported
-        self._timeout, self._until = timeout, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout
-        return self._answer()
+        cache_timeout = self._case.cache_timeout if self._case.is_timed else 0.0
+        self._timeout = timeout + cache_timeout
+        self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
+        answer = self._answer()
+        self._timeout = timeout
+        return answer
 
     def value(self, case: MeasurableCase, process: _Process) -> Number:
         """Measure a case that times nothing.

@@ -606,6 +606,29 @@ def test_a_suite_is_imported_once_a_side_and_round_whatever_the_order_of_the_cas
     assert (tmp_path / "notes-imports").read_text() == "A"
 
 
+def test_setup_cache_may_take_longer_than_the_timeout_of_its_cases(
+    tmp_path: Path, suites: Path
+) -> None:
+    (suites / "slow.py").write_text(
+        """
+import time
+class Cached:
+    def setup_cache(self):
+        time.sleep(3)
+        return 1
+    def time_it(self, cache):
+        pass
+"""
+    )
+    sides = [_side(tmp_path, "A"), _side(tmp_path, "B")]
+    case = MeasurableCase("x", "slow.Cached.time_it", 2.0, cache_timeout=30.0)
+    assert len(_measure(sides, case)) == 1
+    for path in tmp_path.rglob("setup_cache*"):
+        path.unlink()
+    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
+        _measure(sides, dataclasses.replace(case, cache_timeout=0.0))
+
+
 def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
     suites: Path, tmp_path: Path
 ) -> None:
