@@ -27,7 +27,7 @@ from asv_watch.files import write_whole
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.site.declared_files import CasePair, ComparedCases, read_case_comparisons
 from benchmarks._cases import SMALL_CNNS, TIME_SERIES
-from torchspeed.models import has_tuned
+from torchspeed.models import list_implementations
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "models" / "plain_to_tuned.json"
@@ -36,7 +36,7 @@ TUNED_SUITES = {
     **dict.fromkeys(SMALL_CNNS, "small_cnns.SmallCNNs"),
 }
 """Maps a model to the suite of its tuned implementation."""
-MODELS = [model for model in TUNED_SUITES if has_tuned(model)]
+MODELS = [model for model in TUNED_SUITES if "tuned" in list_implementations(model)]
 
 
 def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling = DEFAULT) -> None:

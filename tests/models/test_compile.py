@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 import torch
 
-from tests.models.test_plain_and_tuned import TUNED
 from tests.models.test_promises import batch_for
-from torchspeed.models import create_model
+from torchspeed.models import create_model, list_implementations, list_models
+
+TUNED = [name for name in list_models() if "tuned" in list_implementations(name)]
 
 
 @pytest.mark.parametrize("name", TUNED)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.gpu import needs_gpu
-from torchspeed.models import Implementation, create_model, has_tuned
+from torchspeed.models import Implementation, create_model, list_implementations
 from torchspeed.workloads import get_workload, list_workloads
 
-MODELS: list[tuple[str, Implementation]] = [(name, "plain") for name in list_workloads()]
-MODELS += [(name, "tuned") for name, _ in MODELS if has_tuned(get_workload(name).model)]
+MODELS: list[tuple[str, Implementation]] = [
+    (name, implementation)
+    for name in list_workloads()
+    for implementation in list_implementations(get_workload(name).model)
+]
 
 
 @needs_gpu
@@ -58,6 +64,34 @@ def _weight_norm_as_on_cuda(v: Tensor, g: Tensor, dimension: int) -> Tensor:
     assert dimension == 0
     norm = v.square().sum((1, 2), keepdim=True).float().sqrt().double()
     return v * (g / norm)
+
+
+class _Launches(TorchDispatchMode):
+    """Counts the operators that compute something."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.number = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        returns = function(*args, **(kwargs or {}))
+        self.number += isinstance(returns, (Tensor, tuple)) and not function.is_view
+        return returns
+
+
+def test_fused_darnn_launches_fewer_operators_than_the_plain_and_the_tuned_one() -> None:
+    """On a GPU that torch imitates, where `torch.lstm_cell` is one kernel after two products."""
+    workload = get_workload("darnn")
+    launches = {}
+    for implementation in list_implementations("darnn"):
+        with FakeTensorMode(), torch.device("cuda"):
+            model = create_model("darnn", implementation)
+            with torch.inference_mode(), _Launches() as counted:
+                model(torch.randn(2, *workload.input_shape))
+        launches[implementation] = counted.number
+    assert launches["fused"] < 0.85 * launches["plain"] < launches["tuned"]
 
 
 def test_darnn_along_samples_runs_on_a_device_that_torch_imitates() -> None:

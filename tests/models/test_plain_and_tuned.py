@@ -1,8 +1,9 @@
-"""The tuned models compute what the plain ones do, with the same parameters."""
+"""The tuned and fused models compute what the plain ones do, with the same parameters."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,28 +11,41 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from tests.models.test_promises import batch_for, configurations
 from torchspeed.measure import formulations
 from torchspeed.measure.passes import Passes
-from torchspeed.models import create_model, fastest, has_tuned, list_models
+from torchspeed.models import (
+    Implementation,
+    create_model,
+    fastest,
+    list_implementations,
+    list_models,
+)
 from torchspeed.models.fastest import Fastest
 from torchspeed.training.cases import AdamSteps, Training
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
 
-TUNED = [name for name in list_models() if has_tuned(name)]
+REFORMULATED: list[tuple[str, Implementation]] = [
+    (name, implementation)
+    for name in list_models()
+    for implementation in list_implementations(name)[1:]
+]
 OVER_SIZES = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
-def pair(name: str, sizes: dict[str, Any]) -> tuple[nn.Module, nn.Module]:
-    """A plain model, and the tuned one with its parameters."""
-    plain, tuned = create_model(name, "plain", **sizes), create_model(name, "tuned", **sizes)
-    tuned.load_state_dict(plain.state_dict())
-    return plain, tuned
+def pair(
+    name: str, implementation: Implementation, sizes: dict[str, Any]
+) -> tuple[nn.Module, nn.Module]:
+    """A plain model, and another implementation with its parameters."""
+    plain, other = (create_model(name, chosen, **sizes) for chosen in ("plain", implementation))
+    other.load_state_dict(plain.state_dict())
+    return plain, other
 
 
 def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
@@ -42,79 +56,111 @@ def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
     return {"output": out, **dict(zip(leaves, gradients, strict=True))}
 
 
-@pytest.mark.parametrize("name", TUNED)
+@pytest.mark.parametrize(("name", "implementation"), REFORMULATED)
 @pytest.mark.parametrize("training", [False, True])
 @OVER_SIZES
 @given(data=st.data(), batch=st.integers(1, 5))
 def test_outputs_and_gradients_agree(
-    name: str, training: bool, data: st.DataObject, batch: int
+    name: str, implementation: Implementation, training: bool, data: st.DataObject, batch: int
 ) -> None:
     sizes = data.draw(configurations(name))
     if name in {"dsanet", "lstnet"} and training:
         sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
-    plain, tuned = (model.train(training) for model in pair(name, sizes))
+    plain, other = (model.train(training) for model in pair(name, implementation, sizes))
     x = batch_for(name, plain, batch)
     for dtype, of_output, of_gradient in (
         (torch.float32, 1e-5, 1e-4),
         (torch.float64, 1e-12, 1e-10),
     ):
         x = x.to(dtype).detach().requires_grad_()
-        expected, actual = (results(model.to(dtype), x) for model in (plain, tuned))
+        expected, actual = (results(model.to(dtype), x) for model in (plain, other))
         for key, value in expected.items():
             close = of_output if key == "output" else of_gradient
             torch.testing.assert_close(actual[key], value, rtol=close, atol=close, msg=key)
 
 
-@pytest.mark.parametrize("name", TUNED)
-def test_parameters_load_both_ways_and_start_the_same(name: str) -> None:
+@pytest.mark.parametrize(("name", "implementation"), REFORMULATED)
+def test_parameters_load_both_ways_and_start_the_same(
+    name: str, implementation: Implementation
+) -> None:
     models = []
-    for implementation in ("plain", "tuned"):
+    for chosen in ("plain", implementation):
         torch.manual_seed(1)
-        models.append(create_model(name, implementation))
-    plain, tuned = (model.state_dict() for model in models)
-    assert list(plain) == list(tuned)
-    assert all(torch.equal(plain[key], tuned[key]) for key in plain)
+        models.append(create_model(name, chosen))
+    plain, other = (model.state_dict() for model in models)
+    assert list(plain) == list(other)
+    assert all(torch.equal(plain[key], other[key]) for key in plain)
     for source, target in (models, models[::-1]):
         target.load_state_dict(source.state_dict())
 
 
-@pytest.mark.parametrize(("name", "p"), [("dsanet", 0.4), ("lstnet", 0.4)])
-def test_dropout_leaves_the_same_mean(name: str, p: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "implementation", "p"),
+    [("dsanet", "tuned", 0.4), ("dsanet", "fused", 0.4), ("lstnet", "tuned", 0.4)],
+)
+def test_dropout_leaves_the_same_mean(name: str, implementation: Implementation, p: float) -> None:
     """Of many draws: the parts that dropout acts on are linear, or close to it, for a small x."""
     means = []
-    for implementation in ("plain", "tuned"):
+    for chosen in ("plain", implementation):
         torch.manual_seed(2)
-        model: Any = create_model(name, implementation, dropout=p)
+        model: Any = create_model(name, chosen, dropout=p)
         x = batch_for(name, model, 1).expand(4000, -1, -1)
         with torch.no_grad():  # which keeps dropout, and not 4,000 items for a backward pass
             out = model(x)
         means.append((out.mean(0), out.std(0) / len(out) ** 0.5))
-    (plain, error), (tuned, _) = means
-    assert ((plain - tuned).abs() < 6 * error + 1e-6).all()
+    (plain, error), (other, _) = means
+    assert ((plain - other).abs() < 6 * error + 1e-6).all()
 
 
 def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> None:
-    assert set(TUNED) < set(list_workloads("time_series") + list_workloads("small_cnn"))
+    reformulated = {name for name, _ in REFORMULATED}
+    assert reformulated < set(list_workloads("time_series") + list_workloads("small_cnn"))
     plain, tuned = create_model("resnet18_mnist", "plain"), create_model("resnet18_mnist")
     assert type(plain) is type(tuned)
     assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
 
 
-def test_models_are_what_was_measured_to_be_faster_for_their_device_batch_and_pass(
+def test_heads_of_fused_dsanet_are_wide_enough_for_a_gpus_fused_attention(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made_up: fastest.Thresholds = {
-        "cpu": {"dsanet": {"forward": 32, "backward": None}, "lenet5": {"forward": None}}
+    sizes = []
+
+    def attend(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
+        sizes.append((query.shape[-1], key.shape[-1], value.shape[-1]))
+        return scaled_dot_product_attention(query, key, value, **options)
+
+    monkeypatch.setattr("torchspeed.models.fused.dsanet.scaled_dot_product_attention", attend)
+    model = create_model("dsanet", "fused")
+    model(batch_for("dsanet", model, 2))
+    assert sizes == [(4, 4, 4)] * 6  # three layers of two towers, whose heads have 2 numbers
+
+
+def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_and_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one: fastest.Choices = {
+        "dsanet": {"forward": {"1": "plain", "32": "tuned"}, "backward": {"1": "plain"}},
+        "lenet5": {"forward": {"1": "plain"}, "backward": {"1": "tuned"}},
     }
-    monkeypatch.setattr(fastest, "thresholds", lambda: made_up)
-    plain, tuned = (type(create_model("dsanet", name)) for name in ("plain", "tuned"))
+    other: fastest.Choices = {"lenet5": {"forward": {"1": "plain"}, "backward": {"1": "plain"}}}
+    gpu: fastest.Choices = {
+        "dsanet": {"forward": {"1": "fused"}, "backward": {"1": "fused", "8": "tuned"}}
+    }
+    made_up = {"cpu": {"one": one, "other": other}, "cuda": {"a GPU": gpu}}
+    monkeypatch.setattr(fastest, "measured", lambda: made_up)
+    plain, tuned, fused = (
+        type(create_model("dsanet", name)) for name in list_implementations("dsanet")
+    )
     for batch, expected in ((1, plain), (31, plain), (32, tuned), (1000, tuned), (None, tuned)):
         assert type(create_model("dsanet", Fastest(batch=batch))) is expected
         assert type(create_model("dsanet", Fastest("cpu", batch, "backward"))) is plain
-    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is plain  # not measured there
+    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is fused
+    assert type(create_model("dsanet", Fastest("cuda", 8, "backward"))) is tuned
+    assert type(create_model("dsanet", Fastest("mps", 8))) is plain  # not measured there
     assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
     assert type(create_model("lenet5")) is type(create_model("lenet5", "plain"))
-    assert Fastest().implementation_of("resnet18") == "plain"  # nobody tuned it
+    assert Fastest("cpu", 1, "backward").implementation_of("lenet5") == "plain"  # they disagree
+    assert Fastest().implementation_of("resnet18") == "plain"  # nobody reformulated it
 
     def trained(workload: str, batch: int, *, trains: bool) -> type[nn.Module]:
         config = complete(RunConfig(model=workload, batch_size=batch))
@@ -125,65 +171,89 @@ def test_models_are_what_was_measured_to_be_faster_for_their_device_batch_and_pa
     assert trained("dsanet", 32, trains=True) is plain
 
 
-def test_what_was_measured_names_every_tuned_model_and_both_passes_on_each_device() -> None:
+def test_what_was_measured_names_models_with_several_implementations_and_both_passes() -> None:
     measured = fastest.measured()
     assert set(measured) == {"cpu", "cuda"}
-    for models_of_processor in (part for parts in measured.values() for part in parts.values()):
-        assert {name for name in TUNED if name in models_of_processor} == set(models_of_processor)
-        assert all(set(own) == {"forward", "backward"} for own in models_of_processor.values())
-    for models_of_cpu in measured["cpu"].values():
-        assert set(models_of_cpu) == {get_workload(name).model for name in TUNED}
+    for models in (part for parts in measured.values() for part in parts.values()):
+        for name, passes in models.items():
+            assert set(passes) == {"forward", "backward"}
+            for batches in passes.values():
+                assert min(map(int, batches)) == 1, "else smaller batches have no entry"
+                assert set(batches.values()) <= set(list_implementations(name))
+    for models in measured["cpu"].values():
+        assert set(models) == {name for name, _ in REFORMULATED}
 
 
-def test_a_processor_is_measured_without_loss_of_others_and_tuned_models_are_slower_on_none(
+def test_a_processor_is_measured_without_loss_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "fastest.json"
-    other = {name: {"forward": 8, "backward": None} for name in TUNED}
+    other = {"dsanet": {"forward": {"1": "plain"}, "backward": {"1": "tuned"}}}
     file.write_text(json.dumps({"cpu": {"an older one": other, "this one": {}}, "cuda": {}}))
-    monkeypatch.setattr(fastest, "FILE", file)
-    monkeypatch.setattr(formulations, "FILE", file)
     monkeypatch.setattr(formulations, "processor", lambda device: "this one")
-    slower_at = {"dsanet": 8, "lstnet": 0}
 
-    def measure(workload: str, _device: str, _pass: str, batch: int, _rounds: int) -> np.ndarray:
-        plain = 0.9 if batch <= slower_at.get(workload, 1) else 1.5
-        return np.tile((plain, 1.0), (5, 1))
+    def measure(
+        workload: str, _device: str, _pass: str, batch: int, _rounds: int
+    ) -> dict[formulations.Formulation, np.ndarray]:
+        seconds = {"plain": 1.0, "tuned": 2.0 if batch <= 8 else 0.5, "fused": 1.5}
+        return {
+            formulations.Formulation(name, "eager"): np.full(5, seconds[name])
+            for name in list_implementations(get_workload(workload).model)
+        }
 
     monkeypatch.setattr(formulations, "measure", measure)
-    formulations.main()
-    assert fastest.measured()["cpu"]["an older one"] == other
-    assert fastest.measured()["cpu"]["this one"]["dsanet"] == {"forward": 32, "backward": 32}
-    assert fastest.measured()["cuda"] == {}
-    fastest.thresholds.cache_clear()
-    try:
-        combined = fastest.thresholds()["cpu"]
-    finally:
-        monkeypatch.undo()
-        fastest.thresholds.cache_clear()
-    assert combined["dsanet"] == {"forward": 32, "backward": None}
-    assert combined["lstnet"] == {"forward": 8, "backward": None}
+    formulations.main("cpu", file)
+    measured = fastest.measured(file)
+    assert measured["cpu"]["an older one"] == other
+    assert set(measured["cpu"]["this one"]) == {name for name, _ in REFORMULATED}
+    assert measured["cpu"]["this one"]["dsanet"]["forward"] == {"1": "plain", "32": "tuned"}
+    assert measured["cuda"] == {}
+
+
+def test_formulations_are_timed_in_turn_each_twice_a_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timed: list[str] = []
+
+    def seconds_per_call(run: Callable[[], object], *_: object) -> float:
+        timed.append(type(run.__self__.model).__name__)  # type: ignore[attr-defined]
+        return float(len(timed))
+
+    monkeypatch.setattr(formulations, "seconds_per_call", seconds_per_call)
+    seconds = formulations.measure("darnn", "cpu", "forward", 2, rounds=2)
+    order = ["DARNN", "TunedDARNN", "FusedDARNN"]
+    assert timed == 2 * [*order, *order[::-1]]
+    assert {tuple(own) for own in seconds.values()} == {(3.5, 9.5)}
 
 
 @pytest.mark.parametrize(
-    ("ratios", "smallest"),
+    ("speeds", "chosen"),
     [
-        ({1: 0.6, 8: 0.97, 32: 1.17, 1000: 1.2}, 32),
-        ({1: 1.4, 8: 0.9, 32: 1.0}, 32),
-        ({1: 1.4, 8: 1.3, 32: 0.995}, 1),
-        ({1: 1.4, 8: 1.3, 32: 0.9}, None),
+        ({1: (0.6, 0.5), 8: (0.97, 0.5), 32: (1.17, 1.0)}, {"1": "plain", "32": "tuned"}),
+        ({1: (1.4, 1.5), 8: (1.3, 1.2), 32: (1.01, 0.9)}, {"1": "fused", "8": "tuned"}),
+        ({1: (0.995, 0.5), 8: (1.2, 1.195), 32: (1.1, 1.2)}, {"1": "plain", "8": "fused"}),
+        ({1: (0.6, 0.5), 8: (0.9, 0.9), 32: (0.995, 0.9)}, {"1": "plain"}),
     ],
 )
-def test_a_threshold_is_the_smallest_batch_from_which_none_is_slower(
-    ratios: dict[int, float], smallest: int | None
+def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
+    speeds: dict[int, tuple[float, float]], chosen: dict[str, str]
 ) -> None:
-    assert formulations.threshold(ratios) == smallest
+    graphs = {formulations.Formulation("plain", "cudagraph"): (9.0, 9.0, 9.0)}
+    ratios = {
+        batch: graphs
+        | {
+            formulations.Formulation(name, "eager"): (0.0, median, 9.0)
+            for name, median in zip(get_args(Implementation), (1.0, tuned, fused), strict=True)
+        }
+        for batch, (tuned, fused) in speeds.items()
+    }
+    assert formulations.choices(ratios) == chosen
 
 
 def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fastest, "thresholds", dict)
+    monkeypatch.setattr(fastest, "measured", dict)
     tuned = type(create_model("lenet5", "tuned"))
     assert type(Passes("lenet5", "cpu", 2).model) is tuned
     assert type(Training("lenet5", "cpu")._model) is tuned

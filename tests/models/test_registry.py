@@ -7,7 +7,7 @@ import pytest
 from torch import nn
 
 from tests.conftest import run
-from torchspeed.models import create_model, list_models, register_model
+from torchspeed.models import create_model, list_implementations, list_models, register_model
 
 
 def test_finds_the_models_of_every_file_and_lists_them_sorted() -> None:
@@ -37,9 +37,9 @@ def test_unknown_override_lists_those_that_there_are() -> None:
 
 
 def test_a_name_is_taken_once() -> None:
-    for tuned in (False, True):
-        with pytest.raises(ValueError, match="'darnn' is already registered"):
-            register_model("darnn", tuned=tuned)(nn.Identity)
+    for implementation in list_implementations("darnn"):
+        with pytest.raises(ValueError, match=f"{implementation} model named 'darnn' is already"):
+            register_model("darnn", implementation)(nn.Identity)
 
 
 def test_importing_the_models_leaves_torchvision_alone() -> None:

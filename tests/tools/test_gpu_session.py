@@ -22,10 +22,11 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
 from asv_watch.records.side_files import read_outcomes, read_records
-from tools.gpu import plan
+from tools.gpu import expected, plan, store
 from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session, kill_when_late
 from tools.gpu.store import Lines, Store, machine_of
+from torchspeed.models.fastest import FILE, measured
 
 pytestmark = pytest.mark.timeout(1800)  # two sessions, whose processes import torch often
 IMITATED = "tests/imitated_gpu"
@@ -41,10 +42,12 @@ TRIED = [
     "training.TrainingStep.time_step('lenet5', 'cuda')",
     "modes.Compilation.track_compile_seconds_forward('lstnet', 'cuda')",
     "modes.Modes.time_forward('lstnet', 'cuda', 'compiled')",
-    "batches.SmallCNNs.time_forward('lenet5', 'cpu', 'plain', 'all', 'source')",
+    "fused.Fused.time_forward('tpa_lstm', 'cuda', 'eager')",
+    "batches.SmallCNNs.time_forward('lenet5', 'cpu', 'tuned', 'all', 'source')",
     "batches.TimeSeries.time_forward('lstnet', 'cuda', 'plain', 1, 32)",
     "batches.TimeSeries.time_forward('lstnet', 'cpu', 'plain', 'all', 32)",
     "lenet5",
+    expected.NAME,
     "variants.CNNVariants.time_forward('lenet5', 'cuda', 'bf16', 'contiguous')",
 ]
 """A case or model of every step, whose work a CPU does in seconds."""
@@ -67,14 +70,14 @@ def lines(prepared: tuple[Path, Prepared], tmp_path_factory: pytest.TempPathFact
         "PYTEST_ADDOPTS": "--collect-only",  # the tests themselves are for a real GPU
     }
     arguments = ["--prepared", str(folder), "--out", str(out), "--rounds", "2"]
-    arguments += ["--budget", "3000", "--share", "5"]  # other tests share the machine
+    arguments += ["--budget", "3000", "--share", "5", "--small"]  # other tests share the machine
     arguments += ["--only", "|".join(f"^{re.escape(case)}$" for case in TRIED)]
     for name in ("first", "second"):
         command = [sys.executable, "-m", "tools.gpu.session", name, *arguments]
         subprocess.run(command, cwd=project, env=environment, check=True)
     with (out / "gpu.jsonl").open("a", encoding="utf-8") as stream:
         stream.write('{"kind": "measured", "case": "cut by a ki')
-    return Lines([out / "gpu.jsonl"])
+    return Lines([out])
 
 
 def test_every_step_has_cases_and_those_of_the_first_minutes_are_of_a_gpu(
@@ -175,11 +178,36 @@ def test_what_a_session_measured_is_stored_as_a_run_and_a_comparison_of_its_card
     assert (compiled.outcome, "\n" in compiled.reason) == (Outcome.SKIPPED, False)
 
 
-def test_each_model_is_recorded_as_faster_plain_or_tuned(lines: Lines) -> None:
+def test_implementations_are_measured_beside_each_other_eager_and_as_graphs(lines: Lines) -> None:
     [found] = lines.of_kind("fastest")
     assert found["processor"] == "Imitated GPU"
-    assert set(found["thresholds"]) == {"lenet5"}
-    assert set(found["thresholds"]["lenet5"]) == {"forward", "backward"}
+    assert set(found["choices"]) == {"lenet5"}
+    assert set(found["choices"]["lenet5"]) == {"forward", "backward"}
+    ratios = found["plain_over_own_time"]["forward"]
+    assert set(ratios) == {"1", "32", "128"}
+    assert set(ratios["1"]) == {"plain eager", "tuned eager"}
+    assert set(ratios["128"]) == {f"{name} {mode}" for name in ("plain", "tuned")
+                                  for mode in ("eager", "cudagraph")}  # fmt: skip
+
+
+def test_expected_speed_of_training_is_shown_beside_the_measured_one(lines: Lines) -> None:
+    [found] = lines.of_kind("expected")
+    assert "here / 1 A40" in found["table"]
+    assert (lines.folders[0] / f"{expected.NAME}.svg").exists()
+
+
+def test_storing_writes_results_choices_and_what_belongs_to_no_case(
+    prepared: tuple[Path, Prepared], lines: Lines, tmp_path: Path
+) -> None:
+    before = FILE.read_text()
+    store.main([str(prepared[0]), *map(str, lines.folders), "--results", str(tmp_path)])
+    assert FILE.read_text() == before, "that is for this project's own results"
+    chosen = measured(tmp_path / FILE.name)["cuda"]["Imitated GPU"]
+    assert set(chosen) == {"lenet5"}
+    [file] = (tmp_path / "imitated-gpu").glob("session-*.jsonl")
+    kinds = Counter(json.loads(line)["kind"] for line in file.read_text().splitlines())
+    assert set(kinds) == {"step", "tests", "expected", "fastest", "spread"}
+    assert kinds["step"] == len(plan.FIRST) + len(plan.SECOND)
 
 
 @pytest.mark.parametrize(
@@ -192,9 +220,10 @@ def test_results_are_named_after_their_card(card: str, machine: str) -> None:
 
 def _session_on(card: str, folder: Path) -> Path:
     line: dict[str, Any] = {"kind": "machine", "at": 1, "machine": {"gpu 0 name": card}}
-    file = folder / f"{card}.jsonl"
-    file.write_text(json.dumps(line) + "\n")
-    return file
+    out = folder / card
+    out.mkdir()
+    (out / "gpu.jsonl").write_text(json.dumps(line) + "\n")
+    return out
 
 
 def test_values_of_two_cards_are_never_stored_under_one_name(

@@ -1,4 +1,4 @@
-"""The step that measures which implementation of each model is the faster one on this GPU.
+"""The step that measures which implementation of each model is the fastest on this GPU.
 
 ``store`` writes what it found into ``models/fastest.json``, from which `torchspeed.models.Fastest`
 chooses.
@@ -12,12 +12,15 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+import traceback
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tools.gpu.session import Session
 
 _ROUNDS = 3
+_BATCHES = (1, 32)
+"""Batches beside that of each model's source."""
 
 
 def run(session: Session, deadline: float) -> None:
@@ -40,18 +43,36 @@ def run(session: Session, deadline: float) -> None:
 
 
 def measure(device: str, only: str, rounds: int) -> None:
-    """Print a line of JSON for each tuned model whose name matches."""
+    """Print a line of JSON for each model that has several implementations and a matching name."""
+    from torchspeed.measure import formulations  # noqa: PLC0415 - of the measured commit
+
+    formulations.use_one_thread()
+    for name in formulations.reformulated_workloads():
+        if re.search(only, name):
+            print(json.dumps({"workload": name, **_measure(name, device, rounds)}), flush=True)
+
+
+def _measure(name: str, device: str, rounds: int) -> dict[str, Any]:
+    """Return the choices for a workload and the ratios they come from, or why there are none."""
     from torchspeed.measure import formulations  # noqa: PLC0415 - of the measured commit
     from torchspeed.workloads import get_workload  # noqa: PLC0415
 
-    formulations.use_one_thread()
-    for name in formulations.tuned_workloads():
-        if not re.search(only, name):
-            continue
-        found = formulations.measure_model(name, device, rounds)
-        processor = formulations.processor(device)
-        answer = {"processor": processor, "thresholds": {get_workload(name).model: found}}
-        print(json.dumps(answer), flush=True)
+    try:
+        found = formulations.measure_model(name, device, rounds, _BATCHES)
+    except Exception:  # the next model may run all the same
+        return {"failed": traceback.format_exc()[-2000:]}
+    choices = {pass_name: formulations.choices(ratios) for pass_name, ratios in found.items()}
+    return {
+        "processor": formulations.processor(device),
+        "choices": {get_workload(name).model: choices},
+        "plain_over_own_time": {
+            pass_name: {
+                batch: {" ".join(formulation): quartiles for formulation, quartiles in own.items()}
+                for batch, own in ratios.items()
+            }
+            for pass_name, ratios in found.items()
+        },
+    }
 
 
 if __name__ == "__main__":

@@ -74,7 +74,14 @@ class Session:
     """A prepared folder, and the file of results."""
 
     def __init__(
-        self, name: str, folder: Path, out: Path, only: str = "", rounds: int = 99
+        self,
+        name: str,
+        folder: Path,
+        out: Path,
+        only: str = "",
+        rounds: int = 99,
+        *,
+        small: bool = False,
     ) -> None:
         """Read what was prepared.
 
@@ -84,8 +91,9 @@ class Session:
             out: where results go.
             only: regular expression of the cases that are measured.
             rounds: most rounds of a case.
+            small: whether ResNet-50 trains on few images, as for a trial on a CPU.
         """
-        self.only, self.rounds = only, rounds
+        self.only, self.rounds, self.small = only, rounds, small
         self.name, self.folder, self.out = name, folder.resolve(), out.resolve()
         content = (folder / "prepared.json").read_bytes()
         self.prepared = msgspec.json.decode(content, type=Prepared)
@@ -170,7 +178,7 @@ class Session:
     def _start(self, step: Step, seconds: float) -> subprocess.Popen[bytes]:
         arguments = [self.name, "--prepared", str(self.folder), "--out", str(self.out)]
         arguments += ["--step", step.name, "--budget", f"{seconds:.1f}", "--only", self.only]
-        arguments += ["--rounds", str(self.rounds)]
+        arguments += ["--rounds", str(self.rounds), *(["--small"] if self.small else [])]
         command = [sys.executable, "-m", "tools.gpu.session", *arguments]
         return subprocess.Popen(command, cwd=self.folder / "project", start_new_session=True)
 
@@ -316,8 +324,16 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--share", type=float, default=1.0, help="share of the planned times")
     parser.add_argument("--step", help="run this step alone, in this process")
     parser.add_argument("--only", default="", help="regular expression of cases and models")
+    parser.add_argument("--small", action="store_true", help="few images of ResNet-50, for a CPU")
     options = parser.parse_args(arguments)
-    session = Session(options.session, options.prepared, options.out, options.only, options.rounds)
+    session = Session(
+        options.session,
+        options.prepared,
+        options.out,
+        options.only,
+        options.rounds,
+        small=options.small,
+    )
     if options.step:
         session.run_step(find_step(options.session, options.step), options.budget)
     else:

@@ -1,9 +1,11 @@
 """``python -m tools.gpu.store FOLDER OUT …``: stores the results of sessions.
 
 The values of all commits become result files of asv with their side files, as if a run had
-measured them; cases that were interleaved between commits become a comparison; which models are
-faster tuned goes to ``models/fastest.json``. The machine is named after its card, and values of
-two cards are never stored under one name.
+measured them; cases that were interleaved between commits become a comparison; which
+implementations are the fastest goes to ``models/fastest.json``. What belongs to no case (which
+tests passed, the ratios behind the choices, the spread of processes, the expected speed, the GPU's
+state after each step) goes to a file of its own beside the results. The machine is named after
+its card, and values of two cards are never stored under one name.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +34,25 @@ from asv_watch.records.measurements import MeasuredCase, Measurement, Measuremen
 from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.statistics.ratio import ESTIMATE
 from tools.gpu.prepare import CARD, ROOT, Prepared, committed_at
+from torchspeed.files import write_whole
 from torchspeed.measure.formulations import keep
+from torchspeed.models.fastest import FILE
 
 _FACTS = ("arch", "cpu", "num_cpu", "os", "ram")
 """Facts of a machine that asv stores and that are part of a series' identity."""
 _FEWEST_ROUNDS = 2
 """Fewest rounds with several commits from which a ratio gets an interval."""
 _PINNED = ("torch", "torchvision", "scikit-learn")
+_OTHER_KINDS = ("step", "tests", "expected", "fastest", "spread")
+"""Kinds of lines that neither result files nor comparisons hold."""
 
 
 class Lines:
     """The lines that sessions wrote, by kind."""
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = list(folders)
+        files = [folder / "gpu.jsonl" for folder in self.folders]
         texts = [line for file in files for line in file.read_text("utf-8").splitlines()]
         lines = [json.loads(text) for text in texts if text.endswith("}")]  # a kill may cut one
         self._lines = sorted(lines, key=lambda line: line["at"])
@@ -99,6 +108,7 @@ class Store:
         self._results, self._prepared, self._machine = results, prepared, machine
         self._identity = lines.of_kind("machine")[0]
         self._steps = [line for line in lines.of_kind("step") if "after" in line]
+        self._others = [line for kind in _OTHER_KINDS for line in lines.of_kind(kind)]
         self._facts = {name: self._identity["machine"][name] for name in _FACTS}
         facts, python = self._identity["environment"], self._identity["python"]
         requirements = {name: facts[f"package {name}"].partition("+")[0] for name in _PINNED}
@@ -123,6 +133,7 @@ class Store:
             self._store_values(index, commit)
         if len(self._prepared.commits) > 1:
             self._store_comparison()
+        self._store_others()
 
     def _store_values(self, index: int, commit: str) -> None:
         cases = {
@@ -178,6 +189,12 @@ class Store:
             if sum(len(numbers) > 1 for numbers in rounds) >= _FEWEST_ROUNDS:
                 writer.add(case)  # with fewer there is no ratio: the result files have the values
 
+    def _store_others(self) -> None:
+        """Write the lines of other kinds into a file that is named after the session's begin."""
+        begin = datetime.fromtimestamp(self._identity["at"], UTC)
+        file = self._results / self._machine / f"session-{begin:%Y%m%dT%H%M%SZ}.jsonl"
+        write_whole(file, "".join(f"{json.dumps(line)}\n" for line in self._others).encode())
+
 
 def _case(
     case: str,
@@ -229,14 +246,16 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     content = (options.prepared / "prepared.json").read_bytes()
     prepared = msgspec.json.decode(content, type=Prepared)
-    lines = Lines(folder / "gpu.jsonl" for folder in options.out)
+    lines = Lines(options.out)
     machine = options.machine or machine_of(lines.card())
     if not machine:
         raise SystemExit("the machine has no GPU to be named after; name it with --machine")
     Store(options.results, prepared, machine, lines).store()
-    if options.results == ROOT / "results":
-        for line in lines.of_kind("fastest"):
-            keep("cuda", line["processor"], line["thresholds"])
+    own = options.results == ROOT / "results"
+    for line in lines.of_kind("fastest"):
+        if "choices" in line:
+            file = FILE if own else options.results / FILE.name
+            keep("cuda", line["processor"], line["choices"], file)
     print(f"stored in {options.results / machine}")
 
 

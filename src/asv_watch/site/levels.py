@@ -1,7 +1,8 @@
 """How fast each subject is at each level of effort, such as plain, tuned and compiled.
 
 A project declares its levels in ``"layout"`` of asv.conf.json: names, slowest first, each with a
-pattern of the cases that belong to it. A line joins the levels of one subject in one column.
+pattern of the cases that belong to it; the fastest of them counts. A line joins the levels of one
+subject in one column, as the machine with the longest history of that column measured them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ class Level:
     value: float
     """Newest value of its series, in the unit of the metric."""
 
+    @property
+    def machine(self) -> str:
+        """The machine that measured it."""
+        return self.summary.series.machine
+
 
 Lines = dict[str, list[Level]]
 """Maps values of the columns' first label, such as the device, to their levels."""
@@ -51,14 +57,17 @@ def level_charts(
         name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
         for name, text in contents.layout.levels.items()
     }
-    levels_by_row = _collect(contents, table, list(patterns.values()))
+    levels_by_row, machines = _collect(contents, table, list(patterns.values()))
     by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
+    of_all_machines: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     published_marks: dict[tuple[str, str, str], list[Json]] = {}
-    for (subject, column), levels in levels_by_row.items():
+    for (subject, column), measured in levels_by_row.items():
+        line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
+        key = " · ".join(chart), subject, "".join(line)
+        of_all_machines[key[0]][subject][key[2]] = measured
+        levels = [level for level in measured if level.machine == machines[key[2]]]
         if len(levels) > 1:
-            line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
-            key = " · ".join(chart), subject, "".join(line)
             charts[key[0]][subject][key[2]] = levels
             published_marks[key] = by_others.get((subject, column), [])
     if not charts:
@@ -74,19 +83,21 @@ def level_charts(
     axis = _Axis(min(values), max(values))
     names = dict.fromkeys(key for rows in charts.values() for row in rows.values() for key in row)
     looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
-    machines = {
-        line: f"{levels[0].summary.series.machine}"
+    drawn = {
+        level.number
         for rows in charts.values()
         for lines in rows.values()
-        for line, levels in lines.items()
+        for levels in lines.values()
+        for level in levels
     }
+    shown = {number: name for number, name in enumerate(patterns) if number in drawn}
     return {
-        "title": f"How fast each {contents.layout.rows or 'benchmark'} is: {' → '.join(patterns)}",
-        "levels": list(patterns),
+        "title": f"How fast each {contents.layout.rows or 'benchmark'} is: "
+        + " → ".join(shown.values()),
+        "levels": [{"number": number, "name": name} for number, name in shown.items()],
         "published": any(published_marks.values()),
         "lines": [
-            {"name": line, "machine": machine, "look": looks.get(line, "")}
-            for line, machine in machines.items()
+            {"name": line, "machine": machines[line], "look": look} for line, look in looks.items()
         ],
         "ticks": axis.ticks(),
         "charts": [
@@ -99,6 +110,7 @@ def level_charts(
                         axis,
                         looks,
                         list(patterns),
+                        _versus(lines, of_all_machines[name][subject], list(patterns)),
                         {line: published_marks[name, subject, line] for line in lines},
                     )
                     for subject, lines in rows.items()
@@ -111,27 +123,34 @@ def level_charts(
 
 def _collect(
     contents: Contents, table: CaseTable, patterns: Sequence[Pattern]
-) -> dict[tuple[str, tuple[str, ...]], list[Level]]:
-    """Return the levels of each subject and column, each from the longest history that has it."""
+) -> tuple[dict[tuple[str, tuple[str, ...]], list[Level]], dict[str, str]]:
+    """Return the levels of each subject and column, and by line the machine that is drawn.
+
+    A machine's level is the fastest case in its longest history that has one.
+    """
     commits = {setup.key: len(setup.commits) for setup in contents.setups}
     longest_first = sorted(
         (row for row in contents.series if row.last and row.metric.unit == "seconds"),
         key=lambda row: -commits.get(setup_key(row.series), 0),
     )
-    levels_by_row: dict[tuple[str, tuple[str, ...]], dict[int, Level]] = defaultdict(dict)
-    machine_of: dict[str, str] = {}
+    levels_by_row: dict[tuple[str, tuple[str, ...]], dict[tuple[str, int], Level]] = defaultdict(
+        dict
+    )
+    machines: dict[str, str] = {}
     for row in longest_first:
         number = next(
             (n for n, pattern in enumerate(patterns) if pattern.matches(row.series.case.name)),
             None,
         )
         column = contents.layout.column(row.labels)
-        first = "".join(column[:1])
         if number is None or row.last is None:
             continue
-        if machine_of.setdefault(first, row.series.machine) == row.series.machine:
-            levels = levels_by_row[row.row, column]
-            levels.setdefault(number, Level(number, row, row.last[1].value))
+        level = Level(number, row, row.last[1].value)
+        machines.setdefault("".join(column[:1]), level.machine)
+        key = level.machine, number
+        other = levels_by_row[row.row, column].setdefault(key, level)
+        if setup_key(row.series) == setup_key(other.summary.series) and level.value < other.value:
+            levels_by_row[row.row, column][key] = level
     order = {column: index for index, column in enumerate(table.columns)}
     ordered = sorted(
         levels_by_row.items(),
@@ -140,7 +159,8 @@ def _collect(
             min(table.index_of[level.summary.series.case.name] for level in entry[1].values()),
         ),
     )
-    return {key: [level for _, level in sorted(levels.items())] for key, levels in ordered}
+    levels = {key: [level for _, level in sorted(found.items())] for key, found in ordered}
+    return levels, machines
 
 
 class _Axis:
@@ -180,6 +200,7 @@ def _row(
     axis: _Axis,
     looks: Mapping[str, str],
     levels: Sequence[str],
+    versus: str,
     published: Mapping[str, Sequence[Json]],
 ) -> Json:
     drawn = []
@@ -204,7 +225,7 @@ def _row(
                         "x": axis.position(level.value),
                         "level": level.number,
                         "tip": ", ".join(filter(None, (subject, name, levels[level.number])))
-                        + f": {_text(level)} on {level.summary.series.machine}",
+                        + f": {_text(level)} on {level.machine}",
                         "href": f"#/case?{urlencode({'s': level.summary.series.case.name})}",
                     }
                     for level in points
@@ -220,18 +241,41 @@ def _row(
                 ],
             }
         )
-    return {"subject": subject, "lines": drawn, "versus": _versus(lines, levels)}
+    return {"subject": subject, "lines": drawn, "versus": versus}
 
 
-def _versus(lines: Lines, levels: Sequence[str]) -> str:
-    """Say how the fastest levels of two lines compare, from values of separate runs."""
-    fastest = {
+def _versus(lines: Lines, of_all_machines: Lines, levels: Sequence[str]) -> str:
+    """Say how the fastest levels of two lines compare, from values of separate runs.
+
+    If the lines are of two machines and one of these measured both columns, it says so too.
+    """
+    drawn = _fastest(lines)
+    if len(drawn) != 2:
+        return ""
+    texts = [_ratio(drawn, levels)]
+    machines = list(dict.fromkeys(level.machine for level in drawn.values()))
+    for machine in machines if len(machines) > 1 else ():
+        there = _fastest(
+            {
+                name: [level for level in of_all_machines[name] if level.machine == machine]
+                for name in drawn
+            }
+        )
+        if len(there) == 2:
+            texts.append(f"on {machine} alone, {_ratio(there, levels)}")
+    return "; ".join(texts)
+
+
+def _fastest(lines: Lines) -> dict[str, Level]:
+    """Return the fastest level of each line, without lower bounds and the like."""
+    return {
         name: min(timed, key=lambda level: level.value)
         for name, points in lines.items()
         if (timed := [level for level in points if level.summary.metric.label == "time"])
     }
-    if len(fastest) != 2:
-        return ""
+
+
+def _ratio(fastest: Mapping[str, Level], levels: Sequence[str]) -> str:
     slow, fast = sorted(fastest, key=lambda name: -fastest[name].value)
     ratio = fastest[slow].value / fastest[fast].value
     level, other = (levels[fastest[name].number] for name in (fast, slow))

@@ -1,14 +1,19 @@
-"""Measures from which batch the tuned implementation of a model is no slower than the plain one.
+"""Measures which implementation of a model is the fastest, by batch.
 
 ``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes what it
-measured on this processor into ``models/fastest.json``; those of other processors stay. Both
-implementations are interleaved, on one thread.
+measured on this processor into ``models/fastest.json``; those of other processors stay. All
+implementations of a model are interleaved, on one thread. On a GPU each also runs as a CUDA graph
+at the batch of the model's source, to show what is left once the host launches all kernels
+together. The choice is of eager passes.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import cpuinfo
 import numpy as np
@@ -16,59 +21,89 @@ import torch
 
 from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for, seconds_per_call
-from torchspeed.measure.passes import Passes
+from torchspeed.measure.passes import CapturedPasses, Passes
 from torchspeed.measure.processes import keep_memory
-from torchspeed.models import has_tuned
-from torchspeed.models.fastest import FILE, Smallest, measured
+from torchspeed.models import Implementation, list_implementations
+from torchspeed.models.fastest import FILE, Batches, Choices, Pass, measured
 from torchspeed.workloads import get_workload, list_workloads
 
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
 ROUNDS = 5
-"""Rounds of plain, tuned, tuned, plain."""
+"""Rounds, each of all formulations in turn and then in the opposite order."""
 AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
 NOISE = 0.99
-"""Smallest ratio of plain over tuned time at which the tuned one counts as no slower."""
+"""An implementation counts as fast as the fastest one if its speed is this share of it or more."""
+PASSES: tuple[Pass, ...] = ("forward", "backward")
 
-Ratios = dict[int, float]
-"""The ratio of plain over tuned time by batch."""
+
+class Formulation(NamedTuple):
+    """How a pass is computed."""
+
+    implementation: Implementation
+    mode: str
+    """``eager``, or ``cudagraph`` on a GPU."""
+
+
+PLAIN = Formulation("plain", "eager")
+Ratios = dict[Formulation, tuple[float, float, float]]
+"""Lower quartile, median and upper quartile of the rounds' ratios of plain eager time over a
+formulation's; above 1 it is faster."""
 
 
 def measure(
-    workload: str, device: str, pass_name: str, batch: int | None, rounds: int = ROUNDS
-) -> np.ndarray:
-    """Return the seconds of a call, plain and tuned, interleaved: shape (rounds, 2).
+    workload: str, device: str, pass_name: Pass, batch: int, rounds: int = ROUNDS
+) -> dict[Formulation, np.ndarray]:
+    """Return the seconds of a call of each formulation in each round, interleaved.
 
     Args:
-        workload: Its name.
+        workload: its name.
         device: ``cpu`` or ``cuda``.
         pass_name: ``forward`` or ``backward``.
-        batch: Samples in a batch; that of the workload's source if ``None``.
-        rounds: Rounds of plain, tuned, tuned, plain.
+        batch: samples in a batch.
+        rounds: rounds of all formulations in turn and then in the opposite order.
     """
-    plain, tuned = (
-        getattr(Passes(workload, device, batch, implementation=implementation), pass_name)
-        for implementation in ("plain", "tuned")
-    )
+    recipe = get_workload(workload)
+    runs: dict[Formulation, Callable[[], object]] = {}
+    for implementation in list_implementations(recipe.model):
+        built = Passes(workload, device, batch, implementation=implementation)
+        runs[Formulation(implementation, "eager")] = getattr(built, pass_name)
+        if device.startswith("cuda") and batch == recipe.batch:
+            built = Passes(workload, device, batch, implementation=implementation)
+            captured = CapturedPasses(built)
+            runs[Formulation(implementation, "cudagraph")] = getattr(captured, pass_name)
     clock = clock_for(device)
-    seconds = []
+    seconds: dict[Formulation, list[float]] = {formulation: [] for formulation in runs}
     for _ in range(rounds):
-        first, second, third, fourth = (
-            seconds_per_call(run, clock, AT_LEAST_S) for run in (plain, tuned, tuned, plain)
-        )
-        seconds.append(((first + fourth) / 2, (second + third) / 2))
-    return np.array(seconds)
+        first = {name: seconds_per_call(run, clock, AT_LEAST_S) for name, run in runs.items()}
+        for name in reversed(runs):
+            second = seconds_per_call(runs[name], clock, AT_LEAST_S)
+            seconds[name].append((first[name] + second) / 2)
+    return {formulation: np.array(values) for formulation, values in seconds.items()}
 
 
-def threshold(ratios: Ratios) -> int | None:
-    """Return the smallest batch from which no measured batch is slower; None if the last is."""
-    smallest = None
+def choices(ratios: Mapping[int, Ratios]) -> Batches:
+    """Return the implementation that is the fastest eager, by the batch from which it is.
+
+    From the largest batch down, one is kept until another is faster by more than `NOISE`.
+
+    Args:
+        ratios: by batch.
+    """
+    chosen: list[tuple[int, Implementation]] = []
     for batch in sorted(ratios, reverse=True):
-        if ratios[batch] < NOISE:
-            break
-        smallest = batch
-    return smallest
+        speeds = {
+            formulation.implementation: median
+            for formulation, (_, median, _) in ratios[batch].items()
+            if formulation.mode == "eager"
+        }
+        fastest = max(speeds, key=speeds.__getitem__)
+        if chosen and speeds[chosen[-1][1]] >= NOISE * speeds[fastest]:
+            chosen[-1] = batch, chosen[-1][1]
+        else:
+            chosen.append((batch, fastest))
+    return {str(batch): implementation for batch, implementation in reversed(chosen)}
 
 
 def processor(device: str) -> str:
@@ -80,36 +115,47 @@ def processor(device: str) -> str:
     return ", ".join([str(cpu.get("brand_raw", "unknown")), *numbers])
 
 
-def tuned_workloads() -> list[str]:
-    """Return the workloads whose models have a tuned implementation."""
+def reformulated_workloads() -> list[str]:
+    """Return the workloads whose models have another implementation than the plain one."""
     names = [*list_workloads("time_series"), *list_workloads("small_cnn")]
-    return [name for name in names if has_tuned(get_workload(name).model)]
+    return [name for name in names if len(list_implementations(get_workload(name).model)) > 1]
 
 
-def measure_model(name: str, device: str, rounds: int = ROUNDS) -> dict[str, int | None]:
+def measure_model(
+    name: str, device: str, rounds: int = ROUNDS, batches: Iterable[int] = BATCHES
+) -> dict[Pass, dict[int, Ratios]]:
     """Measure both passes of a workload at several batches, print each ratio on standard error.
 
+    Args:
+        name: the workload.
+        device: ``cpu`` or ``cuda``.
+        rounds: as in `measure`.
+        batches: batches to measure beside that of the workload's source.
+
     Returns:
-        By pass, the smallest batch from which the tuned implementation is no slower.
+        The ratios by pass and batch.
     """
-    thresholds: dict[str, int | None] = {}
-    for pass_name in ("forward", "backward"):
-        medians: Ratios = {}
-        for batch in sorted({*BATCHES, get_workload(name).batch}):
-            plain, tuned = measure(name, device, pass_name, batch, rounds).T
-            ratios = plain / tuned
-            low, medians[batch], high = np.percentile(ratios, (25, 50, 75)).tolist()
-            print(f"{name} {pass_name}, batch {batch}: plain / tuned {medians[batch]:.2f} "
-                  f"({low:.2f} to {high:.2f})", file=sys.stderr, flush=True)  # fmt: skip
-        thresholds[pass_name] = threshold(medians)
-    return thresholds
+    found: dict[Pass, dict[int, Ratios]] = {}
+    for pass_name in PASSES:
+        found[pass_name] = {}
+        for batch in sorted({*batches, get_workload(name).batch}):
+            seconds = measure(name, device, pass_name, batch, rounds)
+            ratios = found[pass_name][batch] = {}
+            for formulation, own in seconds.items():
+                low, median, high = np.percentile(seconds[PLAIN] / own, (25, 50, 75)).tolist()
+                ratios[formulation] = low, median, high
+                if formulation != PLAIN:
+                    print(f"{name} {pass_name}, batch {batch}: plain / {' '.join(formulation)} "
+                          f"{median:.2f} ({low:.2f} to {high:.2f})",
+                          file=sys.stderr, flush=True)  # fmt: skip
+    return found
 
 
-def keep(device: str, name: str, smallest: Smallest) -> None:
-    """Write the thresholds of models on a processor into the file; its other entries stay."""
-    content = measured()
-    content.setdefault(device.partition(":")[0], {}).setdefault(name, {}).update(smallest)
-    write_whole(FILE, f"{json.dumps(content, indent=2)}\n".encode())
+def keep(device: str, name: str, fastest: Choices, file: Path = FILE) -> None:
+    """Write the fastest implementations on a processor into a file; its other entries stay."""
+    content = measured(file) if file.exists() else {}
+    content.setdefault(device.partition(":")[0], {}).setdefault(name, {}).update(fastest)
+    write_whole(file, f"{json.dumps(content, indent=2)}\n".encode())
 
 
 def use_one_thread() -> None:
@@ -118,12 +164,14 @@ def use_one_thread() -> None:
     keep_memory()
 
 
-def main(device: str = "cpu") -> None:
-    """Measure every tuned model on a device, and write each one's thresholds."""
+def main(device: str = "cpu", file: Path = FILE) -> None:
+    """Measure every model with several implementations, and write the fastest of each."""
     use_one_thread()
-    for name in tuned_workloads():
-        keep(device, processor(device), {get_workload(name).model: measure_model(name, device)})
+    for name in reformulated_workloads():
+        found = measure_model(name, device)
+        fastest = {pass_name: choices(ratios) for pass_name, ratios in found.items()}
+        keep(device, processor(device), {get_workload(name).model: fastest}, file)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1] if len(sys.argv) > 1 else "cpu")

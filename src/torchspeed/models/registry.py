@@ -1,4 +1,4 @@
-"""The table of models: the functions that make the plain and the tuned model of each name."""
+"""The table of models: the functions that make the implementations of each name."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from torchspeed.models.fastest import Fastest, Implementation
 
 Maker = TypeVar("Maker", bound=Callable[..., nn.Module])
 
-_MAKERS: dict[str, Callable[..., nn.Module]] = {}
-_TUNED: dict[str, Callable[..., nn.Module]] = {}
+_IMPLEMENTATIONS: tuple[Implementation, ...] = get_args(Implementation)
+
+_MAKERS: dict[str, dict[Implementation, Callable[..., nn.Module]]] = {}
+"""By name and implementation."""
 
 
-def register_model(name: str, *, tuned: bool = False) -> Callable[[Maker], Maker]:
+def register_model(
+    name: str, implementation: Implementation = "plain"
+) -> Callable[[Maker], Maker]:
     """Enter the decorated class or function in the table under ``name``.
 
     Args:
         name: the model's name.
-        tuned: whether this is the tuned implementation of the plain model of that name.
+        implementation: which one of that name it is.
     """
 
     def register(maker: Maker) -> Maker:
-        makers = _TUNED if tuned else _MAKERS
-        if name in makers:
-            raise ValueError(f"a {'tuned ' * tuned}model named {name!r} is already registered")
-        makers[name] = maker
+        makers = _MAKERS.setdefault(name, {})
+        if implementation in makers:
+            raise ValueError(f"a {implementation} model named {name!r} is already registered")
+        makers[implementation] = maker
         return maker
 
     return register
-
-
-def has_tuned(name: str) -> bool:
-    """Tell whether a model has a tuned implementation."""
-    return name in _TUNED
 
 
 def list_models() -> list[str]:
@@ -45,9 +44,16 @@ def list_models() -> list[str]:
     return sorted(_MAKERS)
 
 
+def list_implementations(name: str) -> list[Implementation]:
+    """Return the implementations of a model, the plain one first."""
+    return [
+        implementation for implementation in _IMPLEMENTATIONS if implementation in _MAKERS[name]
+    ]
+
+
 def list_arguments(name: str) -> list[str]:
     """Return the arguments that a model can be made with."""
-    return list(inspect.signature(_MAKERS[name]).parameters)
+    return list(inspect.signature(_MAKERS[name]["plain"]).parameters)
 
 
 def create_model(
@@ -57,8 +63,8 @@ def create_model(
 
     Args:
         name: one of ``list_models()``.
-        implementation: ``"plain"`` or ``"tuned"``; a model that nobody has tuned is plain.
-            `Fastest` takes the one that was measured to be faster for its device, batch and
+        implementation: ``"plain"``, ``"tuned"`` or ``"fused"``; a model without it is plain.
+            `Fastest` takes the one that was measured to be the fastest for its device, batch and
             pass; the default is a forward pass of the source's batch on a CPU.
         overrides: constructor arguments that differ from the defaults. With
             none, the model has the configuration that its source published.
@@ -77,13 +83,14 @@ def create_model(
         raise ValueError(f"no model is named {name!r}: {offer}")
     if implementation is None or isinstance(implementation, Fastest):
         implementation = (implementation or Fastest()).implementation_of(name)
-    if implementation not in get_args(Implementation):
-        raise ValueError(f"implementation must be 'plain' or 'tuned', got {implementation!r}")
-    plain = _MAKERS[name]
+    if implementation not in _IMPLEMENTATIONS:
+        raise ValueError(
+            f"implementation must be one of {', '.join(_IMPLEMENTATIONS)}, got {implementation!r}"
+        )
+    makers = _MAKERS[name]
     accepted = list_arguments(name)
     for override in overrides:
         if override not in accepted:
             takes = ", ".join(accepted) or "no arguments"
             raise ValueError(f"model {name!r} takes no {override!r}; it takes {takes}")
-    maker = _TUNED.get(name, plain) if implementation == "tuned" else plain
-    return maker(**overrides)
+    return makers.get(implementation, makers["plain"])(**overrides)

@@ -13,7 +13,7 @@ from torchspeed.models.registry import register_model
 from torchspeed.models.tuned.compiling import is_compiling
 
 
-@register_model("darnn", tuned=True)
+@register_model("darnn", "tuned")
 class TunedDARNN(darnn.DARNN):
     """`torchspeed.models.darnn.DARNN` with the batch on the last axis.
 

@@ -15,7 +15,7 @@ from torchspeed.models.tuned.attention import attend
 from torchspeed.models.tuned.dropout import dropout
 
 
-@register_model("dsanet", tuned=True)
+@register_model("dsanet", "tuned")
 class TunedDSANet(DSANet):
     """`torchspeed.models.dsanet.DSANet` in products that leave the series last."""
 

@@ -10,7 +10,7 @@ from torchspeed.models.registry import register_model
 from torchspeed.models.tuned.pooling import relu_max_pool
 
 
-@register_model("flux_cnn", tuned=True)
+@register_model("flux_cnn", "tuned")
 class TunedFluxCNN(flux_cnn.FluxCNN):
     """`torchspeed.models.flux_cnn.FluxCNN` with relu and pooling vectorised on CPUs."""
 

@@ -10,7 +10,7 @@ from torchspeed.models.registry import register_model
 from torchspeed.models.tuned.pooling import relu_max_pool
 
 
-@register_model("lenet5", tuned=True)
+@register_model("lenet5", "tuned")
 class TunedLeNet5(lenet5.LeNet5):
     """`torchspeed.models.lenet5.LeNet5` with relu and pooling vectorised on CPUs."""
 

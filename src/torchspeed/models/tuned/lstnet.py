@@ -11,7 +11,7 @@ from torchspeed.models.checks import check_input
 from torchspeed.models.registry import register_model
 
 
-@register_model("lstnet", tuned=True)
+@register_model("lstnet", "tuned")
 class TunedLSTNet(lstnet.LSTNet):
     """`torchspeed.models.lstnet.LSTNet` in fewer, larger operators."""
 
