@@ -105,13 +105,19 @@ def test_no_process_of_a_gpu_is_one_that_forks(
         assert shared.isdisjoint(case.process for case in cases if case.can_fork)
 
 
-def test_all_steps_end_in_time_and_nothing_fails(lines: Lines) -> None:
+def test_all_steps_end_in_time_and_nothing_fails(
+    prepared: tuple[Path, Prepared], lines: Lines
+) -> None:
     ended = [line["step"] for line in lines.of_kind("step")]
     assert sorted(ended) == sorted(step.name for step in (*plan.FIRST, *plan.SECOND))
     assert "tests collected" in str(lines.of_kind("tests")[0]["last_lines"])
     failed = [line for line in lines.of_kind("unmeasured") if "failed" in line]
     assert not failed
-    skipped = {line["case"]: line["skipped"] for line in lines.of_kind("unmeasured")}
+    skipped = {
+        line["case"]: line["skipped"]
+        for line in lines.of_kind("unmeasured")
+        if line["commit"] == prepared[1].newest  # an older one may lack what a case needs
+    }
     assert {"Triton" in reason for reason in skipped.values()} == {True}
     assert set(lines.measured()) | set(skipped) == {case for case in TRIED if "(" in case}
 

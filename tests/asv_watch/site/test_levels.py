@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
@@ -101,3 +102,55 @@ def test_a_gpu_of_another_machine_has_its_line_with_what_others_published(tmp_pa
     [mark] = cuda["published"]
     assert "somebody" in mark["tip"]
     assert mark["x"] > max(dot["x"] for dot in cuda["dots"])
+
+
+def test_of_several_cases_of_a_level_the_fastest_counts_and_an_empty_level_is_left_out(
+    tmp_path: Path,
+) -> None:
+    params = {"model": ("darnn", "lenet5"), "device": ("cpu",)}
+    threads = {**params, "threads": (1, 4, "all")}
+    suites = (
+        Suite("plain.PlainModels", TIME_AND_MEMORY, params),
+        Suite("batches.Batches", TIME_AND_MEMORY, threads),
+    )
+    plan = Plan(
+        commits=2, suites=suites, machines=("ci-2core",), steps=0,
+        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
+    )  # fmt: skip
+    project = make_project(tmp_path / "it", plan)
+    levels = {"plain": r"^plain\.", "compiled": "'compiled'", "threads": r"^batches\."}
+    drawn = charts_of(project, **levels)
+    assert drawn is not None
+    assert drawn["title"] == "How fast each model is: plain → threads"
+    assert drawn["levels"] == [{"number": 0, "name": "plain"}, {"number": 2, "name": "threads"}]
+    newest = {
+        row.series.case.name: row.last[1].value for row in project.contents().series if row.last
+    }
+    for chart in drawn["charts"]:
+        for row in chart["rows"]:
+            [line] = row["lines"]
+            [best] = [dot["href"] for dot in line["dots"] if dot["level"] == 2]
+            start = f"batches.Batches.time_{chart['name']}({row['subject']!r},"
+            of_this = [name for name in newest if name.startswith(start)]
+            assert len(of_this) == 3
+            assert best == f"#/case?{urlencode({'s': min(of_this, key=newest.__getitem__)})}"
+
+
+def test_a_gpu_is_also_compared_with_the_cpu_of_its_own_machine(tmp_path: Path) -> None:
+    params = {"model": ("darnn",), "device": ("cpu", "cuda")}
+    suites = (
+        Suite("plain.PlainModels", TIME_AND_MEMORY, params),
+        Suite("tuned.TunedModels", TIME_AND_MEMORY, params),
+    )
+    plan = Plan(
+        commits=2, suites=suites, steps=0,
+        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
+    )  # fmt: skip
+    drawn = charts_of(make_project(tmp_path / "it", plan), plain=r"^plain\.", tuned=r"^tuned\.")
+    assert drawn is not None
+    machines = {line["name"]: line["machine"] for line in drawn["lines"]}
+    assert machines == {"cpu": "ci-2core", "cuda": "gpu-lab"}
+    ratio = r"\w+ \(\w+\) [\d.]+× as fast as \w+ \(\w+\)"
+    for chart in drawn["charts"]:
+        [row] = chart["rows"]
+        assert re.fullmatch(f"{ratio}; on gpu-lab alone, {ratio}", row["versus"])
