@@ -114,7 +114,8 @@ def test_of_several_cases_of_a_level_the_fastest_counts_and_an_empty_level_is_le
         Suite("batches.Batches", TIME_AND_MEMORY, threads),
     )
     plan = Plan(
-        commits=2, suites=suites, machines=("ci-2core",), steps=0,
+        commits=2, suites=suites, machines=("ci-2core",), machines_with_cuda=(), steps=0,
+        torch_pairs=(("2.15.0", "0.29.2"),),
         never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
     )  # fmt: skip
     project = make_project(tmp_path / "it", plan)
