@@ -254,7 +254,7 @@ def main(arguments: Sequence[str]) -> None:
     own = options.results == ROOT / "results"
     for line in lines.of_kind("fastest"):
         if "choices" in line:
-            file = FILE if own else options.results / FILE.name
+            file = (ROOT / "src/torchspeed/models" if own else options.results) / FILE.name
             keep("cuda", line["processor"], line["choices"], file)
     print(f"stored in {options.results / machine}")
 
