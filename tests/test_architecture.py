@@ -83,5 +83,12 @@ def test_the_list_of_measured_modules_is_what_suites_import(root: Path) -> None:
     for name in MEASURED:
         assert f'from_commit("{name}"' in suites
     imported = {part.partition('"')[0] for part in suites.split('from_commit("')[1:]}
-    helpers = {"devices", "workloads", "measure.clocks", "measure.peak", "measure.compilation"}
+    helpers = {
+        "devices",
+        "models",
+        "workloads",
+        "measure.clocks",
+        "measure.peak",
+        "measure.compilation",
+    }
     assert imported == set(MEASURED) | helpers
