@@ -227,11 +227,15 @@ class Profiler:
 
     def _take(self, line: str) -> None:
         self.is_done = not line
-        self.count_of_answers += bool(line)
         # A line may be cut off, or written by a suite.
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
-            if "failed" in answer:
-                self.failures[str(answer["case"])] = str(answer["failed"])
-            else:
-                self.shares[str(answer["case"])] = float(answer["share"])
+            case = str(answer["case"])
+            if "first" in answer:
+                self.shares[case] = float(answer["first"])
+                return
+            self.count_of_answers += 1
+            if "share" in answer:
+                self.shares[case] = float(answer["share"])
+            elif case not in self.shares:
+                self.failures[case] = str(answer["failed"])

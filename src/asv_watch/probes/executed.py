@@ -5,8 +5,9 @@ Runs as a script in the environment that is measured, ``python -P executed.py <f
 JSON: ``{"changed": [["package/file.py", 10, 24], ...], "cases": ["suite.time_x-0", ...],
 "seconds": 10, "import_seconds": 60}``, with the first and last line of each changed function. A
 suite is imported once, in at most ``import_seconds``. Each of its cases is then called twice, in a
-forked process that may take ``seconds``: the first call also imports modules. Profiling makes the
-calls several times slower, so only shares are printed, a line of JSON for each case: ``{"case":
+forked process that may take ``seconds``: the first call also imports modules, so the second counts
+if it ends in time. Profiling makes the calls several times slower, so only shares are printed, a
+line of JSON for each call: ``{"case": "suite.time_x-0", "first": 0.1}``, then ``{"case":
 "suite.time_x-0", "share": 0.8}``. The share is 0 if no changed function ran, and almost 0 if one
 ran only in ``setup`` or in another thread. A case that fails or takes too long, or whose suite
 does, has ``{"case": "suite.time_x-0", "failed": "<reason>"}``.
@@ -27,8 +28,6 @@ from typing import Any, TextIO
 
 _SHARE_IF_ONLY_IN_SETUP = 1e-6
 """Share of a case that runs a changed function only in its setup."""
-_WORTH_A_SECOND_CALL_S = 3.0
-"""A first call that takes longer is not dominated by imports."""
 _LONGEST_REASON = 500
 """Characters of a reason."""
 
@@ -73,8 +72,8 @@ class _Profile:
             self.ran = True
 
 
-def share(suites: str, case: str, profile: _Profile) -> float:
-    """Call a case; return the share of its time that passes in changed functions."""
+def shares(suites: str, case: str, profile: _Profile) -> Iterator[tuple[str, float]]:
+    """Call a case twice; yield the share of each call's time that passes in changed functions."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     benchmark: Any = get_benchmark_from_name(suites, case, extra_params={})
@@ -84,20 +83,18 @@ def share(suites: str, case: str, profile: _Profile) -> float:
         benchmark.set_cache(benchmark.do_setup_cache())
     if benchmark.do_setup():
         raise NotImplementedError
-    took = _call(benchmark, profile)
-    if took < _WORTH_A_SECOND_CALL_S:
-        benchmark.do_teardown()
-        benchmark.do_setup()
-        took = _call(benchmark, profile)
-    sys.setprofile(None)
-    return max(min(1.0, profile.seconds / took), _SHARE_IF_ONLY_IN_SETUP * profile.ran)
+    yield "first", _call(benchmark, profile)
+    benchmark.do_teardown()
+    benchmark.do_setup()
+    yield "share", _call(benchmark, profile)
 
 
 def _call(benchmark: Any, profile: _Profile) -> float:
-    """Call what a benchmark times; return the seconds."""
+    """Call what a benchmark times; return the share of changed functions."""
     profile.seconds, began = 0.0, time.perf_counter()
     benchmark.func(*benchmark._build_params())
-    return time.perf_counter() - began
+    took = time.perf_counter() - began
+    return max(min(1.0, profile.seconds / took), _SHARE_IF_ONLY_IN_SETUP * profile.ran)
 
 
 class _TooLongError(BaseException):
@@ -150,14 +147,13 @@ def _suite_of(suites: str, case: str) -> str:
 
 
 def _call_in_child(suites: str, case: str, profile: _Profile, answers: TextIO) -> None:
-    """Answer with the share of a case, or with its error, from a forked process; then end it."""
+    """Answer with the shares of a case, or with its error, from a forked process; then end it."""
     try:
         try:
-            answer: dict[str, Any] = {"share": share(suites, case, profile)}
+            for name, share in shares(suites, case, profile):
+                print(json.dumps({"case": case, name: share}), file=answers, flush=True)
         except Exception as error:
-            answer = {"failed": _in_words(error)}
-        sys.setprofile(None)
-        print(json.dumps({"case": case, **answer}), file=answers, flush=True)
+            print(json.dumps({"case": case, "failed": _in_words(error)}), file=answers, flush=True)
         os._exit(0)
     finally:  # whatever happens, a child must not go on as its parent
         os._exit(1)

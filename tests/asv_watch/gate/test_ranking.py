@@ -267,31 +267,47 @@ import time
 
 def work():
     if work.first:
-        time.sleep(0.3)  # as a large package imports parts of itself at the first call
+        time.sleep({first_s})  # as a large package imports parts of itself at the first call
     work.first = False
     changed()
 
 work.first = True
 
 def changed():
-    return sum(range(1_000_000))
+    end = time.perf_counter() + {seconds}
+    while time.perf_counter() < end:
+        pass
 """
 
 
+@pytest.mark.parametrize(
+    ("first_s", "seconds"),
+    [(0.3, 0.1), (3.5, 0.1), (0.1, 3)],
+    ids=["a short import", "a long import", "no time for a second call"],
+)
 def test_the_imports_of_a_first_call_do_not_hide_what_changed(
-    make_repository: Callable[..., Path], made_environment: Path
+    make_repository: Callable[..., Path],
+    made_environment: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first_s: float,
+    seconds: float,
 ) -> None:
+    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 5)
     suite = "import package\n\ndef time_it():\n    package.work()\n"
+    lazy = LAZY.format(first_s=first_s, seconds=seconds)
     repository = make_repository(
-        {"package.py": LAZY, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}
+        {"package.py": lazy, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}
     )
-    after = commit(repository, {"package.py": LAZY.replace("1_000_000", "1_000_001")}, "Change")
+    after = commit(repository, {"package.py": lazy.replace("end =", "end = 0 +")}, "Change")
     changed = read_changes(repository, "HEAD~1", after, ["package.py"])
     suites = repository / "benchmarks"
     side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
     with Profiler(side, [_case("time_it")], changed) as profiler:
         profiler.look(60.0)
+        assert profiler.is_done
     assert profiler.shares["suite.time_it"] > 0.5
+    assert profiler.count_of_answers == 1
+    assert not profiler.failures
 
 
 HANGS = """
