@@ -1,4 +1,4 @@
-"""The answers of commands as JSON: one schema for all of them, in a file or on standard output.
+"""The answers of commands: their words, and one schema of JSON, for a file or standard output.
 
 ``docs/answers.md`` describes it. New fields may be added; no field is removed or redefined without
 a new `SCHEMA`.
@@ -20,6 +20,9 @@ from asv_watch.terminal import answer_output
 
 SCHEMA = 1
 
+UNKNOWN = "too noisy to tell"
+_WORDS_OF_TIMES = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
+
 JsonFile = Annotated[
     str,
     typer.Option(
@@ -37,7 +40,8 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     case: str
     """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     verdict: str
-    """slower, faster, more, less, same, "too noisy to tell" or "not measured"."""
+    """slower or faster for a time, worse or better for anything else; same, "too noisy to tell" or
+    "not measured"."""
     measured: bool = True
     """Whether both sides were measured interleaved; otherwise the difference is a suspicion."""
     unit: str = ""
@@ -79,23 +83,22 @@ class Answer(msgspec.Struct):
     schema: int = SCHEMA
 
 
-def direction_word(unit: str, *, is_more: bool) -> str:
-    """Return the word for a value that went up or down, whether or not that is better."""
-    if unit == "seconds":
-        return "slower" if is_more else "faster"
-    return "more" if is_more else "less"
+def word_of(answer: Verdict, kind: str) -> str:
+    """Return a verdict in words: ``slower`` for a time, ``worse`` for anything else."""
+    return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
+
+
+def word_of_ratio(ratio: PairRatio | CaseRatio) -> str:
+    """Return the verdict on a measured ratio in words."""
+    return UNKNOWN if is_too_noisy(ratio) else word_of(verdict(ratio), ratio.kind)
 
 
 def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Difference:
     """Return a measured ratio as a difference."""
     rounds = ratio.rounds if isinstance(ratio, PairRatio) else len(ratio.ratios)
-    answer = verdict(ratio)
-    word = direction_word(ratio.unit, is_more=ratio.ratio > 1)
-    if answer is Verdict.SAME:
-        word = "too noisy to tell" if is_too_noisy(ratio) else "same"
     return Difference(
         case=ratio.case,
-        verdict=word,
+        verdict=word_of_ratio(ratio),
         unit=ratio.unit,
         before=ratio.before,
         after=ratio.after,
@@ -103,7 +106,7 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
         interval=ratio.interval,
         clock=ratio.clock,
         rounds=rounds,
-        worse=answer is Verdict.WORSE,
+        worse=verdict(ratio) is Verdict.WORSE,
         machine=machine,
     )
 
@@ -114,12 +117,9 @@ def exact_difference(values: CaseValues, machine: str = "") -> Difference:
         side if isinstance(side, float) else None for side in (values.before, values.after)
     )
     answer = value_verdict(values)
-    word = "same" if answer is Verdict.SAME else "not measured"
-    if before is not None and after is not None and answer is not Verdict.SAME:
-        word = direction_word(values.unit, is_more=after > before)
     return Difference(
         case=values.case,
-        verdict=word,
+        verdict=answer.value if answer else "not measured",
         unit=values.unit,
         before=before,
         after=after,

@@ -31,7 +31,7 @@ from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock
 from asv_watch.records.git import ask_git, commits_changing
 from asv_watch.statistics.ratio import estimate_ratio
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, judged, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
 
@@ -40,8 +40,7 @@ class Answer(Enum):
 
     DIFFERENT = "different"
     SAME = "same"
-    UNKNOWN = "unknown"
-    """The measurements are too noisy to tell."""
+    UNKNOWN = answers.UNKNOWN
 
 
 class UnmeasurableError(Exception):
@@ -176,7 +175,10 @@ class _Bisection:
             self._measure(before, after)
             return self.compare(before, after)
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
-        print(f"  {answer.value}: {size}", flush=True)
+        direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
+        is_different = answer is Answer.DIFFERENT
+        word = answers.word_of(direction, ratio.kind) if is_different else answer.value
+        print(f"  {word}: {size}", flush=True)
         return answer
 
     def _measure(self, *candidates: int) -> None:
@@ -229,7 +231,7 @@ def find_culprits(
     if answer is Answer.UNKNOWN:
         size = quantities.measured(whole.ratio, whole.interval, whole.kind, whole.clock)
         raise WatchError(
-            f"{size}: too noisy to tell whether {case.name} changed; try again at a quieter time"
+            f"{size}: {answers.UNKNOWN} whether {case.name} changed; try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
@@ -364,7 +366,9 @@ def bisect(
         ends = [side(workplace, text) for text in (candidates[0], candidates[-1])]
         case = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
-        print(f"{case.name}: {quantities.counted(count, 'candidate')}", flush=True)
+        versions = {end.version.commit for end in ends if end.version}
+        noun = "commit" if len(versions) > 1 else "release"
+        print(f"{case.name}: {quantities.counted(count, noun)}", flush=True)
         culprits = find_culprits(workplace, case, candidates)
     if not culprits:
         print("\nThe ends of the range do not differ.")

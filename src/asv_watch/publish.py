@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from asv_watch.answers import Answer, Difference, JsonFile, direction_word, write_answer
+from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import ExitStatus, WatchError
@@ -21,6 +21,7 @@ from asv_watch.records.history import History
 from asv_watch.site.change_data import cause, made_between
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
+from asv_watch.statistics.rule import Verdict
 from asv_watch.workplace import check_checkout, load_results
 
 
@@ -119,7 +120,7 @@ def _difference(change: Change, contents: Contents) -> Difference:
     note = change.note
     return Difference(
         case=series.case.name,
-        verdict=direction_word(series.unit, is_more=after > before),
+        verdict=word_of(Verdict(change.verdict), change.kind),
         measured=change.is_measured,
         unit=series.unit,
         before=before,

@@ -7,10 +7,11 @@ suspected, because the machine may have changed in between.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from asv_watch import quantities
-from asv_watch.compare.report import UNKNOWN, word_of
+from asv_watch.answers import UNKNOWN, Answer, Difference, word_of
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
 
@@ -33,6 +34,20 @@ class Apart(NamedTuple):
     """Whether the second value is better, worse or the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A comparison of stored results, in which nothing was measured."""
+
+    text: str
+    """The report: Markdown, aligned for the terminal."""
+    answer: Answer
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether a case became worse."""
+        return any(difference.worse for difference in self.answer.differences)
+
+
 def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
     """Compare two values of a case.
 
@@ -50,7 +65,7 @@ def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
         if before.value == after.value:
             return Apart(size, "", "same", ratio and ratio.ratio)
         answer = judged(is_more=after.value > before.value, higher_is_better=better)
-        return Apart(size, "", "differs", ratio and ratio.ratio, None, answer)
+        return Apart(size, "", word_of(answer, kind), ratio and ratio.ratio, None, answer)
     change = quantities.about(ratio.ratio, kind)
     is_of_one_sample = any(point.interval is None for point in (before, after))
     if kind == "time" and is_of_one_sample:
@@ -62,6 +77,24 @@ def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
     word = word_of(answer, kind)
     word += "" if answer is Verdict.SAME else SUSPECTED
     return Apart(change, ends, word, ratio.ratio, ratio.interval, answer)
+
+
+def apart_difference(
+    case: str, apart: Apart, before: Point, after: Point, unit: str, machine: str
+) -> Difference:
+    """Return a case that was compared apart as JSON has it."""
+    return Difference(
+        case=case,
+        verdict=apart.word.removesuffix(SUSPECTED),
+        measured=False,
+        unit=unit,
+        before=before.value,
+        after=after.value,
+        ratio=apart.ratio,
+        interval=apart.interval,
+        worse=apart.verdict is Verdict.WORSE,
+        machine=machine,
+    )
 
 
 def _divide(before: Point, after: Point, *, higher_is_better: bool) -> MeasuredRatio | None:

@@ -70,7 +70,10 @@ def compare(
     labels: Annotated[
         str, typer.Option(metavar="A,B", help="Result files: what the table calls them.")
     ] = "",
-    sort: Annotated[Sort, typer.Option(help="Result files: order of the rows.")] = "change",
+    sort: Annotated[
+        Sort | None,
+        typer.Option(help="Result files: order of the rows; by default the largest change first."),
+    ] = None,
     only_changed: Annotated[
         bool, typer.Option("--only-changed", help="Result files: only cases that differ.")
     ] = False,
@@ -86,17 +89,24 @@ def compare(
     """
     root = Path.cwd()
     named = sides or []
-    if named and all(text.endswith(".json") for text in named):
-        names = labels.split(",") if labels else ()
-        paths = list(map(Path, named))
-        compared = compare_files(paths, names, cases=cases, sort=sort, only_changed=only_changed)
-        print(compared.text)
-        write_answer(compared.answer, json_file)
-        is_slower = compared.is_slower and fail_if_slower
-        return ExitStatus.SLOWER if is_slower else ExitStatus.DONE
-    if stored:
-        print(compare_stored(root, before=before, after=after, cases=cases))
-        return ExitStatus.DONE
+    are_files = bool(named) and all(text.endswith(".json") for text in named)
+    if not are_files and (labels or sort or only_changed):
+        raise typer.BadParameter("--labels, --sort and --only-changed need result files (.json)")
+    if are_files or stored:
+        shown = (
+            compare_files(
+                list(map(Path, named)),
+                labels.split(",") if labels else (),
+                cases=cases,
+                sort=sort or "change",
+                only_changed=only_changed,
+            )
+            if are_files
+            else compare_stored(root, *_two(named or [before, after]), cases=cases)
+        )
+        print(shown.text)
+        write_answer(shown.answer, json_file)
+        return ExitStatus.SLOWER if shown.is_slower and fail_if_slower else ExitStatus.DONE
     interpreters: list[str] = []
     if python and not named and len(python) == 1 and os.sep not in python[0]:
         choose("", "", python[0])
@@ -128,10 +138,8 @@ def compare(
         results.append(measured.between(old, new))
         before_name, after_name = versions[old].name, versions[new].name
         print(f"\n{compare_report.report(results[-1], before_name, after_name)}")
-        pair_differences = compare_report.differences(results[-1], workplace.machine)
-        for difference in pair_differences if last > 1 else ():
-            difference.sides = [before_name, after_name]
-        differences += pair_differences
+        both = (before_name, after_name) if last > 1 else ()
+        differences += compare_report.differences(results[-1], workplace.machine, both)
     ends = versions[0].name, versions[last].name
     write_answer(Answer("compare", *ends, differences), json_file)
     if measured.path is not None:
@@ -144,6 +152,12 @@ def compare(
         return ExitStatus.SOME_CASES_FAILED
     slower = any(difference.worse for difference in differences)
     return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE
+
+
+def _two(named: Sequence[str]) -> tuple[str, str]:
+    if len(named) != 2:
+        raise typer.BadParameter("--stored compares two sides")
+    return named[0], named[1]
 
 
 def _sides(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch import quantities
+from asv_watch.answers import word_of_ratio
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.compare.measure import Compared, compare
@@ -27,7 +28,6 @@ from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine
 from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
-from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 from asv_watch.workplace import Workplace, open_workplace
 
 MOST_COMPARISONS = 2
@@ -97,10 +97,8 @@ def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
     )
     compared = compare(workplace, sides, cases, "confirm", PRECISE)
     for ratio in measured_ratios(compared):
-        answer = "no change" if verdict(ratio) is Verdict.SAME else "measured"
-        answer = "too noisy to tell" if is_too_noisy(ratio) else answer
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
-        print(f"{answer}: {ratio.case}, {size}")
+        print(f"{word_of_ratio(ratio)}: {ratio.case}, {size}")
     return compared
 
 

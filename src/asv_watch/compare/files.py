@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from asv_watch import quantities
-from asv_watch.answers import Answer, Difference, direction_word
+from asv_watch.answers import UNKNOWN, Answer
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.apart import Apart, compare_apart
-from asv_watch.compare.report import RULE, UNKNOWN
+from asv_watch.compare.apart import Apart, StoredReport, apart_difference, compare_apart
+from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.markdown import table
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
 from asv_watch.records.stored_runs import SPREAD_COLUMNS, runs_of_row
 from asv_watch.records.suite_lists import read_benchmarks
-from asv_watch.statistics.rule import Verdict
 
 Sort = Literal["change", "name"]
 _UNITS = (("time", "seconds"), ("peakmem", "bytes"), ("mem", "bytes"))
@@ -39,21 +39,6 @@ class _File:
     """Benchmarks by name, if asv's list of benchmarks is beside the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilesCompared:
-    """A comparison of result files."""
-
-    text: str
-    """The report: Markdown, aligned for the terminal."""
-    answer: Answer
-    """The last file against the first."""
-
-    @property
-    def is_slower(self) -> bool:
-        """Whether a case of the last file is worse than in the first."""
-        return any(difference.worse for difference in self.answer.differences)
-
-
 def compare_files(
     paths: Sequence[Path],
     labels: Sequence[str] = (),
@@ -61,7 +46,7 @@ def compare_files(
     cases: str = "",
     sort: Sort = "change",
     only_changed: bool = False,
-) -> FilesCompared:
+) -> StoredReport:
     """Compare two or more result files.
 
     Args:
@@ -93,15 +78,22 @@ def compare_files(
         raise WatchError(
             "the files have no case in common that matches; `asv show` lists the cases of a file"
         )
-    rows.sort(key=lambda row: row[0] if sort == "name" else (-(row[1][-1].ratio or 0.0), row[0]))
+    rows.sort(key=lambda row: (_nearness_to_1(row[1][-1]) if sort == "change" else 0.0, row[0]))
     shown = [row for row in rows if not only_changed or any(map(_differs, row[1]))]
-    answer = Answer(
-        command="compare",
-        before=first.label,
-        after=files[-1].label,
-        differences=[_difference(case, files, apart[-1]) for case, apart in rows],
-    )
-    return FilesCompared(_report(files, shown, len(rows)), answer)
+    last = files[-1]
+    differences = [
+        apart_difference(
+            case,
+            changes[-1],
+            first.points[case],
+            last.points[case],
+            _benchmark(case, first).unit,
+            last.facts["machine"],
+        )
+        for case, changes in rows
+    ]
+    answer = Answer("compare", first.label, last.label, differences)
+    return StoredReport(_report(files, shown, len(rows)), answer)
 
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
@@ -153,6 +145,11 @@ def _compare(case: str, first: _File, file: _File) -> Apart:
     return compare_apart(first.points[case], file.points[case], _benchmark(case, first))
 
 
+def _nearness_to_1(apart: Apart) -> float:
+    """Return a number that is less for a larger change, in whichever direction."""
+    return -abs(math.log(apart.ratio)) if apart.ratio else 0.0
+
+
 def _differs(apart: Apart) -> bool:
     return apart.word not in {"same", UNKNOWN}
 
@@ -201,23 +198,3 @@ def _environments(files: Sequence[_File]) -> str:
         if len({file.facts.get(name) for file in files}) > 1
     ]
     return table(("environment", *(file.label for file in files)), rows) if rows else ""
-
-
-def _difference(case: str, files: Sequence[_File], apart: Apart) -> Difference:
-    unit = _benchmark(case, files[0]).unit
-    word = apart.word
-    if _differs(apart):
-        is_more = files[-1].points[case].value > files[0].points[case].value
-        word = direction_word(unit, is_more=is_more)
-    return Difference(
-        case=case,
-        verdict=word,
-        measured=False,
-        unit=unit,
-        before=files[0].points[case].value,
-        after=files[-1].points[case].value,
-        ratio=apart.ratio,
-        interval=apart.interval,
-        worse=apart.verdict is Verdict.WORSE,
-        machine=files[-1].facts["machine"],
-    )

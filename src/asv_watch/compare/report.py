@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from asv_watch import quantities
 from asv_watch.answers import (
+    UNKNOWN,
     Difference,
     exact_difference,
     measured_difference,
     unmeasured_difference,
+    word_of,
+    word_of_ratio,
 )
 from asv_watch.compare.measure import Compared
 from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
@@ -26,8 +29,6 @@ from asv_watch.statistics.rule import (
     verdict,
 )
 
-_WORDS_OF_TIMES = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
-UNKNOWN = "too noisy to tell"
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
@@ -35,11 +36,6 @@ RULE = (
 _CPU_TIME = (
     "CPU time replaces wall time here, because wall time also counts other work on the machine."
 )
-
-
-def word_of(answer: Verdict, kind: str) -> str:
-    """Return a verdict as tables say it: ``slower`` for a time, ``worse`` for anything else."""
-    return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
 
 
 def measured_ratios(compared: Compared) -> list[PairRatio]:
@@ -52,13 +48,16 @@ def measured_ratios(compared: Compared) -> list[PairRatio]:
     return list(map(graphs.single, compared.ratios))
 
 
-def differences(compared: Compared, machine: str) -> list[Difference]:
-    """Return the cases of a comparison as JSON has them."""
-    return [
+def differences(compared: Compared, machine: str, sides: Sequence[str] = ()) -> list[Difference]:
+    """Return the cases of a comparison as JSON has them; ``sides`` names both if others follow."""
+    found = [
         *(measured_difference(ratio, machine) for ratio in measured_ratios(compared)),
         *(exact_difference(values, machine) for values in compared.values),
         *(unmeasured_difference(case, machine) for case in compared.unmeasured),
     ]
+    for difference in found:
+        difference.sides = list(sides)
+    return found
 
 
 def report(compared: Compared, before: str, after: str) -> str:
@@ -112,7 +111,7 @@ def _row(case: PairRatio) -> tuple[str, ...]:
         quantities.change(case.ratio, case.kind),
         quantities.interval(case.interval, case.clock),
         str(case.rounds),
-        UNKNOWN if is_too_noisy(case) else word_of(verdict(case), case.kind),
+        word_of_ratio(case),
     )
 
 

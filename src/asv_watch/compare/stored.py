@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch import quantities
+from asv_watch.answers import Answer, Difference, measured_difference
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
-from asv_watch.compare.apart import compare_apart
-from asv_watch.compare.report import RULE, UNKNOWN, word_of
+from asv_watch.compare.apart import StoredReport, apart_difference, compare_apart
+from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
 from asv_watch.markdown import table
@@ -22,7 +23,6 @@ from asv_watch.records.git import find_commit, read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit, Point
-from asv_watch.statistics.rule import is_too_noisy, verdict
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
 
@@ -40,8 +40,8 @@ class StoredSide:
         return f"{self.machine}:{self.commit[:8]}@{self.environment}"
 
 
-def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
-    """Compare two stored results; return the report.
+def compare_stored(root: Path, before: str, after: str, *, cases: str) -> StoredReport:
+    """Compare two stored results.
 
     Args:
         root: folder of asv.conf.json.
@@ -67,21 +67,23 @@ def compare_stored(root: Path, *, before: str, after: str, cases: str) -> str:
     first, second = _find(history, typed, before, after)
     interleaved = _interleaved(history, first, second)
     old, new = (_points(history, side) for side in (first, second))
-    rows = [
-        _row(history, name, (old[name], new[name]), interleaved.get(name))
+    compared = [
+        _compare(history, name, (old[name], new[name]), second.machine, interleaved.get(name))
         for name in old
         if name in new and selection.matches(name)
     ]
-    if not rows:
+    if not compared:
         raise WatchError(
             f"{first} and {second} have no case in common; `asv-watch results export` lists all"
         )
     head = ("case", "before", "after", "change", "interval", "measured", "verdict")
-    return (
+    rows, differences = zip(*compared, strict=True)
+    text = (
         f"**{second}** against **{first}**\n\n{table(head, rows)}\n\n"
         f"{RULE} Rows marked apart come from separate runs, so a difference is only suspected; "
         "`asv-watch compare` measures the two versions."
     )
+    return StoredReport(text, Answer("compare", str(first), str(second), list(differences)))
 
 
 def _parse(text: str, repository: Path) -> StoredSide:
@@ -157,9 +159,14 @@ def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dic
     return ratios
 
 
-def _row(
-    history: History, name: str, points: tuple[Point, Point], interleaved: PairRatio | None
-) -> tuple[str, ...]:
+def _compare(
+    history: History,
+    name: str,
+    points: tuple[Point, Point],
+    machine: str,
+    interleaved: PairRatio | None,
+) -> tuple[tuple[str, ...], Difference]:
+    """Return the row of a case, and its difference as JSON has it."""
     benchmark = history.benchmarks[name.partition("(")[0]]
     kind = "time" if benchmark.unit == "seconds" else "memory"
     old, new = (point.value for point in points)
@@ -168,11 +175,12 @@ def _row(
     cells = [f"`{name}`", *(quantities.quantity(value, benchmark.unit) for value in (old, new))]
     if interleaved is None:
         apart = compare_apart(*points, benchmark)
-        return (*cells, apart.change, apart.ends, "apart", apart.word)
-    word = UNKNOWN if is_too_noisy(interleaved) else word_of(verdict(interleaved), kind)
+        row = (*cells, apart.change, apart.ends, "apart", apart.word)
+        return row, apart_difference(name, apart, *points, benchmark.unit, machine)
     change, ends = (
         quantities.change(interleaved.ratio, kind),
         quantities.interval(interleaved.interval, interleaved.clock),
     )
     way = "interleaved" if interleaved.is_direct else "through others"
-    return (*cells, change, ends, way, word)
+    difference = measured_difference(interleaved, machine)
+    return (*cells, change, ends, way, difference.verdict), difference

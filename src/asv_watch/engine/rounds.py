@@ -178,7 +178,8 @@ class RoundsOfCases:
             has_ratio = min(map(min, values_by_round)) > 0
             if is_exact or (not has_ratio and len(values_by_round) >= _ROUNDS_TO_CALL_EXACT):
                 self._close(case, exact=is_exact)
-                return "same" if len(set(values)) == 1 else "differs"
+                shown = ", ".join(quantities.quantity(value, case.unit) for value in values)
+                return "same" if len(values) > len(set(values)) == 1 else shown
             if not has_ratio:
                 return "zero or below"
         kind = "time" if case.unit == "seconds" else "memory"

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from asv_watch import quantities
-from asv_watch.answers import Answer, JsonFile, measured_difference, write_answer
+from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.compare.report import report
+from asv_watch.compare.report import differences, report
 from asv_watch.engine.cases import (
     Benchmarks,
     choose_cases,
@@ -87,6 +87,8 @@ def releases(
         )
     if action == "list" and release:
         raise typer.BadParameter("list shows all releases; leave the release out")
+    if action == "list" and json_file:
+        raise typer.BadParameter("list writes no JSON; --json is for measure and findings")
     if action == "measure":
         return _measure(
             requirement,
@@ -96,6 +98,7 @@ def releases(
             machine=machine,
             cases=cases,
             again=again,
+            json_file=json_file,
         )
     configuration = read_configuration(Path.cwd())
     requirement = requirement or the_requirement(configuration)
@@ -168,6 +171,7 @@ def _measure(
     machine: str,
     cases: str,
     again: bool,
+    json_file: str,
 ) -> ExitStatus:
     """Compare each release with its predecessor, and store what was missing.
 
@@ -178,6 +182,7 @@ def _measure(
         WatchError: the checkout cannot be measured, or there is no such pair of releases.
     """
     failed, compared = False, 0
+    found: list[Difference] = []
     root, job = Path.cwd(), "releases measure"
     with open_workplace(root, job, release=NEWEST, machine=machine) as workplace:
         configuration = workplace.configuration
@@ -210,8 +215,10 @@ def _measure(
                 print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
                 continue
             failed |= result.failed
-            text = report(result, pair.before.release, pair.after.release)
-            print(f"\n{text}\n", flush=True)
+            sides = pair.before.release, pair.after.release
+            print(f"\n{report(result, *sides)}\n", flush=True)
+            found += differences(result, workplace.machine, sides)
+    write_answer(Answer("releases", differences=found), json_file)
     if not compared:
         print("nothing is missing: each release is compared already")
     return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
@@ -229,13 +236,13 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
 
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
     """Return the differences of all pairs for ``--json``."""
-    differences = []
+    found = []
     for pair in pairs:
         for finding in release_findings(pair.stored):
             difference = measured_difference(finding.shown, machine)
             difference.reason = f"{requirement} {pair.stored.after} against {pair.stored.before}"
-            differences.append(difference)
-    return Answer(command="releases", differences=differences)
+            found.append(difference)
+    return Answer(command="releases", differences=found)
 
 
 def _print_findings(

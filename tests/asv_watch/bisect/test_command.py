@@ -41,7 +41,7 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     last = output.splitlines()[-1]
     assert f"{subject}, or the version before it, without a clear result" in last
     assert 0.2 < float(last.split("%")[0]) / 100 < 0.6  # 1.4 times the work
-    assert "4 candidates" in output, "the docs cannot have changed it"
+    assert ": 4 commits\n" in output, "the docs cannot have changed it"
     assert "cannot be measured" in output
     comparisons, _ = read_comparisons(project / "results")
     assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
@@ -69,5 +69,6 @@ def test_the_commit_that_changed_a_tracked_value_is_named(
         commit(root, {"src/package.py": f"WORDS = {words}  # {subject}"}, subject)
     range_ = ("--before", "HEAD~3", "--after", "HEAD", "--cases", "words")
     output, _ = run_driver("bisect", root, tmp_path, *range_)
+    assert "\n  worse: +0.1 % (" in output
     subject = git(root, "log", "-1", "--format=%h %s", "HEAD~1")
     assert f"+0.1 % (+0.1 to +0.1 %): {subject} (after " in output.splitlines()[-1]

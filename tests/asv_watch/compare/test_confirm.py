@@ -93,11 +93,11 @@ def test_a_real_change_is_measured_and_interference_is_refuted(
     [comparison], _ = read_comparisons(project / "results")
     header = comparison.header
     assert (header.kind, header.before.commit, header.after.commit) == ("confirm", parent, head)
-    assert "measured: suite.Suite.time_it('slow'), +" in output
-    assert "no change: suite.Suite.time_it('plain'), " in output
+    assert "slower: suite.Suite.time_it('slow'), +" in output
+    assert "same: suite.Suite.time_it('plain'), " in output
 
     output, _ = run_driver("confirm", project, tmp_path)
-    assert "measured: suite.Suite.time_it('slow'), +" in output, "a second comparison agrees"
+    assert "slower: suite.Suite.time_it('slow'), +" in output, "a second comparison agrees"
     assert "time_it('plain')" not in output, "what was refuted is not compared again"
     output, _ = run_driver("confirm", project, tmp_path)
     assert output == "no change has to be compared\n"

@@ -88,6 +88,23 @@ def test_the_answer_of_two_files_says_that_it_is_a_suspicion(
     assert difference["worse"]
 
 
+def test_the_case_that_changed_most_comes_first_also_if_it_is_faster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 0.1)]
+    assert main(["compare", *files, "--cases", "time_a"]) == 0
+    assert list(_rows(capsys.readouterr().out)) == ["s.time_a(2)", "s.time_a(1)"]
+
+
+@pytest.mark.parametrize("option", [["--sort", "name"], ["--labels", "a,b"], ["--only-changed"]])
+def test_an_option_for_files_is_refused_without_files(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for others in ([], ["--stored"]):
+        assert main(["compare", *others, *option]) == 2
+        assert "need result files (.json)" in capsys.readouterr().err
+
+
 def test_a_single_sample_is_too_noisy_to_tell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -110,6 +110,30 @@ def test_values_that_were_measured_apart_raise_suspicions(
     assert verdicts == {"s.time_a(1)": "slower, suspected"}
 
 
+def test_the_answer_is_written_as_json_and_fails_if_a_case_is_slower(
+    project: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = ["compare", "--stored", "fast:HEAD~1", "fast:HEAD"]
+    assert main([*stored, "--fail-if-slower", "--json", "-"]) == 4
+    printed = capsys.readouterr()
+    assert "| case" in printed.err
+    answer = json.loads(printed.out)
+    sides = [f"fast:{hash_[:8]}@existing-py3.11" for hash_ in project]
+    assert [answer["before"], answer["after"]] == sides
+    differences = {each["case"]: each for each in answer["differences"]}
+    assert {name: each["verdict"] for name, each in differences.items()} == {
+        "s.time_a(1)": "same",
+        "s.time_a(2)": "slower",
+        "s.track_words": "worse",
+    }
+    slower = differences["s.time_a(2)"]
+    assert (slower["worse"], slower["measured"], slower["machine"]) == (True, False, "fast")
+    assert slower["ratio"] == pytest.approx(1.2)
+    assert main([*stored, "--fail-if-slower", "--cases", r"\(1\)"]) == 0
+    assert main([*stored[:3], "--fail-if-slower"]) == 2
+    assert "--stored compares two sides" in capsys.readouterr().err
+
+
 def test_a_single_sample_tells_nothing(
     project: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -223,7 +223,7 @@ def _use(results: Path, made: Generated, folder: Path) -> None:
         write_table(load_history(results, commits), folder / "table.csv")
     before, after = (f"desk:{made.hashes[index]}@2.15.0" for index in (2, 3))
     with contextlib.suppress(WatchError):
-        compare_stored(folder, before=before, after=after, cases="")
+        compare_stored(folder, before, after, cases="")
 
 
 def _configuration(made: Generated) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
     assert (slower["case"], slower["verdict"], slower["worse"]) == ("s.time_a", "slower", True)
     assert (uncertain["verdict"], uncertain["reason"]) == ("slower", "not for certain")
     assert (same["verdict"], same["rounds"]) == ("same", 6)
-    assert (less["verdict"], less["before"], less["after"]) == ("less", 10, 8)
+    assert (less["verdict"], less["before"], less["after"]) == ("better", 10, 8)
     assert (failed["verdict"], failed["reason"]) == ("not measured", "out of cheese")
     assert left == {"case": "s.time_f", "verdict": "not measured", "machine": "m"}
     outcomes = [

@@ -180,7 +180,12 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert "| 9.1.0  | 8.1.0 | missing " in printed
 
     measure = ("measure", "--cases", "_it(?!.*resnet)")
-    printed, _ = _releases(project, tmp_path, *measure, status=3)
+    file = tmp_path / "answer.json"
+    to_file = ("--json", str(file))
+    _, errors = _releases(project, tmp_path, "list", *to_file, status=2)
+    assert "list writes no JSON" in errors
+    printed, _ = _releases(project, tmp_path, *measure, *to_file, status=3)
+    _check_measured_answer(file)
     failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
     assert failed in printed
     [comparison], problems = read_comparisons(project / "results")
@@ -209,8 +214,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert "nothing is missing: each release is compared already" in printed
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(r"\| 9\.1\.0 .*\| 7 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
-    file = tmp_path / "answer.json"
-    printed, errors = _releases(project, tmp_path, "findings", "--json", str(file))
+    printed, errors = _releases(project, tmp_path, "findings", *to_file)
     assert errors == ""
     answer = json.loads(file.read_text())
     assert (answer["schema"], answer["command"]) == (1, "releases")
@@ -228,6 +232,15 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     )
     printed, _ = _releases(project, tmp_path, "findings", "--machine", "elsewhere")
     assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
+
+
+def _check_measured_answer(file: Path) -> None:
+    answer = json.loads(file.read_text())
+    found = {each["case"].removeprefix("suite."): each for each in answer["differences"]}
+    slower = found["Suite.time_it('all')"]
+    assert (slower["verdict"], slower["sides"]) == ("slower", ["engine 9.0.0", "engine 9.1.0"])
+    assert found["track_it"]["verdict"] == "worse"
+    assert found["track_missing_it"]["reason"] == "no such operator"
 
 
 def _check_values_of_one_process(values: Mapping[str, CaseValues]) -> None:
