@@ -67,6 +67,11 @@ def test_intervals_are_written_as_in_the_data(intervals: list[tuple[float, float
             assert _near(end, expected), interval
 
 
+def test_an_interval_of_cpu_time_names_its_clock() -> None:
+    shown = evaluate("text/format.js", 'module.formatInterval(argument, "process")', (1.04, 1.06))
+    assert shown == quantities.interval((1.04, 1.06), "process")
+
+
 def _near(text: str, expected: str) -> bool:
     """Tell whether two texts agree but for the rounding of a half, which languages differ in."""
     if text == expected:

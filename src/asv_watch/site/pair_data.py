@@ -79,8 +79,10 @@ def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCas
 def _numbers(ratio: PairRatio) -> tuple[float, ...]:
     """Return ratio, both ends of its interval, -1, 0 or 1 as its verdict, and its level.
 
-    The level is the geometric mean of the values of both sides.
+    The level is the geometric mean of the values of both sides. A ratio of CPU time instead of
+    wall time has 1 as a last number.
     """
     level = math.sqrt(ratio.before * ratio.after)
     numbers = (ratio.ratio, *ratio.interval)
-    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level))
+    of_cpu_time = (1,) if ratio.clock else ()
+    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level), *of_cpu_time)

@@ -30,6 +30,7 @@ from asv_watch.records.measurements import (
 )
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.pair_data import commit_pairs
 from tests.asv_watch.engine.test_rounds import SIDES
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
 from tests.asv_watch.making import MACHINE
@@ -115,8 +116,15 @@ def test_the_page_names_the_clock_of_a_measured_change() -> None:
     by_cpu_time = msgspec.structs.replace(stored.ratios[0], clock="process")
     stored = msgspec.structs.replace(stored, ratios=(by_cpu_time,))
     history = in_order(history_of(noisy({}), comparisons={MACHINE: (stored,)}))
-    [change] = change_data(contents_of(history, analyse(history)), {"commit_url": ""})["changes"]
+    contents = contents_of(history, analyse(history))
+    [change] = change_data(contents, {"commit_url": ""})["changes"]
     assert change["interval_text"].endswith(" %, CPU time")
+    pairs = [
+        pair
+        for commits in contents.findings.compared.values()
+        for pair in commit_pairs(contents, commits)
+    ]
+    assert [pair[7:] for pair in pairs] == [[1]], "Compare names it too"
 
 
 def test_a_damaged_line_whose_cpu_times_lack_a_side_is_left_out(

@@ -4,7 +4,7 @@
  * Two versions, the earlier first: both indices, ratio, interval, -1 (better), 0 or 1 (worse), and the
  * geometric mean of both values.
  */
-type PairRow = [number, number, number, number, number, number, number];
+type PairRow = [number, number, number, number, number, number, number, number?];
 
 /** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
 interface BenchmarkSeries {

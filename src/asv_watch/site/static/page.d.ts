@@ -98,6 +98,8 @@ interface MeasuredPair {
   verdict: Verdict;
   /** Geometric mean of the values of both. */
   level: number;
+  /** `process` if the ratio is of CPU time instead of wall time. */
+  clock: "" | "process";
 }
 
 interface AxisScale {

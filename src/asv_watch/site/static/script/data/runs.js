@@ -30,7 +30,7 @@ const VERDICTS = ["better", "same", "worse"];
  * @param {PairRow} row
  * @returns {MeasuredPair}
  */
-export function readPair([p, c, ratio, low, high, sign, level]) {
+export function readPair([p, c, ratio, low, high, sign, level, ofCpuTime]) {
   return {
     p,
     c,
@@ -38,6 +38,7 @@ export function readPair([p, c, ratio, low, high, sign, level]) {
     interval: [low, high],
     verdict: VERDICTS[sign + 1] ?? "same",
     level,
+    clock: ofCpuTime ? "process" : "",
   };
 }
 

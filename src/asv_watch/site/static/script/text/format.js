@@ -66,9 +66,15 @@ export function formatChange(ratio, kind = "time") {
   return `${digits(ratio, 2)} times as ${kind === "time" ? "long" : "much"}`;
 }
 
-/** The ends of a ratio's interval, always per cent. @param {[number, number]} ends */
-export const formatInterval = (ends) =>
-  `${ends.map((end) => percent(end, 1).replace(" %", "")).join(" to ")} %`;
+/**
+ * The ends of a ratio's interval, always per cent; a ratio of CPU time names it.
+ * @param {[number, number]} ends
+ * @param {"" | "process"} [clock]
+ */
+export function formatInterval(ends, clock = "") {
+  const named = clock === "process" ? ", CPU time" : "";
+  return `${ends.map((end) => percent(end, 1).replace(" %", "")).join(" to ")} %${named}`;
+}
 
 /** A ratio at an axis: −10 %, 0 %, 2×. @param {number} ratio */
 export function formatRatioTick(ratio) {

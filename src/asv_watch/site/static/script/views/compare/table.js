@@ -33,7 +33,8 @@ export function columnsOf({ a, b, metric }, pairs) {
       draw: (pair) => formatValue(pair[side].value, metric),
     });
   /** @param {Pair} pair */
-  const intervalOf = ({ compared }) => (compared ? formatInterval(compared.interval) : "");
+  const intervalOf = ({ compared }) => 
+    compared ? formatInterval(compared.interval, compared.clock) : "";
   return [
     columnOf("Case", ({ label }) => label, {
       draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
