@@ -16,7 +16,8 @@ _OPTIONS = {
     "config": typer.Option(
         metavar="FILE",
         rich_help_panel=_PANEL,
-        help="asv's settings; by default asv.conf.json or asv.conf.jsonc of this folder.",
+        help="asv's settings; by default asv.conf.json or asv.conf.jsonc of this folder. The "
+        "command runs in the folder of FILE, so relative paths of other options start there.",
     ),
     "environment": typer.Option(
         "--environment",

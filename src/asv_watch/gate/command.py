@@ -39,6 +39,7 @@ from asv_watch.gate.steps import step
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
+from asv_watch.progress import human_time
 from asv_watch.records.git import ask_git, find_commit
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
@@ -60,7 +61,12 @@ def gate(
         str, typer.Option(metavar="COMMIT", help="Newest commit of the pull request.")
     ] = "HEAD",
     limit: Annotated[
-        str, typer.Option(metavar="TIME", help="Time for building and measuring, such as 20min.")
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Time for all that a gate does, such as 20min; at least half is for measuring, "
+            "if building and listing leave that much.",
+        ),
     ] = "20min",
     threshold: Threshold = "3%",
     override: Annotated[
@@ -136,8 +142,9 @@ def gate(
                 listed, broken = _broken_suites(listed, listing)
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
-                    spare_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
-                    looking_s = max(spare_s, SHARE_OF_LOOKING * budget.left_s)
+                    looking_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
+                    if looking_s <= 0:
+                        print(_ready_late(limit_s - budget.left_s, limit_s), flush=True)
                     commits = (merge_base, newest)
                     order = _order(workplace, commits, benchmarks, listed, budget, looking_s)
                 if isinstance(order, Nearest):
@@ -242,6 +249,14 @@ def _order(
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     return Nearest(listed, texts, changes, budget, looking_s)
+
+
+def _ready_late(seconds: float, limit_s: float) -> str:
+    """Say that building and listing took so long that cases are measured in the order of names."""
+    return (
+        f"building and listing took {human_time(seconds)} of {human_time(limit_s)}: no case is "
+        "profiled, those whose text names what changed are measured first"
+    )
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:

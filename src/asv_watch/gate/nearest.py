@@ -45,7 +45,8 @@ class Nearest:
             texts: source of each benchmark, by its name.
             changes: what was changed.
             budget: time that is left.
-            looking_s: how long looking may take, all looks together.
+            looking_s: how long looking may take, all looks together; names alone decide if there
+                is no time for it.
         """
         timed = [case for case in listed if case.is_timed]
         self._candidates = [case for case in timed if case.short] or timed or list(listed)
@@ -57,7 +58,7 @@ class Nearest:
     @contextmanager
     def looking(self, head: Side) -> Iterator[None]:
         """Keep a profiler for `look` until the body ends."""
-        if not (self._changes.functions and self._is_timed):
+        if not (self._changes.functions and self._is_timed and self._looking_s > 0):
             yield
             return
         by_name = rank(self._candidates, {}, self._texts, self._changes)

@@ -48,6 +48,8 @@ def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_command_takes_them(command: str, tmp_path: Path) -> None:
     printed = _asv_watch(tmp_path, command, "--help")
     assert all(option in printed for option in ("--config", "-E", "--python"))
+    words = " ".join(re.sub("[│|]", " ", printed).split())
+    assert "relative paths of other options start there" in words
 
 
 def test_a_project_of_conda_is_measured_in_virtual_environments_of_another_python(

@@ -17,6 +17,8 @@ import pytest
 import yaml
 
 from asv_watch.cli.main import main
+from asv_watch.engine.sides import Side, side
+from asv_watch.gate import command as gate_command
 from asv_watch.gate.comment_command import reason_in
 from asv_watch.gate.result import GateCase
 from asv_watch.records.notes import read_notes
@@ -156,6 +158,28 @@ def test_a_slower_pull_request_is_measured_and_gets_one_comment_and_a_status(
     assert comment["body"] == (tmp_path / "runner/gate.md").read_text()
     assert (github.state, github.statuses[-1][0]) == ("failure", github.head)
     assert github.statuses[-1][1]["description"].startswith("1 of 1 cases slower")
+
+
+def test_half_of_the_limit_is_for_measuring_if_building_took_the_other_half(
+    runner: Runner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the order of names, and without profiling."""
+
+    def build_slowly(*arguments: Any) -> Side:
+        time.sleep(26)
+        return side(*arguments)
+
+    monkeypatch.setattr(gate_command, "side", build_slowly)
+    monkeypatch.chdir(tmp_path / "checkout")
+    arguments = ["--base", "origin/main", "--machine", "m", "--undecided", "pass"]
+    assert main(["gate", *arguments, "--limit", "100s"]) in {0, 4}
+    printed = capsys.readouterr().out
+    assert re.search(r"^building and listing took \d+ s of 1 min 40 s: no case is", printed, re.M)
+    assert "profiling which" not in printed
+    assert re.search(r"^round 1 \[1/2\] suite.Suite.time_work\('slow'\)", printed, re.M), printed
 
 
 def test_a_benchmark_may_have_its_own_threshold_and_another_may_be_ignored_for_a_reason(
