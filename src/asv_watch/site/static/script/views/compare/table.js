@@ -33,7 +33,7 @@ export function columnsOf({ a, b, metric }, pairs) {
       draw: (pair) => formatValue(pair[side].value, metric),
     });
   /** @param {Pair} pair */
-  const intervalOf = ({ compared }) => 
+  const intervalOf = ({ compared }) =>
     compared ? formatInterval(compared.interval, compared.clock) : "";
   return [
     columnOf("Case", ({ label }) => label, {
