@@ -43,13 +43,8 @@ from asv_watch.signals import exit_in_words
 from asv_watch.statistics.ratio import fastest
 
 MOST_SAMPLES = 8
-"""Largest number of samples of each side in a round if they differ little: with twice as many an
+"""Largest number of samples of each side in a round on an idle machine: with twice as many an
 interval gets no narrower, because processes differ more than their samples do."""
-MOST_SAMPLES_IF_NOISY = 12
-"""Largest number of samples if those of one process differ by `_NOISY` or more, which costs less
-than the rounds that would be needed otherwise (Kalibera and Jones, ISMM 2013)."""
-_NOISY = 0.03
-"""Standard deviation of the logarithms of a process's samples."""
 MOST_SAMPLES_IF_BUSY = 32
 """Largest number of samples while other work keeps the processes waiting, which makes samples
 differ more than processes do. The additional samples may take as long as it took to get ready, so
@@ -415,7 +410,9 @@ def measure_round(
         samples: list[list[Number]] = [[] for _ in servers]
         turn = order_of_samples(len(servers), backwards=backwards)
         ready_at, waited_s = time.monotonic(), 0.0
-        while _needs_samples(samples, ready_at - began, time.monotonic() - ready_at, waited_s):
+        while _needs_samples(
+            len(samples[0]), len(servers), ready_at - began, time.monotonic() - ready_at, waited_s
+        ):
             for index in turn:
                 sample = servers[index].sample()
                 samples[index].append(sample)
@@ -448,38 +445,23 @@ def order_of_samples(sides: int, *, backwards: bool) -> tuple[int, ...]:
 
 
 def _needs_samples(
-    samples: Sequence[Sequence[Number]], ready_s: float, sampling_s: float, waited_s: float
+    samples: int, sides: int, ready_s: float, sampling_s: float, waited_s: float
 ) -> bool:
     """Tell whether a round needs more samples.
 
     Args:
-        samples: the samples that each side has, equally many.
+        samples: number of samples that each side has.
+        sides: number of sides.
         ready_s: how long it took until all sides were ready.
         sampling_s: how long sampling has taken since then.
         waited_s: how much of this time other work kept the processes waiting.
     """
-    sides, count = len(samples), len(samples[0])
-    if count < (FEWEST_SAMPLES if sides > 1 else _FEWEST_SAMPLES_ALONE):
+    if samples < (FEWEST_SAMPLES if sides > 1 else _FEWEST_SAMPLES_ALONE):
         return True
-    is_busy = waited_s > DISTURBED * sampling_s
-    if is_busy and sides > 1 and sampling_s < ready_s:
-        return count < MOST_SAMPLES_IF_BUSY
-    if sampling_s - waited_s >= SECONDS:
-        return False
-    if count < MOST_SAMPLES:
-        return True
-    return sides > 1 and count < MOST_SAMPLES_IF_NOISY and _scatter(samples) > _NOISY
-
-
-def _scatter(samples: Sequence[Sequence[Number]]) -> float:
-    """Return the standard deviation of the logarithms of a process's samples, over all sides."""
-    if not all(0 < sample.value < math.inf for side_samples in samples for sample in side_samples):
-        return 0.0  # the clock stood still
-    variances = [
-        statistics.variance(math.log(sample.value) for sample in side_samples)
-        for side_samples in samples
-    ]
-    return math.sqrt(statistics.fmean(variances))
+    is_busy = sides > 1 and waited_s > DISTURBED * sampling_s
+    if is_busy and sampling_s < ready_s:
+        return samples < MOST_SAMPLES_IF_BUSY
+    return samples < MOST_SAMPLES and sampling_s - waited_s < SECONDS
 
 
 def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:

@@ -27,7 +27,7 @@ from typing import TypeVar
 from asv_watch.statistics.student import student_quantile
 
 CONFIDENCE = 0.99
-_HALVED = 16
+_HALVED = 8
 """Largest number of samples of which the faster half counts."""
 PRIOR_ROUNDS = 3
 """A spread below the usual one is averaged with this many rounds of the usual spread."""
@@ -41,8 +41,8 @@ ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 def fastest(samples: Sequence[T], seconds: Callable[[T], float]) -> list[T]:
     """Return the fastest of the samples that one side took in a round.
 
-    They are the faster half of up to 16 samples. Of more, which only a busy machine takes, they
-    are the fastest quarter, and at least eight: more than half of those may have been disturbed.
+    They are the faster half of up to eight samples. Of more, which only a busy machine takes, they
+    are the fastest quarter, and at least four: more than half of those may have been disturbed.
     """
     half = (min(len(samples), _HALVED) + 1) // 2
     return sorted(samples, key=seconds)[: max(half, len(samples) // 4)]

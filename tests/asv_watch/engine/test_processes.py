@@ -29,7 +29,6 @@ from asv_watch.engine.processes import (
     FEWEST_SAMPLES,
     MOST_SAMPLES,
     MOST_SAMPLES_IF_BUSY,
-    MOST_SAMPLES_IF_NOISY,
     CaseFailedError,
     CaseSkippedError,
     Number,
@@ -340,22 +339,6 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
     numbers = measure_round([BusyServer(side), BusyServer(side)], _case(0))
     assert taken == 2 * expected
     assert [number.computes for number in numbers] == [computes] * 2
-
-
-@pytest.mark.parametrize(
-    ("noise", "sides", "expected"),
-    [(0.02, 2, MOST_SAMPLES), (0.05, 2, MOST_SAMPLES_IF_NOISY), (0.05, 1, MOST_SAMPLES)],
-)
-def test_a_round_takes_more_samples_where_those_of_one_process_differ(
-    noise: float, sides: int, expected: int
-) -> None:
-    """A side that is slower by half is no noise."""
-    values = [[level * (1 + noise * (-1) ** n) for n in range(32)] for level in (1.0, 1.5)]
-    samples = [[Number(value) for value in side] for side in values[:sides]]
-    taken = 2
-    while processes._needs_samples([side[:taken] for side in samples], 0.1, 0.3, 0.0):
-        taken += 2
-    assert taken == expected
 
 
 BUSY = """
