@@ -86,9 +86,13 @@ class Situation:
         """
         if self.reference is None or not self._names_of("time"):
             return None
+        return ReferenceCoverage(self.comparisons, self.reference, self.selected_cases)
+
+    @cached_property
+    def selected_cases(self) -> set[str]:
+        """Names of all cases that count, whatever they measure."""
         results, machine = self.workplace.configuration.results, self.workplace.machine
-        selected = selected_cases(results, machine, self.selection)
-        return ReferenceCoverage(self.comparisons, self.reference, selected)
+        return selected_cases(results, machine, self.selection)
 
     @cached_property
     def measurable_cases(self) -> frozenset[str]:
@@ -203,7 +207,7 @@ class Task:
     reason: str
     """Reason for the task, such as ``newest commit``."""
     environments: tuple[EnvironmentSpec, ...]
-    """The environment in which it measures; two if it compares releases."""
+    """The environment in which it measures; several if it compares releases."""
     is_done: Callable[[Situation], bool]
     """Whether everything that it measures is stored."""
     run: Callable[[Situation, Tally], str]
@@ -221,7 +225,7 @@ class Task:
         """The environment of asv that it measures in, which is made if it is missing.
 
         If that fails, no other task of this environment is tried tonight. ``None`` if the task
-        compares two releases, whose environments are not asv's.
+        compares releases, whose environments are not asv's.
         """
         return self.environments[0] if len(self.environments) == 1 else None
 

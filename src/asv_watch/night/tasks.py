@@ -6,7 +6,6 @@ such tasks, and put the source into `SOURCES`.
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -45,9 +44,14 @@ _REFERENCE_EVERY = 5
 """Every fifth commit is also compared with the reference, to join separate chains."""
 
 
-def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> Task:
-    """Measure this night's cases of one commit in one environment."""
-    name = f"{commit.hash} {environment.name}"
+def measure_task(
+    commit: Commit, environment: EnvironmentSpec, reason: str, suffix: str = ""
+) -> Task:
+    """Measure this night's cases of one commit in one environment.
+
+    ``suffix`` ends the name of a task that measures other cases than those of the short set.
+    """
+    name = f"{commit.hash} {environment.name}{suffix}"
 
     def is_done(situation: Situation) -> bool:
         return situation.coverage.is_complete(commit.hash, environment.stored_as)
@@ -68,11 +72,16 @@ def measure_task(commit: Commit, environment: EnvironmentSpec, reason: str) -> T
 
 
 def compare_task(
-    commit: Commit, before: str, environment: EnvironmentSpec, known: Collection[str]
+    commit: Commit,
+    before: str,
+    environment: EnvironmentSpec,
+    known: Collection[str],
+    suffix: str = "",
 ) -> Task:
     """Compare a commit with the one measured before it, interleaved, in times and peak memory.
 
-    ``known`` holds the cases in which it was compared already.
+    ``known`` holds the cases in which it was compared already; ``suffix`` ends the name, as that
+    of `measure_task` does.
     """
 
     def is_done(situation: Situation) -> bool:
@@ -89,7 +98,7 @@ def compare_task(
             tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
         return ""
 
-    name = f"compare {before}..{commit.hash} {environment.name}"
+    name = f"compare {before}..{commit.hash} {environment.name}{suffix}"
     description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
     return Task(name, description, "new commit", (environment,), is_done, run, commit.hash)
 
@@ -172,10 +181,10 @@ def _titled(commit: Commit) -> str:
     return f"{commit.hash[:8]} {commit.subject}"
 
 
-def new_commit(situation: Situation) -> Iterator[Task]:
+def new_commit(situation: Situation, suffix: str = "") -> Iterator[Task]:
     """Yield the comparison of the newest commit with the one measured before it.
 
-    If that fails, the comparisons of earlier commits follow.
+    If that fails, the comparisons of earlier commits follow. ``suffix`` ends the tasks' names.
     """
     environment = situation.workplace.environments[0]
     for commit in reversed(situation.commits[-_NEWEST:]):
@@ -183,16 +192,20 @@ def new_commit(situation: Situation) -> Iterator[Task]:
         if before is None:
             return
         known = situation.compared_cases(commit.hash, environment)
-        task = compare_task(commit, before, environment, known)
+        task = compare_task(commit, before, environment, known, suffix)
         yield task
         if task.is_done(situation):
             return
 
 
-def newest_commit(situation: Situation) -> Iterator[Task]:
-    """Yield the newest commit with the newest release, and others while that fails."""
+def newest_commit(situation: Situation, suffix: str = "") -> Iterator[Task]:
+    """Yield the newest commit with the newest release, and others while that fails.
+
+    ``suffix`` ends the tasks' names.
+    """
+    environment = situation.workplace.environments[0]
     for commit in reversed(situation.commits[-_NEWEST:]):
-        task = measure_task(commit, situation.workplace.environments[0], "newest commit")
+        task = measure_task(commit, environment, "newest commit", suffix)
         yield task
         if task.is_done(situation):
             return
@@ -204,10 +217,13 @@ def night_cases(situation: Situation) -> Iterator[Task]:
     They come after those of the short set, so that a night answers as soon for these.
     """
     further = situation.with_night_cases
-    if further is not None and further.measurable_cases:
-        yield from map(
-            _in_night_cases, itertools.chain(new_commit(further), newest_commit(further))
-        )
+    if further is None:
+        return
+    suffix = " night cases"
+    if further.measurable_cases:
+        yield from map(_in_night_cases, new_commit(further, suffix))
+    if further.selected_cases:
+        yield from map(_in_night_cases, newest_commit(further, suffix))
 
 
 def _in_night_cases(task: Task) -> Task:
@@ -216,9 +232,8 @@ def _in_night_cases(task: Task) -> Task:
     def chosen(situation: Situation) -> Situation:
         return situation.with_night_cases or situation
 
-    return dataclasses.replace(
+    return replace(
         task,
-        name=f"{task.name} night cases",
         reason=f"{task.reason}, more cases",
         is_done=lambda situation: task.is_done(chosen(situation)),
         run=lambda situation, tally: task.run(chosen(situation), tally),

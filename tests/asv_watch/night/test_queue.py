@@ -17,8 +17,11 @@ from hypothesis import strategies as st
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.bench import Tally
+from asv_watch.engine.runs import Outcomes
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
+from asv_watch.night import tasks
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import (
@@ -29,6 +32,8 @@ from asv_watch.night.tasks import (
     closing_versions_of,
     measure_task,
     missing_references,
+    newest_commit,
+    night_cases,
     unmeasured_releases,
 )
 from asv_watch.records.comparisons import Version
@@ -164,6 +169,50 @@ def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit
     # None is declared, none can run, or others are asked for.
     assert reasons() == reasons("no such case") == ["new commit"]
     assert reasons(further, "time_a") == reasons("", "time_a")
+
+
+@pytest.mark.parametrize("failed", ["", " night cases"])
+def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
+    make_project: Callable[[int], Project], monkeypatch: pytest.MonkeyPatch, failed: str
+) -> None:
+    project = make_project(1)
+    listed = {**BENCHMARKS, "s.time_a": BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}}
+    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+    situation = project.situation(NEW)
+    configuration = replace(
+        situation.workplace.configuration, declared=Declared(night_cases=r"time_a\(2")
+    )
+    workplace = replace(situation.workplace, configuration=configuration)
+    situation = replace(situation, workplace=workplace)
+    situation.attempts.add_failure(f"{project.hashes[0]} {NEW.name}{failed}", "no memory left")
+    retried = []
+
+    def measure_nothing(*_: object, retry_failed: bool) -> Outcomes:
+        retried.append(retry_failed)
+        return {}
+
+    monkeypatch.setattr(tasks, "measure_commit", measure_nothing)
+    for task in (*newest_commit(situation), *night_cases(situation)):
+        task.run(situation, Tally())
+    assert retried == [not failed, bool(failed)]
+
+
+def test_cases_of_nights_that_only_track_a_value_are_measured(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(2)
+    tracked = BENCHMARKS["s.time_a"] | {"name": "s.track_b", "type": "track", "short": {"n": []}}
+    listed = {**BENCHMARKS, "s.track_b": tracked}
+    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+    for index in range(2):
+        project.measure(index, NEW, 1, 1)
+    situation = project.situation(NEW)
+    configuration = replace(
+        situation.workplace.configuration, declared=Declared(night_cases="track_b")
+    )
+    workplace = replace(situation.workplace, configuration=configuration)
+    found = night_cases(replace(situation, workplace=workplace))
+    assert {task.reason for task in found} == {"newest commit, more cases"}
 
 
 def test_the_newest_commit_comes_first_then_the_largest_gap(
