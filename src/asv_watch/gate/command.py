@@ -143,11 +143,12 @@ def gate(
                 order: Nearest | InOrder = InOrder(listed)
                 if not cases:
                     looking_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
-                    if looking_s <= 0:
-                        print(_ready_late(limit_s - budget.left_s, limit_s), flush=True)
+                    ready_s = limit_s - budget.left_s
                     commits = (merge_base, newest)
                     order = _order(workplace, commits, benchmarks, listed, budget, looking_s)
                 if isinstance(order, Nearest):
+                    if looking_s <= 0:
+                        print(_ready_late(ready_s, limit_s), flush=True)
                     stack.enter_context(order.looking(head_side))
                     order.look(SHARE_OF_LOOKING * limit_s)
                 graphs = machine_graphs(configuration.results, workplace.machine)

@@ -174,6 +174,13 @@ def test_no_case_is_profiled_if_building_and_listing_took_the_time_for_it(
     assert "profiling which" not in printed
     assert re.search(r"^round 1 \[1/2\] suite.Suite.time_work\('slow'\)", printed, re.M), printed
 
+    commit(tmp_path / "checkout", {"README.md": "Two ways to work."}, "Explain")
+    arguments = ["--base", "HEAD~1", "--machine", "m"]
+    assert main(["gate", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "none of which changes measured code" in printed
+    assert "no case is profiled" not in printed, "none is measured either"
+
 
 def test_a_benchmark_may_have_its_own_threshold_and_another_may_be_ignored_for_a_reason(
     runner: Runner, tmp_path: Path

@@ -346,6 +346,14 @@ def time_hangs():
 
 def time_sleeps():
     time.sleep(1)
+
+def time_skipped():
+    pass
+
+def skip():
+    raise NotImplementedError
+
+time_skipped.setup = skip
 """
 
 
@@ -372,6 +380,7 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
         "raises.time_one",
         "raises.time_two",
         "calls.time_hangs",
+        "calls.time_skipped",
         "calls.time_near",
     )
     cases = [MeasurableCase(name, name, 30.0) for name in names]
@@ -382,11 +391,12 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
         order.look(100.0)
     assert order.ranked()[0].name == "calls.time_near"
     printed = capsys.readouterr().out
-    assert "looked at 6 of 6 cases" in printed
+    assert "looked at 7 of 7 cases" in printed
     for line in (
         "hangs.time_one and 1 more: importing its suite takes more than 3 s",
         "raises.time_one and 1 more: its suite cannot be imported: RuntimeError: out of cheese",
         "calls.time_hangs: it takes more than 3 s with a profile",
+        "calls.time_skipped: NotImplementedError: its setup skips it here",
     ):
         assert f"  not called: {line}" in printed
     imports = repository / "benchmarks/imports"
