@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
@@ -155,12 +153,19 @@ def run_command(
         WatchError: it failed otherwise, used too much memory, or took too long (`late`).
     """
     limit, deadline = memory_limit(), time.monotonic() + timeout_s
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that it can be killed together with its children
+        **options,
+    ) as process:
         try:
             printed, errors = _communicate(process, deadline, limit)
         except BaseException as error:
-            _kill(process.pid)
+            with contextlib.suppress(ProcessLookupError):  # nothing of it is left
+                os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
                 raise late(f"no answer after {timeout_s:g} s; try again later") from None
             raise
@@ -188,15 +193,6 @@ def _communicate(
                 raise
         if memory_of(process.pid) > memory_limit:
             raise WatchError(limit_in_words(memory_limit))
-
-
-def _kill(pid: int) -> None:
-    """Kill a process and all that it started."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        for member in (*process.children(recursive=True), process):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -24,18 +28,53 @@ def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
     run_command(command, timeout_s, late=MachineError, cwd=folder)
 
 
+def _child_ends(folder: Path) -> bool:
+    """Return whether the child ends within a second; a signal takes a moment."""
+    until = time.monotonic() + 1.0
+    while _child_runs(folder) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not _child_runs(folder)
+
+
 def _child_runs(folder: Path) -> bool:
     try:
         child = psutil.Process(int((folder / "child").read_text()))
         return bool(child.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, FileNotFoundError, ValueError):  # not yet written, or half
         return False
 
 
 def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="no answer after 5 s"):
         _run_with_a_child(tmp_path, "time.sleep(60)", 5.0)
-    assert not _child_runs(tmp_path)
+    assert _child_ends(tmp_path)
+
+
+def test_a_child_that_outlives_the_command_and_keeps_its_output_open_ends_too(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(MachineError, match="no answer after 3 s"):
+        _run_with_a_child(tmp_path, "", 3.0)
+    assert _child_ends(tmp_path)
+
+
+def test_a_command_ends_with_all_that_it_started_after_ctrl_c(tmp_path: Path) -> None:
+    program = (
+        "from asv_watch.asv.commands import run_command; import sys\n"
+        f"run_command([sys.executable, '-c', {_WITH_A_CHILD + 'time.sleep(60)'!r}], 60.0)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C reaches a whole group
+    )
+    until = time.monotonic() + 30
+    while time.monotonic() < until and not _child_runs(tmp_path):
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    process.wait(10)
+    assert _child_ends(tmp_path)
 
 
 def test_a_command_that_takes_too_much_memory_is_stopped_and_says_so(
@@ -44,4 +83,4 @@ def test_a_command_that_takes_too_much_memory_is_stopped_and_says_so(
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
     with pytest.raises(WatchError, match=rf"more than 0.2 GiB .* {MEMORY_LIMIT}"):
         _run_with_a_child(tmp_path, "a = b'1' * (1 << 29); time.sleep(60)", 50.0)
-    assert not _child_runs(tmp_path)
+    assert _child_ends(tmp_path)
