@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -170,7 +171,9 @@ def test_no_case_is_profiled_if_building_and_listing_took_the_time_for_it(
     arguments = ["--base", "origin/main", "--machine", "m", "--undecided", "pass"]
     assert main(["gate", *arguments, "--limit", "5min"]) in {0, 4}
     printed = capsys.readouterr().out
-    assert re.search(r"^building and listing took .+ of 5 min.*: no case is", printed, re.M), printed
+    assert re.search(r"^building and listing took .+ of 5 min.*: no case is", printed, re.M), (
+        printed
+    )
     assert "profiling which" not in printed
     assert re.search(r"^round 1 \[1/2\] suite.Suite.time_work\('slow'\)", printed, re.M), printed
 
