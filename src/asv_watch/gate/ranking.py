@@ -29,6 +29,7 @@ from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
+from asv_watch.signals import exit_in_words
 
 _SECONDS_A_CASE = 10
 _NEAR = 0.2
@@ -161,9 +162,10 @@ class Profiler:
         self.is_done = False
         self.count_of_answers = 0
         self._side = side
+        self._identities = [case.identity for case in cases if case.can_fork]
         self._request = {
             "changed": changed.functions,
-            "cases": [case.identity for case in cases if case.can_fork],
+            "cases": self._identities,
             "seconds": _SECONDS_A_CASE,
             "import_seconds": math.ceil(import_seconds),
         }
@@ -225,8 +227,18 @@ class Profiler:
     def _near(self, known: Collection[str]) -> int:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
+    def _take_the_end(self) -> None:
+        """Name the case at which the process ended, if it did so before all were called."""
+        status = self._process.wait()
+        answered = self.shares.keys() | self.failures.keys()
+        missing = [case for case in self._identities if case not in answered]
+        if status and missing:
+            self.failures[missing[0]] = f"the profiler ended: {exit_in_words(status)}"
+
     def _take(self, line: str) -> None:
         self.is_done = not line
+        if self.is_done:
+            self._take_the_end()
         # A line may be cut off, or written by a suite.
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)

@@ -403,6 +403,32 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
     assert imports.read_text().splitlines() == ["imported"]
 
 
+def test_a_suite_that_ends_the_profiler_is_named(
+    repository: Path, made_environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = commit(
+        repository,
+        {
+            "package.py": PACKAGE.replace("+ 1", "+ 2"),
+            "benchmarks/calls.py": CALLS,
+            "benchmarks/ends.py": "import os\n\nos._exit(3)\n",
+        },
+        "Change",
+    )
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    names = ("calls.time_near", "ends.time_near", "calls.time_far")
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
+    with order.looking(side):
+        order.look(60.0)
+    printed = capsys.readouterr().out
+    assert "looked at 1 of 3 cases" in printed
+    assert "  not called: ends.time_near: the profiler ended: exit status 3" in printed
+
+
 def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
     after = commit(
         repository,
