@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import ClassVar, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -58,8 +58,6 @@ class Tower(nn.Module):
     moved along the window, and the largest response kept, for local ones.
     """
 
-    layer: ClassVar[type[Layer]] = Layer
-
     def __init__(
         self,
         length: int,
@@ -76,7 +74,7 @@ class Tower(nn.Module):
         self.convolution = nn.Conv2d(1, kernels, (length, 1))
         self.embed = nn.Linear(kernels, d_model)
         self.layers = nn.ModuleList(
-            self.layer(d_model, d_hidden, heads, dropout) for _ in range(layers)
+            Layer(d_model, d_hidden, heads, dropout) for _ in range(layers)
         )
         self.unembed = nn.Linear(d_model, kernels)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,33 +18,35 @@ _MULTIPLE = 4
 """Fused attention of float32 numbers reads 16 bytes at once, so a head is a multiple of this."""
 
 
-class PaddedLayer(Layer):
-    """A layer whose heads are filled up with zeros.
+class PaddedTower(Tower):
+    """A tower whose heads of attention are filled up with zeros.
 
     DSANet's heads of two numbers have no fused kernel: torch then computes scores, softmax and
     mixture one after the other. Zeros change no score, and what is mixed of them is dropped.
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, series, d_model) to the same shape."""
-        parts = self.query_key_value(x).unflatten(2, (3, self.heads, -1))
-        size = parts.shape[-1]
-        padded = pad(parts, (0, -size % _MULTIPLE)).transpose(1, 3)
-        query, key, value = padded.unbind(2)  # (batch, heads, series, padded size) each
-        query = query * math.sqrt(query.shape[-1] / size)  # torch divides by the padded root
-        p = self.dropout if self.training else 0.0
-        mixed = scaled_dot_product_attention(query, key, value, dropout_p=p)[..., :size]
-        mixed = self.output(mixed.transpose(1, 2).flatten(2))  # (batch, series, d_model)
-        x = self.attention_norm(x + dropout(mixed, self.dropout, self.training))
-        inner = self.outer(torch.relu(self.inner(x)))
-        x = x + dropout(inner, self.dropout, self.training)
-        return self.feed_forward_norm(x)  # type: ignore[no-any-return]
+        """Map (batch, window, series) to (batch, series, kernels)."""
+        patterns = self._patterns(x)
+        for layer in cast("Iterable[Layer]", self.layers):
+            patterns = _apply(layer, patterns)
+        return self.unembed(patterns)  # type: ignore[no-any-return]
 
 
-class PaddedTower(Tower):
-    """A tower of such layers."""
-
-    layer = PaddedLayer
+def _apply(layer: Layer, x: Tensor) -> Tensor:
+    """Map (batch, series, d_model) to the same shape, as the layer does."""
+    parts = layer.query_key_value(x).unflatten(2, (3, layer.heads, -1))
+    size = parts.shape[-1]
+    padded = pad(parts, (0, -size % _MULTIPLE)).transpose(1, 3)
+    query, key, value = padded.unbind(2)  # (batch, heads, series, padded size) each
+    query = query * math.sqrt(query.shape[-1] / size)  # torch divides by the padded root
+    p = layer.dropout if layer.training else 0.0
+    mixed = scaled_dot_product_attention(query, key, value, dropout_p=p)[..., :size]
+    mixed = layer.output(mixed.transpose(1, 2).flatten(2))  # (batch, series, d_model)
+    x = layer.attention_norm(x + dropout(mixed, layer.dropout, layer.training))
+    inner = layer.outer(torch.relu(layer.inner(x)))
+    x = x + dropout(inner, layer.dropout, layer.training)
+    return layer.feed_forward_norm(x)  # type: ignore[no-any-return]
 
 
 @register_model("dsanet", "fused")
