@@ -222,13 +222,17 @@ def _header(
         kind = "release" if len(commits) == 1 else "compare"
         kind = "null" if len(set(versions)) == 1 else kind
     forks = all(side.environment.fork_safe for side in sides)
+    recipe = dataclasses.asdict(sampling)
+    del recipe["usual_spread"]  # of the machine today, so no two comparisons would have one recipe
+    if not sampling.change_if_busy:
+        del recipe["change_if_busy"]  # as in all comparisons that were stored before it existed
     return Measurement(
         kind=kind,
         at=int(time.time()),
         machine=workplace.machine,
         versions=versions,
         recipe={
-            **dataclasses.asdict(sampling),
+            **recipe,
             "fewest_samples": processes.FEWEST_SAMPLES,
             "most_samples": processes.MOST_SAMPLES,
             "round_s": processes.SECONDS,

@@ -214,6 +214,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
         answer = self._answer()
         self._timeout = timeout
+        self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
         return answer
 
     def value(self, case: MeasurableCase, process: _Process) -> Number:

@@ -1,8 +1,8 @@
 """Chooses the implementation of a model that was measured to be the fastest for a batch.
 
 ``fastest.json`` has, by device type, processor, model and pass, the implementation that takes the
-least time from a batch on: ``{"1": "plain", "32": "tuned"}``. It is chosen if all processors of
-the file agree; where they differ, and on a device that is not in the file, plain models run.
+least time from a batch on: ``{"1": "plain", "32": "tuned"}``. It is chosen if all processors that
+timed the model agree. Where they differ, and on a device that is not in the file, plain ones run.
 ``python -m torchspeed.measure.formulations DEVICE`` measures a device and writes its processor's
 part of the file.
 """
@@ -53,4 +53,4 @@ class Fastest(NamedTuple):
     def _chosen(self, batches: Batches) -> Implementation:
         """Return the entry of the largest batch that is no larger than this one."""
         smallest = [n for n in map(int, batches) if self.batch is None or n <= self.batch]
-        return batches[str(max(smallest))]
+        return batches[str(max(smallest, default=min(map(int, batches))))]

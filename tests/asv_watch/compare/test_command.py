@@ -104,6 +104,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert (header.kind, header.machine) == ("compare", "m")
     assert (header.before.commit, header.after.commit) == (parent, head)
     assert header.recipe["fewest_rounds"] == 5
+    assert "usual_spread" not in header.recipe
     stored = {case.case: case for case in comparison.ratios}
     assert len(stored) == 2
     ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
