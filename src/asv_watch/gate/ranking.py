@@ -25,13 +25,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Self
 
+import psutil
+
 from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
+from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
 from asv_watch.signals import exit_in_words
 
 _SECONDS_A_CASE = 10
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""Seconds between two looks at the memory of the case that is called."""
 _NEAR = 0.2
 """A case is near if it spends this share of its time in changed functions."""
 _ENOUGH_NEAR = 5
@@ -170,6 +175,9 @@ class Profiler:
             "import_seconds": math.ceil(import_seconds),
         }
         self._answers: queue.Queue[str] = queue.Queue()
+        self._memory_limit = memory_limit()
+        self._stopped = ""
+        """Why the case that is called was stopped."""
 
     def __enter__(self) -> Self:
         """Start the process, paused."""
@@ -218,14 +226,26 @@ class Profiler:
             while not self.is_done and self._near(known) < _ENOUGH_NEAR:
                 try:
                     left = max(0.0, until - time.monotonic())
-                    self._take(self._answers.get(timeout=left))
+                    self._take(self._answers.get(timeout=min(left, _SECONDS_BETWEEN_LOOKS)))
                 except queue.Empty:
-                    break
+                    if not left:
+                        break
+                    self._limit_memory()
         finally:
             self._signal(signal.SIGSTOP)
 
     def _near(self, known: Collection[str]) -> int:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
+
+    def _limit_memory(self) -> None:
+        """Kill the case that is called, or the import, if it uses more memory than it may."""
+        if memory_of(self._process.pid) <= self._memory_limit:
+            return
+        self._stopped = limit_in_words(self._memory_limit)
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            profiler = psutil.Process(self._process.pid)
+            for process in profiler.children(recursive=True) or [profiler]:
+                process.kill()
 
     def _take_the_end(self) -> None:
         """Name the case at which the process ended, if it did so before all were called."""
@@ -233,7 +253,8 @@ class Profiler:
         answered = self.shares.keys() | self.failures.keys()
         missing = [case for case in self._identities if case not in answered]
         if status and missing:
-            self.failures[missing[0]] = f"the profiler ended: {exit_in_words(status)}"
+            reason = self._stopped or f"the profiler ended: {exit_in_words(status)}"
+            self.failures[missing[0]] = reason
 
     def _take(self, line: str) -> None:
         self.is_done = not line
@@ -250,4 +271,5 @@ class Profiler:
             if "share" in answer:
                 self.shares[case] = float(answer["share"])
             elif case not in self.shares:
-                self.failures[case] = str(answer["failed"])
+                self.failures[case] = self._stopped or str(answer["failed"])
+            self._stopped = ""

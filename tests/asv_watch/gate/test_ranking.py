@@ -16,6 +16,7 @@ from asv_watch.gate.changes import Changed, read_changes
 from asv_watch.gate.nearest import Nearest
 from asv_watch.gate.ranking import Profiler, rank
 from asv_watch.machine.budget import Budget
+from asv_watch.machine.memory import GIB, MEMORY_LIMIT, limit_in_words
 from tests.conftest import commit
 
 PACKAGE = """
@@ -427,6 +428,31 @@ def test_a_suite_that_ends_the_profiler_is_named(
     printed = capsys.readouterr().out
     assert "looked at 1 of 3 cases" in printed
     assert "  not called: ends.time_near: the profiler ended: exit status 3" in printed
+
+
+def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
+    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS}
+    greedy = "import time\n\ndef time_all():\n    kept = b'1' * (1 << 29)\n    time.sleep(60)\n"
+    files |= {
+        "benchmarks/greedy.py": greedy,
+        "benchmarks/imports.py": f"{greedy}\ntime_all()\n",
+    }
+    after = commit(repository, files, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    side = Side(
+        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
+    )
+    names = ("greedy.time_all", "calls.time_near", "imports.time_all")
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    monkeypatch.setenv(MEMORY_LIMIT, "0.2")
+    with Profiler(side, cases, changed) as profiler:
+        profiler.look(60.0)
+        assert profiler.is_done
+    assert profiler.shares["calls.time_near"] > 0.5
+    reason = limit_in_words(0.2 * GIB)
+    assert profiler.failures == {"greedy.time_all": reason, "imports.time_all": reason}
 
 
 def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
