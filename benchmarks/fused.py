@@ -1,4 +1,4 @@
-"""Forecasting models in torch's fused kernels, of which a GPU has fewer to launch."""
+"""Forecasting models in torch's fused kernels, written to launch fewer of them on a GPU."""
 
 from ._cases import FUSED
 from ._package import from_commit

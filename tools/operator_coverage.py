@@ -1,9 +1,10 @@
 """``python -m tools.operator_coverage [MODEL...]``: checks that cases cover training's operators.
 
 torch's profiler attributes the CPU time of a training step (of the plain model, with SGD) to
-operators, each without the operators that it calls. For every model that is trained, or for those
-named, this prints the share of the step in operators that a case of suite ``operators`` runs, and
-the largest other operators. The exit status is 1 where a share is below 95 %.
+operators, each without the operators that it calls. For each forecaster and image classifier, or
+for those named, this prints the share of the operators' CPU time in those that a case of suite
+``operators`` runs, and the largest other operators. The exit status is 1 where a share is below
+95 %.
 """
 
 from __future__ import annotations

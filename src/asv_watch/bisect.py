@@ -2,8 +2,8 @@
 
 Two versions are *different*, the *same* or it is *unknown* which. A range whose ends are different
 is split at a midpoint, and both halves are compared, so that several changes in one range are all
-found. The samples of both ends and of the midpoint are interleaved in one measurement, which costs
-three quarters of two comparisons. If one half is the same and the other unclear, the change must
+found. The samples of both ends and of the midpoint are interleaved in one measurement, which has
+three sides instead of four. If one half is the same and the other unclear, the change must
 lie in the unclear half, which is searched. Versions that cannot be measured are skipped.
 """
 

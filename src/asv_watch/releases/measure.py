@@ -109,7 +109,7 @@ def ladders(
     """Join pairs of neighbouring releases that lack the same cases; leave out the others.
 
     All releases of a ladder are measured at once, so each is sampled once a round and not twice:
-    five releases cost five eighths of their four pairs.
+    five releases have five sides instead of eight.
 
     Args:
         pairs: the newest first.

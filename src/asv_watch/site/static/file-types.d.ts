@@ -2,7 +2,7 @@
 
 /**
  * Two versions, the earlier first: both indices, ratio, interval, -1 (better), 0 or 1 (worse), and the
- * geometric mean of both values.
+ * geometric mean of both values; then 1 if the ratio is of CPU time.
  */
 type PairRow = [number, number, number, number, number, number, number, number?];
 

@@ -1,1 +1,1 @@
-"""The models in torch's fused kernels, so that a GPU has fewer of them to launch."""
+"""Models in torch's fused kernels, written to launch fewer of them on a GPU."""
