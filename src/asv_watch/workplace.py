@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,11 +95,14 @@ def check_room(configuration: Configuration, environments: tuple[EnvironmentSpec
         ) from error
 
 
-def count_that_fits(configuration: Configuration, most: int) -> int:
-    """Return how many environments of releases fit on the disk, at most ``most``."""
+def count_that_fits(configuration: Configuration, folders: Collection[Path], most: int) -> int:
+    """Return how many of the environments in these folders fit on the disk, at most ``most``.
+
+    Those that are installed already need no more room.
+    """
     free = _free_bytes(configuration.results) - _RESULTS_SIZE
     size = max(1.0, configuration.declared.environment_gib * _GIB)
-    return min(most, int(free / size))
+    return min(most, sum(folder.is_dir() for folder in folders) + int(free / size))
 
 
 def _free_bytes(folder: Path) -> int:

@@ -13,7 +13,7 @@ import pytest
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.workplace import check_clean, check_room
+from asv_watch.workplace import check_clean, check_room, count_that_fits
 from tests.conftest import commit
 
 
@@ -50,6 +50,22 @@ def test_a_full_disk_is_refused_before_anything_is_installed(
         check_room(configuration, configuration.environments)
     (tmp_path / "2").mkdir()
     check_room(configuration, configuration.environments)
+
+
+def test_environments_that_are_installed_need_no_more_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the second start measures as many releases at once as the first that was interrupted."""
+    configuration = _configuration(tmp_path)
+    folders = [tmp_path / str(number) for number in range(6)]
+    free = [25 * 1024**3]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**12, free[-1]))
+    assert count_that_fits(configuration, folders, 5) == 4
+    for folder in folders[:4]:
+        folder.mkdir()
+        free.append(free[-1] - 6 * 1024**3)
+        assert count_that_fits(configuration, folders, 5) == 4
+    assert count_that_fits(configuration, folders, 3) == 3
 
 
 def test_a_folder_of_results_is_made_with_those_around_it(tmp_path: Path) -> None:

@@ -278,7 +278,8 @@ def _pairs_of_releases(
         expected = frozenset(filter(selection.matches, compared - {import_case(requirement)}))
         wanted = pairs_of(requirement, releases, situation.comparisons)
         installable = [pair for pair in wanted if not pair.lacks_python]
-        for ladder in ladders(installable, expected, longest_ladder(situation.workplace)):
+        most = longest_ladder(situation.workplace, installable)
+        for ladder in ladders(installable, expected, most):
             yield release_task(ladder, expected, source)
 
 

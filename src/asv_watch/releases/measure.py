@@ -132,9 +132,10 @@ def ladders(
     return found
 
 
-def longest_ladder(workplace: Workplace) -> int:
+def longest_ladder(workplace: Workplace, pairs: Iterable[ReleasePair]) -> int:
     """Return how many releases may be measured at once: five, or fewer on a small disk."""
-    return max(2, count_that_fits(workplace.configuration, _MOST_AT_ONCE))
+    folders = {release.folder for pair in pairs for release in (pair.before, pair.after)}
+    return max(2, count_that_fits(workplace.configuration, folders, _MOST_AT_ONCE))
 
 
 def measure_releases(
@@ -164,7 +165,7 @@ def measure_releases(
         MachineError: the machine is to blame, such as a full disk; no later pair is tried.
     """
     names = [case.name for case in cases]
-    found = ladders(pairs, names, longest_ladder(workplace), again=again)
+    found = ladders(pairs, names, longest_ladder(workplace, pairs), again=again)
     for number, ladder in enumerate(found, start=1):
         missing = names if again else ladder[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
