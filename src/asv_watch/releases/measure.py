@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
@@ -170,10 +171,12 @@ def measure_releases(
         missing = names if again else ladder[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
         usable = []
+        tried: dict[Path, WatchError | None] = {}
         try:
             for pair in ladder:
+                sides = [_side(package, release) for release in releases_of([pair])]
                 try:
-                    _install(workplace, [_side(package, spec) for spec in releases_of([pair])])
+                    _install(workplace, sides, tried)
                     usable.append(pair)
                 except WatchError as error:
                     yield pair, error
@@ -249,28 +252,42 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
     return dataclasses.replace(package, name=release.release, environment=release, version=version)
 
 
-def _install(workplace: Workplace, sides: Sequence[Side]) -> None:
+def _install(
+    workplace: Workplace, sides: Sequence[Side], tried: dict[Path, WatchError | None]
+) -> None:
     """Install and import both releases; if one fails, store that as a comparison without cases.
+
+    Args:
+        workplace: the checkout.
+        sides: the older release and the later one.
+        tried: maps the folder of a release to why it cannot be used; one that is missing is
+            installed and added.
 
     Raises:
         MachineError: the machine is to blame, such as a full disk, and not the release.
         WatchError: a release cannot be installed or imported, or the project refuses it.
     """
-    for side in sides:
+    for index, side in enumerate(sides):
         release = side.environment
-        try:
-            environments.make_environment(release)
-            environments.import_seconds(release)  # compiles the package's Python files
-            if workplace.declared.facts_script is not None:
-                environments.run_probe(release, workplace.declared.facts_script)
-        except WatchError as error:
-            failed = MeasuredCase(
-                import_case(environments.requirement(release)),
-                int(time.time()),
-                failed={0 if side is sides[0] else 1: str(error)},
-            )
+        if release.folder not in tried:
+            tried[release.folder] = _install_release(workplace, release)
+        error = tried[release.folder]
+        if error is not None:
+            name = import_case(environments.requirement(release))
+            failed = MeasuredCase(name, int(time.time()), failed={index: str(error)})
             measure(workplace, sides, [], "release", extra=[failed])
-            raise
+            raise error
+
+
+def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchError | None:
+    try:
+        environments.make_environment(release)
+        environments.import_seconds(release)  # compiles the package's Python files
+        if workplace.declared.facts_script is not None:
+            environments.run_probe(release, workplace.declared.facts_script)
+    except WatchError as error:
+        return error
+    return None
 
 
 def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
