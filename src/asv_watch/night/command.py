@@ -128,7 +128,7 @@ class _Night:
         unusable: set[str] = set()
         failed_here = False
         while task := next_task(self._situation, SOURCES, tried, unusable):
-            tried.add(task.name)
+            tried.update((task.name, *task.at_once))
             print(f"{task.reason}:", flush=True)
             try:
                 check_room(self._workplace.configuration, task.environments)
@@ -161,6 +161,7 @@ class _Night:
                 else:  # the environment could not be made: no commit is to blame
                     unusable.add(task.environment.name)
                     self._fail(task.environment.name, task.environment.label, reason)
+                self._situation = self._read_results()  # a part of it may be stored
                 continue
             failed_here = False
             self._situation = self._read_results()

@@ -219,6 +219,8 @@ class Task:
 
     commit: str = ""
     """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
+    at_once: tuple[str, ...] = ()
+    """Names of the tasks that it does at once; they are not tried again in the same night."""
 
     @property
     def environment(self) -> EnvironmentSpec | None:

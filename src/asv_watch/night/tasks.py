@@ -144,9 +144,12 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
 def release_task(
     ladder: Sequence[ReleasePair], expected: frozenset[str], source: TaskSource
 ) -> Task:
-    """Compare neighbouring releases of asv.conf.json's ``releases`` at once, for a source."""
+    """Compare neighbouring releases of asv.conf.json's ``releases`` at once, for a source.
+
+    A pair that fails is stored as failed under its own name, and later tried alone.
+    """
     oldest, *later = releases_of(ladder)
-    name = f"releases {oldest.release} {later[-1].version}"
+    name = _name_of_releases(ladder)
     older = [release.version for release in reversed([oldest, *later[:-1]])]
     description = " against ".join([later[-1].release, *older])
 
@@ -164,6 +167,8 @@ def release_task(
             for pair, result in measure_releases(workplace, ladder, package, cases):
                 if isinstance(result, WatchError):
                     failures.append(str(result))
+                    if len(ladder) > 1:  # else the night stores it under the same name
+                        situation.attempts.add_failure(_name_of_releases([pair]), str(result))
                 else:
                     against = f"with {pair.after.release} against {pair.before.version}"
                     tally.add_unmeasured(result.unmeasured, against)
@@ -174,7 +179,20 @@ def release_task(
             raise WatchError("; ".join(dict.fromkeys(failures)))
         return ""
 
-    return Task(name, description, "release without comparison", (oldest, *later), is_done, run)
+    return Task(
+        name,
+        description,
+        "release without comparison",
+        (oldest, *later),
+        is_done,
+        run,
+        at_once=tuple(_name_of_releases([pair]) for pair in ladder),
+    )
+
+
+def _name_of_releases(ladder: Sequence[ReleasePair]) -> str:
+    oldest, *later = releases_of(ladder)
+    return " ".join(["releases", oldest.release, *(release.version for release in later)])
 
 
 def _titled(commit: Commit) -> str:
@@ -270,6 +288,7 @@ def _pairs_of_releases(
     situation: Situation, pairs_of: Callable[..., tuple[ReleasePair, ...]], source: TaskSource
 ) -> Iterator[Task]:
     configuration = situation.workplace.configuration
+    failures = situation.attempts.failures
     for requirement, releases in configuration.releases.items():
         pairs = release_pairs(requirement, releases, situation.comparisons)
         compared = {case for pair in pairs for case in pair.stored.ratios}
@@ -279,8 +298,11 @@ def _pairs_of_releases(
         wanted = pairs_of(requirement, releases, situation.comparisons)
         installable = [pair for pair in wanted if not pair.lacks_python]
         most = longest_ladder(situation.workplace, installable)
-        for ladder in ladders(installable, expected, most):
-            yield release_task(ladder, expected, source)
+        for failed, group in itertools.groupby(
+            installable, lambda pair: _name_of_releases([pair]) in failures
+        ):
+            for ladder in ladders(group, expected, 2 if failed else most):
+                yield release_task(ladder, expected, source)
 
 
 def closing_versions_of(situation: Situation) -> Iterator[Task]:

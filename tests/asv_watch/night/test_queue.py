@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
+from asv_watch.compare.measure import Compared
 from asv_watch.engine.runs import Outcomes
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
@@ -41,6 +42,7 @@ from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Commit
+from asv_watch.releases.measure import ReleasePair
 from asv_watch.workplace import Workplace
 from tests.asv_watch.planted_releases import compared_releases, failed_release, store
 from tests.conftest import commit, git
@@ -429,6 +431,51 @@ def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nigh
         store(results, failed_release("2", "3", "no wheel", machine="m"))
         project.attempts().add_failure(task.name, "no wheel")
         project.now += 86_400
+
+
+def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nights(
+    make_project: Callable[[int], Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(1)
+    project.measure(0, NEW, 1, 1)
+    results = project.folder / "results"
+    store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
+    specs = tuple(
+        EnvironmentSpec({"torch": text}, "", project.folder / "releases" / text, {})
+        for text in ("5", "4", "3", "2", "1")
+    )
+
+    def situation() -> Situation:
+        found = project.situation(NEW)
+        configuration = replace(found.workplace.configuration, releases={"torch": specs})
+        return replace(found, workplace=replace(found.workplace, configuration=configuration))
+
+    def fail_with_3(
+        _: Workplace, ladder: Sequence[ReleasePair], *__: object
+    ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
+        for pair in ladder:
+            before, after = pair.before.version, pair.after.version
+            if "3" in {before, after}:
+                yield pair, WatchError("torch 3: no wheel")
+            else:
+                store(results, compared_releases(before, after, {"s.time_a(1)": 1}, machine="m"))
+
+    monkeypatch.setattr(tasks, "measure_releases", fail_with_3)
+    monkeypatch.setattr(tasks, "side", lambda *_: None)
+    monkeypatch.setattr(tasks, "list_cases", lambda *_: [])
+    [together] = unmeasured_releases(situation())
+    assert together.description == "torch 5 against 4 against 3 against 2"
+    with pytest.raises(WatchError, match=r"^torch 3: no wheel$"):
+        together.run(situation(), Tally())
+    alone = list(unmeasured_releases(situation()))
+    assert [task.description for task in alone] == ["torch 4 against 3", "torch 3 against 2"]
+    assert {task.name for task in alone} < {*together.at_once}, "not again in the same night"
+    for _ in range(2):
+        assert all(map(situation().needs, alone))
+        project.now += 86_400
+        for task in alone:
+            project.attempts().add_failure(task.name, "no wheel")
+    assert not any(map(situation().needs, alone)), "set aside after three nights"
 
 
 def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
