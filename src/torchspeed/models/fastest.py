@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 Implementation = Literal["plain", "tuned", "fused"]
 """As its paper writes it, in torch's own layers; or the same function reformulated: in whatever
-way a CPU is fast, or in torch's fused kernels, of which a GPU has fewer to launch."""
+way a CPU is fast, or in torch's fused kernels, written to launch fewer on a GPU."""
 
 Pass = Literal["forward", "backward"]
 Batches = dict[str, Implementation]
