@@ -47,6 +47,7 @@ def inner(size):
 def far(size):
     return sum(range(size))
 """
+NEARER = PACKAGE.replace("+ 1", "+ 2")
 SUITE = """
 import package
 
@@ -71,6 +72,14 @@ def time_raises():
 
 time_raises.timeout = 3
 """
+
+
+def _change(repository: Path, environment: Path, files: dict[str, str]) -> tuple[Side, Changed]:
+    """Commit files; return the side after that, and what it changed of the package."""
+    after = commit(repository, files, "Change")
+    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+    spec, suites = EnvironmentSpec({}, "", environment), repository / "benchmarks"
+    return Side("head", repository, spec, suites), changed
 
 
 def _case(name: str, index: int | None = None) -> MeasurableCase:
@@ -150,7 +159,7 @@ def test_a_diff_is_read_as_the_functions_that_it_changed(
 def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     repository: Path, made_environment: Path
 ) -> None:
-    after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
+    after = commit(repository, {"package.py": NEARER}, "Change")
     changed = read_changes(repository, "HEAD~1", after, ["package.py"])
     assert changed.names == {"package", "near"}
     suites = repository / "benchmarks"
@@ -213,10 +222,7 @@ def test_a_function_of_python_is_found_by_its_names_in_c(
 def test_a_profile_rests_while_others_are_measured_and_goes_on(
     repository: Path, made_environment: Path
 ) -> None:
-    after = commit(repository, {"package.py": PACKAGE.replace("+ 1", "+ 2")}, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    suites = repository / "benchmarks"
-    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
+    side, changed = _change(repository, made_environment, {"package.py": NEARER})
     cases = [_case("time_far", 0)] * 30
     with Profiler(side, cases, changed) as profiler:
         assert not profiler.shares
@@ -299,10 +305,8 @@ def test_the_imports_of_a_first_call_do_not_hide_what_changed(
     repository = make_repository(
         {"package.py": lazy, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}
     )
-    after = commit(repository, {"package.py": lazy.replace("end =", "end = 0 +")}, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    suites = repository / "benchmarks"
-    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
+    later = lazy.replace("end =", "end = 0 +")
+    side, changed = _change(repository, made_environment, {"package.py": later})
     with Profiler(side, [_case("time_it")], changed) as profiler:
         profiler.look(60.0)
         assert profiler.is_done
@@ -356,6 +360,7 @@ def skip():
 
 time_skipped.setup = skip
 """
+CALLED = {"package.py": NEARER, "benchmarks/calls.py": CALLS}
 
 
 def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_named(
@@ -364,17 +369,9 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    files = {"hangs": HANGS, "raises": RAISES, "calls": CALLS}
-    after = commit(
-        repository,
-        {"package.py": PACKAGE.replace("+ 1", "+ 2")}
-        | {f"benchmarks/{name}.py": text for name, text in files.items()},
-        "Change",
-    )
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    suites = {"hangs": HANGS, "raises": RAISES, "calls": CALLS}
+    files = {f"benchmarks/{name}.py": text for name, text in suites.items()}
+    side, changed = _change(repository, made_environment, files | {"package.py": NEARER})
     names = (
         "hangs.time_one",
         "hangs.time_two",
@@ -407,19 +404,8 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
 def test_a_suite_that_ends_the_profiler_is_named(
     repository: Path, made_environment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    after = commit(
-        repository,
-        {
-            "package.py": PACKAGE.replace("+ 1", "+ 2"),
-            "benchmarks/calls.py": CALLS,
-            "benchmarks/ends.py": "import os\n\nos._exit(3)\n",
-        },
-        "Change",
-    )
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    ends = {"benchmarks/ends.py": "import os\n\nos._exit(3)\n"}
+    side, changed = _change(repository, made_environment, CALLED | ends)
     names = ("calls.time_near", "ends.time_near", "calls.time_far")
     cases = [MeasurableCase(name, name, 30.0) for name in names]
     order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
@@ -433,17 +419,12 @@ def test_a_suite_that_ends_the_profiler_is_named(
 def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
     repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS}
     greedy = "import time\n\ndef time_all():\n    kept = b'1' * (1 << 29)\n    time.sleep(60)\n"
-    files |= {
+    files = {
         "benchmarks/greedy.py": greedy,
         "benchmarks/imports.py": f"{greedy}\ntime_all()\n",
     }
-    after = commit(repository, files, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    side, changed = _change(repository, made_environment, CALLED | files)
     names = ("greedy.time_all", "calls.time_near", "imports.time_all")
     cases = [MeasurableCase(name, name, 30.0) for name in names]
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
@@ -456,15 +437,7 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
 
 
 def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
-    after = commit(
-        repository,
-        {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS},
-        "Change",
-    )
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    side, changed = _change(repository, made_environment, CALLED)
     hanging = [MeasurableCase(str(index), "calls.time_hangs", 30.0) for index in range(3)]
     order = Nearest(hanging, {}, changed, Budget(100.0, time.monotonic), looking_s=2.0)
     began = time.monotonic()
@@ -477,15 +450,7 @@ def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment:
 def test_the_time_in_which_others_are_measured_does_not_count_for_a_case_that_is_called(
     repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    after = commit(
-        repository,
-        {"package.py": PACKAGE.replace("+ 1", "+ 2"), "benchmarks/calls.py": CALLS},
-        "Change",
-    )
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    side, changed = _change(repository, made_environment, CALLED)
     cases = [MeasurableCase(name, f"calls.{name}", 30.0) for name in ("time_far", "time_sleeps")]
     monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 3)
     with Profiler(side, cases, changed) as profiler:
@@ -501,11 +466,8 @@ def test_the_time_in_which_others_are_measured_does_not_count_for_a_case_that_is
 def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
     repository: Path, made_environment: Path
 ) -> None:
-    after = commit(repository, {"package.py": PACKAGE.replace("range(50)", "range(51)")}, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    side = Side(
-        "head", repository, EnvironmentSpec({}, "", made_environment), repository / "benchmarks"
-    )
+    longer = PACKAGE.replace("range(50)", "range(51)")
+    side, changed = _change(repository, made_environment, {"package.py": longer})
     cases = [_case("time_far", 0), _case("time_half", 1), _case("time_near", 1)]
     order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
     with order.looking(side):
