@@ -163,7 +163,7 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
             header = comparison.header
             if header.kind not in _PURPOSES:
                 continue
-            sides = names.of_versions(header.before, header.after)
+            sides = names.version_names(header.before, header.after)
             for ratio in comparison.ratios:
                 shown = {
                     "purpose": _PURPOSES[header.kind],

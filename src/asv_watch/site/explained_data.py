@@ -35,7 +35,7 @@ def explained_cases(contents: Contents) -> dict[str, list[Json]]:
 
 
 def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
-    before, after = names.of_versions(stored.before, stored.after)
+    before, after = names.version_names(stored.before, stored.after)
     return {
         "machine": machine,
         "day": quantities.day(stored.at),

@@ -60,12 +60,12 @@ def level_charts(
     levels_by_row, machines = _collect(contents, table, list(patterns.values()))
     by_others = _published(contents, table, published)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
-    of_all_machines: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
+    measured_anywhere: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     published_marks: dict[tuple[str, str, str], list[Json]] = {}
     for (subject, column), measured in levels_by_row.items():
         line, chart = (column[:1], column[1:]) if len(column) > 1 else (column, ())
         key = " · ".join(chart), subject, "".join(line)
-        of_all_machines[key[0]][subject][key[2]] = measured
+        measured_anywhere[key[0]][subject][key[2]] = measured
         levels = [level for level in measured if level.machine == machines[key[2]]]
         if len(levels) > 1:
             charts[key[0]][subject][key[2]] = levels
@@ -110,7 +110,7 @@ def level_charts(
                         axis,
                         looks,
                         list(patterns),
-                        _versus(lines, of_all_machines[name][subject], list(patterns)),
+                        _versus(lines, measured_anywhere[name][subject], list(patterns)),
                         {line: published_marks[name, subject, line] for line in lines},
                     )
                     for subject, lines in rows.items()
@@ -244,7 +244,7 @@ def _row(
     return {"subject": subject, "lines": drawn, "versus": versus}
 
 
-def _versus(lines: Lines, of_all_machines: Lines, levels: Sequence[str]) -> str:
+def _versus(lines: Lines, measured_anywhere: Lines, levels: Sequence[str]) -> str:
     """Say how the fastest levels of two lines compare, from values of separate runs.
 
     If the lines are of two machines and one of these measured both columns, it says so too.
@@ -257,7 +257,7 @@ def _versus(lines: Lines, of_all_machines: Lines, levels: Sequence[str]) -> str:
     for machine in machines if len(machines) > 1 else ():
         there = _fastest(
             {
-                name: [level for level in of_all_machines[name] if level.machine == machine]
+                name: [level for level in measured_anywhere[name] if level.machine == machine]
                 for name in drawn
             }
         )

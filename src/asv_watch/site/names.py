@@ -134,7 +134,7 @@ def exception_line(message: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-def of_versions(before: Version, after: Version) -> tuple[str, str]:
+def version_names(before: Version, after: Version) -> tuple[str, str]:
     """Name two versions by their difference: their commits, their releases, or both."""
     releases = (before.release, after.release)
     commits = (before.commit[:8], after.commit[:8])

@@ -84,5 +84,5 @@ def _numbers(ratio: PairRatio) -> tuple[float, ...]:
     """
     level = math.sqrt(ratio.before * ratio.after)
     numbers = (ratio.ratio, *ratio.interval)
-    of_cpu_time = (1,) if ratio.clock else ()
-    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level), *of_cpu_time)
+    cpu_time_mark = (1,) if ratio.clock else ()
+    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level), *cpu_time_mark)
