@@ -63,7 +63,7 @@ class Declared(msgspec.Struct, frozen=True):
     environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
     import_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
-    """Seconds in which the suites have to be imported, all of them or one of them."""
+    """Seconds in which a suite has to be imported."""
     clock: Clock = ""
     """``process`` measures CPU time in suites with asv's default timer, for machines that other
     work shares and benchmarks of one thread."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -28,6 +29,7 @@ from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.records.suite_lists import is_higher_better
+from asv_watch.signals import exit_in_words
 from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0
@@ -112,12 +114,23 @@ def list_cases(
     return choose_cases(listing.benchmarks, selection, workplace.declared, *wanted)
 
 
-def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = "") -> Listing:
+def list_benchmarks(
+    workplace: Workplace,
+    sides: Sequence[Side],
+    pattern: str = "",
+    import_s: float = math.inf,
+) -> Listing:
     """Make missing environments, and list the suites' benchmarks.
 
     If the pattern begins with the name of a module, no others are imported. The last side lists
     them, and earlier sides list the suites that it cannot import. A line on standard error names
     each suite that no side can import.
+
+    Args:
+        workplace: the checkout and its configuration.
+        sides: the versions.
+        pattern: chooses the cases.
+        import_s: how long importing a suite may take, if asv.conf.json does not allow less.
 
     Raises:
         WatchError: an environment cannot be made, no suite can be imported, or they do not import
@@ -128,16 +141,16 @@ def list_benchmarks(workplace: Workplace, sides: Sequence[Side], pattern: str = 
         make_environment(workplace.root, workplace.configuration.repository, spec)
     declared = workplace.declared
     modules = modules_of(sides[-1].suites, pattern)
-    benchmarks, failures = _list_in(sides[-1], declared, modules)
+    benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
+    _check_imports(sides[-1], failures)
     left_out = failures
     for other in reversed(sides[:-1]):
         if left_out:
             named = modules if _ALL in left_out else sorted(left_out)
-            found, left_out = _list_in(other, declared, named)
+            found, left_out = _list_in(other, declared, named, import_s)
             benchmarks = [*benchmarks, *found]
     failures = left_out | failures
     _report(benchmarks, {suite: failures[suite] for suite in left_out})
-    _check_imports(sides[-1])
     return Listing(benchmarks, failures, tuple(left_out))
 
 
@@ -157,8 +170,10 @@ def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _check_imports(side: Side) -> None:
+def _check_imports(side: Side, broken: Collection[str]) -> None:
     """Refuse suites that change ``sys.path`` so that they import the package from elsewhere.
+
+    Those that cannot be imported, such as ``linalg``, are not imported again.
 
     Raises:
         WatchError: they do, so that both sides would measure the same code.
@@ -168,12 +183,12 @@ def _check_imports(side: Side) -> None:
         for file in sorted(side.suites.rglob("*.py"))
         if "sys.path" in file.read_text(encoding="utf-8", errors="replace")
     ]
-    if not changing:
+    if not changing or _ALL in broken:
         return
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         elsewhere: dict[str, str] = json.loads(
             run_command(
-                side.command(probes.IMPORTED, side.source),
+                side.command(probes.IMPORTED, side.source, *broken),
                 side.environment.declared.import_timeout,
                 cwd=folder,
                 env=side.variables,
@@ -187,15 +202,11 @@ def _check_imports(side: Side) -> None:
         )
 
 
-class _TooLongError(WatchError):
-    """Importing the suites took longer than asv.conf.json allows."""
-
-
 def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
     """List the suites' benchmarks with the environment and the package of a side.
 
     Raises:
-        WatchError: the suites cannot be imported, or that takes too long.
+        WatchError: no suite can be imported in time.
     """
     benchmarks, failures = _list_in(side, declared, modules_of(side.suites, pattern))
     _report(benchmarks, failures)
@@ -203,60 +214,60 @@ def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Ben
 
 
 def _list_in(
-    side: Side, declared: Declared, modules: Sequence[str]
+    side: Side, declared: Declared, modules: Sequence[str], import_s: float = math.inf
 ) -> tuple[Benchmarks, dict[str, str]]:
     """List the benchmarks of modules, or of all, and say why others cannot be imported.
 
+    Args:
+        side: whose environment and package are imported.
+        declared: what the project declares.
+        modules: modules such as ``package.module``; empty for all.
+        import_s: how long importing a suite may take, if asv.conf.json does not allow less.
+
     Raises:
         MachineError: the machine is to blame.
-        WatchError: importing them takes too long.
     """
     started = time.monotonic()
+    limit = min(declared.import_timeout, import_s)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
-        command = side.command(probes.LISTING, listed, *modules)
-        limit = declared.import_timeout
+        command = side.command(probes.LISTING, listed, limit, *modules)
         try:
-            run_command(command, limit, late=_TooLongError, cwd=folder, env=side.variables)
-        except _TooLongError:
-            slowest = _slowest_import(listed.with_suffix(".imports"), started + limit)
-            raise _TooLongError(
-                f"importing the suites takes more than {limit:g} s, most of them {slowest}; raise "
-                '"import_timeout" (seconds) in asv.conf.json, or name the module of the cases, '
-                "such as --cases '^module.', so that no other is imported"
-            ) from None
+            run_command(command, math.inf, cwd=folder, env=side.variables)
         except WatchError as error:
             return [], dict.fromkeys(modules or [_ALL], str(error))
         answer = json.loads(listed.read_text(encoding="utf-8"))
-        seconds = time.monotonic() - started
-        if seconds > _WORTH_SAYING_S:
-            slowest = _slowest_import(listed.with_suffix(".imports"), started + seconds)
-            print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
+    seconds = time.monotonic() - started
+    if seconds > _WORTH_SAYING_S:
+        slowest_s, suite = max((s, suite) for suite, s in answer["seconds"].items())
+        slowest = f"{suite or side.suites.name} ({slowest_s:.0f} s)"
+        print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
+    reasons = {suite: _why_broken(printed) for suite, printed in answer["failures"].items()}
+    reasons |= {
+        suite: f"its process ended: {exit_in_words(status)}"
+        for suite, status in answer["ended"].items()
+    }
+    reasons |= dict.fromkeys(
+        answer["late"],
+        f'importing it takes more than {limit:g} s; raise "import_timeout" (seconds) in '
+        "asv.conf.json, for a gate also --limit",
+    )
     failures = {}
-    for suite, printed in answer["failures"].items():
-        cause = find_cause(printed)
-        if cause.is_machine:
-            raise MachineError(cause.reason)
-        failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], cause.reason))
+    for suite, reason in reasons.items():
+        failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], reason))
     return list(map(declared.describe, answer["benchmarks"])), failures
 
 
-def _slowest_import(file: Path, ended: float) -> str:
-    """Return the module whose import took longest, and how long: ``linalg (28 s)``.
+def _why_broken(printed: str) -> str:
+    """Return why a suite cannot be imported.
 
-    Args:
-        file: what the probe noted.
-        ended: when the last import was stopped, on the monotonic clock.
+    Raises:
+        MachineError: the machine is to blame.
     """
-    if not file.exists():
-        return "before the first module"
-    noted = [line.split(" ") for line in file.read_text(encoding="utf-8").splitlines()]
-    starts = [float(started_at) for started_at, _ in noted]
-    seconds, name = max(
-        (end - start, name)
-        for start, end, (_, name) in zip(starts, [*starts[1:], ended], noted, strict=True)
-    )
-    return f"{name.partition('.')[2] or name} ({seconds:.0f} s)"
+    cause = find_cause(printed)
+    if cause.is_machine:
+        raise MachineError(cause.reason)
+    return cause.reason
 
 
 def choose_cases(

@@ -46,6 +46,8 @@ from asv_watch.workplace import Workplace, check_room, open_workplace
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5
 """Share of the time limit that is kept for measuring; the rest is for choosing cases."""
+_SHARE_OF_AN_IMPORT = 0.1
+"""Share of the time limit that importing a suite may take while the cases are listed."""
 
 
 def gate(
@@ -136,7 +138,9 @@ def gate(
                     base_side = side(workplace, merge_base, release)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
                 with step("listing the cases", budget):
-                    listing = list_benchmarks(workplace, [base_side, head_side], cases)
+                    listing = list_benchmarks(
+                        workplace, [base_side, head_side], cases, _SHARE_OF_AN_IMPORT * limit_s
+                    )
                 benchmarks = listing.benchmarks
                 listed, ignored = _list_cases(benchmarks, selection, workplace.declared)
                 listed, broken = _broken_suites(listed, listing)

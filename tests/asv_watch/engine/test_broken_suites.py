@@ -84,6 +84,19 @@ def test_compare_and_gate_go_on_with_the_other_suites(project: Path, tmp_path: P
     run_driver("gate", project, tmp_path, *arguments)  # neither side can import the other suite
 
 
+def test_a_gate_goes_on_without_a_suite_whose_import_hangs(project: Path, tmp_path: Path) -> None:
+    files = {
+        "src/package.py": PACKAGE + "LINES = 2\n" + HELPER,
+        "benchmarks/broken.py": "import time\n\ntime.sleep(600)  # as a download does\n",
+        "benchmarks/suite.py": f"import sys\n\nsys.path.append('elsewhere')\n{GOOD}",
+    }
+    commit(project, files, "Keep the helper")
+    arguments = ("--base", "main", "--limit", "100s")
+    printed, errors = run_driver("gate", project, tmp_path, *arguments)
+    assert "suite broken cannot be imported: importing it takes more than 10 s;" in errors
+    assert "The gate passes." in printed
+
+
 @pytest.mark.fault("bad commits and package index", tried="a suite that cannot be imported")
 def test_a_run_goes_on_with_the_other_suites_and_keeps_the_list(
     project: Path, tmp_path: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import list_benchmarks_in
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
-from asv_watch.errors import WatchError
 
 FILES = {
     "indexing": "from . import common\n\nclass Indexing:\n    def time_isel(self): ...\n",
@@ -66,18 +64,3 @@ def test_no_other_module_is_imported(suites: Path, made_environment: Path, tmp_p
     assert [benchmark["name"] for benchmark in listed] == ["plain.time_it"]
     listed = list_benchmarks_in(side, Declared(), r"^indexing\.")
     assert [benchmark["name"] for benchmark in listed] == ["indexing.Indexing.time_isel"]
-
-
-def test_the_module_that_takes_too_long_to_import_is_named(
-    suites: Path, made_environment: Path, tmp_path: Path
-) -> None:
-    side = Side("head", tmp_path, EnvironmentSpec({}, "", made_environment), suites)
-    with pytest.raises(WatchError) as raised:
-        list_benchmarks_in(side, Declared(import_timeout=5.0))
-    message = str(raised.value)
-    assert re.match(
-        r"importing the suites takes more than 5 s, most of them slow \([1-5] s\); ", message
-    )
-    assert 'raise "import_timeout" (seconds) in asv.conf.json' in message
-    (suites / "slow.py").write_text("import time\ntime.sleep(6)\n")
-    assert list_benchmarks_in(side, Declared(import_timeout=60.0))

@@ -1,0 +1,98 @@
+"""Suites are imported one after the other, and go on beside one that sleeps in its import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.asv.declared import Declared
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.engine.cases import list_benchmarks_in
+from asv_watch.engine.sides import Side
+from asv_watch.errors import WatchError
+
+NOTES_ITS_IMPORT = """
+import json
+import os
+import time
+from pathlib import Path
+
+began = time.monotonic()
+{importing}
+noted = {{"process": os.getpid(), "began": began, "ended": time.monotonic()}}
+Path(__file__).with_suffix(".noted").write_text(json.dumps(noted))
+
+def time_it():
+    pass
+"""
+SLEEPS = "time.sleep(10)  # as it does in a download"
+COMPUTES = "while time.process_time() < 1:\n    pass"
+
+
+@pytest.fixture
+def list_suites(tmp_path: Path, made_environment: Path) -> Callable[..., list[str]]:
+    """Lists the benchmarks of suites, given what each does when it is imported."""
+
+    def list_suites(importing: dict[str, str], import_timeout: float = 60.0) -> list[str]:
+        folder = tmp_path / "benchmarks"
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        for name, body in importing.items():
+            text = NOTES_ITS_IMPORT.format(importing=body)
+            (folder / f"{name}.py").write_text(text)
+        side = Side("head", tmp_path, EnvironmentSpec({}, "", made_environment), folder)
+        listed = list_benchmarks_in(side, Declared(import_timeout=import_timeout))
+        return [str(benchmark["name"]) for benchmark in listed]
+
+    return list_suites
+
+
+def _noted(folder: Path, name: str) -> dict[str, float]:
+    noted: dict[str, float] = json.loads((folder / f"benchmarks/{name}.noted").read_text())
+    return noted
+
+
+def test_other_suites_are_imported_while_some_sleep(
+    list_suites: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    names = ["a_sleeps", "b_sleeps", "c_computes", "d_computes"]
+    listed = list_suites({name: SLEEPS if name.endswith("sleeps") else COMPUTES for name in names})
+    assert listed == [f"{name}.time_it" for name in names]
+    first, second, third, fourth = (_noted(tmp_path, name) for name in names)
+    assert second["began"] < first["ended"]
+    assert third["began"] < second["ended"]
+    assert fourth["began"] >= third["ended"], "those that compute have one core to themselves"
+    assert fourth["process"] == third["process"], "it shares what is imported"
+
+
+def test_a_suite_that_hangs_or_ends_its_process_is_named_and_the_others_are_listed(
+    list_suites: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    importing = {
+        "computes": "while True:\n    pass",
+        "ends": "os._exit(3)",
+        "sleeps": "time.sleep(600)",
+        "works": "",
+    }
+    assert list_suites(importing, 5.0) == ["works.time_it"]
+    late = 'importing it takes more than 5 s; raise "import_timeout" (seconds) in asv.conf.json'
+    lines = capsys.readouterr().err.splitlines()
+    for suite, reason in (
+        ("computes", late),
+        ("ends", "its process ended: exit status 3"),
+        ("sleeps", late),
+    ):
+        assert [
+            line
+            for line in lines
+            if line.startswith(f"suite {suite} cannot be imported: {reason}")
+        ]
+    assert len(lines) == 3
+
+
+def test_an_error_says_why_no_suite_is_left(list_suites: Callable[..., list[str]]) -> None:
+    with pytest.raises(WatchError, match="suite slow cannot be imported: importing it takes more"):
+        list_suites({"slow": "time.sleep(60)"}, 3.0)
