@@ -41,6 +41,9 @@ _NEAR = 0.2
 """A case is near if it spends this share of its time in changed functions."""
 _ENOUGH_NEAR = 5
 """Once this many near cases are known, they are measured before others are profiled."""
+_PATIENCE_S = 10.0
+"""Once a near case is known, no longer than this is waited for the next case, such as for its
+suite to be imported."""
 _SHORTEST_PART = 5
 """Fewest letters of a name that counts as a part of another."""
 
@@ -219,16 +222,22 @@ class Profiler:
             os.killpg(self._process.pid, number)
 
     def look(self, seconds: float, known: Collection[str] = ()) -> None:
-        """Profile cases for some seconds, or until `_ENOUGH_NEAR` more are near; then pause."""
+        """Profile cases for some seconds, or until enough more are near; then pause.
+
+        `_ENOUGH_NEAR` are, or fewer if what follows keeps them waiting.
+        """
         until = time.monotonic() + seconds
+        answered_at = time.monotonic()
         self._signal(signal.SIGCONT)
         try:
             while not self.is_done and self._near(known) < _ENOUGH_NEAR:
                 try:
                     left = max(0.0, until - time.monotonic())
                     self._take(self._answers.get(timeout=min(left, _SECONDS_BETWEEN_LOOKS)))
+                    answered_at = time.monotonic()
                 except queue.Empty:
-                    if not left:
+                    waited_s = time.monotonic() - answered_at
+                    if not left or (waited_s > _PATIENCE_S and self._near(known)):
                         break
                     self._limit_memory()
         finally:

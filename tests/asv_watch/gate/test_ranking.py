@@ -477,3 +477,20 @@ def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
         "suite.Suite.time_half(10000)",
         "suite.Suite.time_near(10000)",
     }, "the third runs it in its setup alone"
+
+
+def test_a_near_case_does_not_wait_until_the_suites_of_others_are_imported(
+    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = {"benchmarks/hangs.py": HANGS, "benchmarks/other.py": HANGS}
+    side, changed = _change(repository, made_environment, CALLED | hangs)
+    names = ("calls.time_near", "hangs.time_one", "other.time_one", "calls.time_far")
+    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    monkeypatch.setattr(ranking, "_PATIENCE_S", 1.0)
+    with Profiler(side, cases, changed, import_seconds=600.0) as profiler:
+        profiler.look(60.0)
+        assert profiler.shares.keys() == {"calls.time_near"}
+        assert not profiler.is_done
+        began = time.monotonic()
+        profiler.look(3.0, known=["calls.time_near"])
+        assert time.monotonic() - began >= 3.0, "there is nothing to measure meanwhile"
