@@ -13,7 +13,7 @@ import asv.util
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec, read_configuration
-from asv_watch.records.git import ask_git
+from asv_watch.versions.git import ask_git
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from asv_watch.options import Cases, Full, Machine, Release
 from asv_watch.progress import human_time
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Unmeasured
-from asv_watch.records.git import ask_git
 from asv_watch.records.records import Outcome
+from asv_watch.versions.git import ask_git
 from asv_watch.workplace import Workplace, open_workplace
 
 

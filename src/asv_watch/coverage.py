@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection, case_name, cases_of
-from asv_watch.records.comparisons import StoredComparison, Version
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.versions.version import Version
 
 
 class Coverage:

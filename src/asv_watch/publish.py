@@ -16,12 +16,12 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.git import find_commit, run_git
 from asv_watch.records.history import History
 from asv_watch.site.change_data import cause, made_between
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.statistics.rule import Verdict
+from asv_watch.versions.git import find_commit, run_git
 from asv_watch.workplace import check_checkout, load_results
 
 

@@ -21,10 +21,10 @@ from asv_watch.asv.settings import (
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.records.git import ask_git, check_complete, read_commits, uncommitted
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Commit
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import ask_git, check_complete, read_commits, uncommitted
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4

@@ -12,8 +12,8 @@ from hypothesis import settings
 
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.graph import Kind
-from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
 from tests.asv_watch import auditor, torchless
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from tests.conftest import ROOT

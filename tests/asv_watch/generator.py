@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from asv_watch.records.comparisons import CaseRatio, Header, Version
+from asv_watch.records.comparisons import CaseRatio, Header
 from asv_watch.records.labels import Layout
 from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.versions.version import Version
 from tests.conftest import git
 
 COLUMNS = [

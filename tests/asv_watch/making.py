@@ -6,17 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from asv_watch.records.history import History, RunColumns, Series
-from asv_watch.records.records import (
-    Benchmark,
-    Case,
-    Commit,
-    Environment,
-    Machine,
-    Outcome,
-    Point,
-    Run,
-)
+from asv_watch.records.records import Benchmark, Case, Environment, Machine, Outcome, Point, Run
 from asv_watch.statistics.ratio import quantile
+from asv_watch.versions.commits import Commit
 from tests.asv_watch.generator import LAYOUT
 
 MACHINE = "ci-2core"

@@ -16,7 +16,6 @@ from asv_watch.records.comparisons import (
     Kind,
     StoredComparison,
     Unmeasured,
-    Version,
     import_case,
 )
 from asv_watch.records.explanations import (
@@ -27,6 +26,7 @@ from asv_watch.records.explanations import (
 )
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.versions.version import Version
 from tests.asv_watch.making import make_rounds
 
 DAY = 86_400

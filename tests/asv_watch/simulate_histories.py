@@ -20,11 +20,12 @@ from asv_watch.bisect import Answer, answer_of, narrow
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.comparisons import CaseRatio, Header, Kind, StoredComparison, Version
+from asv_watch.records.comparisons import CaseRatio, Header, Kind, StoredComparison
 from asv_watch.records.history import History
 from asv_watch.statistics.graph import SITTING
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.versions.version import Version
 from tests.asv_watch.making import (
     MACHINE,
     commit_hash,

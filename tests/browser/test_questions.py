@@ -12,11 +12,11 @@ from asv import util
 from playwright.sync_api import Browser
 
 from asv_watch.judge.findings import analyse
-from asv_watch.records.git import read_commits
 from asv_watch.records.labels import Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import ancestry_of, contents_of, in_order
+from asv_watch.versions.git import read_commits
 from tests.browser.conftest import OPTIONS, check
 from tests.browser.visitor import Site, Visitor, plain, watch
 

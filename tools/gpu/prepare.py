@@ -23,9 +23,9 @@ from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import read_configuration
 from asv_watch.engine.cases import MeasurableCase, choose_cases, list_benchmarks_in
 from asv_watch.engine.sides import Side
-from asv_watch.records.git import ask_git, export_files, find_commit
 from asv_watch.records.notes import commit_of_version
 from asv_watch.records.side_files import RECORDS, read_records
+from asv_watch.versions.git import ask_git, export_files, find_commit
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = ("asv.conf.json", "pyproject.toml", "benchmarks", "src", "tests", "tools")

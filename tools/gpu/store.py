@@ -28,11 +28,11 @@ from asv_watch.asv.selection import case_name, cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import run_of
 from asv_watch.records import suite_lists
-from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
 from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.statistics.ratio import ESTIMATE
+from asv_watch.versions.git import ask_git
+from asv_watch.versions.version import Version
 from tools.gpu.prepare import CARD, ROOT, Prepared, committed_at
 from torchspeed.files import write_whole
 from torchspeed.measure.formulations import keep

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.errors import WatchError
-from asv_watch.records.git import ask_git
+from asv_watch.versions.git import ask_git
 
 SETTINGS = ("asv.conf.json", "asv.conf.jsonc")
 """Names that asv gives its settings, in a folder that has one of them."""

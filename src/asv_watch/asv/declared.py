@@ -15,7 +15,7 @@ from asv_watch.errors import WatchError
 from asv_watch.patterns import case_pattern
 from asv_watch.records.comparisons import Clock
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.releases import release_order
+from asv_watch.versions.releases import release_order
 
 
 class SuiteEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

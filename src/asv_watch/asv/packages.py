@@ -28,7 +28,7 @@ from asv_watch.asv.environments import (
 )
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.records.git import ask_git, top_of
+from asv_watch.versions.git import ask_git, top_of
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 

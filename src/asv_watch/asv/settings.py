@@ -29,8 +29,8 @@ from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.records.git import ask_git
-from asv_watch.records.releases import main_release, version_of
+from asv_watch.versions.git import ask_git
+from asv_watch.versions.releases import main_release, version_of
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that neither the name of a file nor the argument of a command can have."""

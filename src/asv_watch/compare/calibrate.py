@@ -24,7 +24,7 @@ from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.precision import detectable_change, noise_in_words
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.git import ask_git
+from asv_watch.versions.git import ask_git
 from asv_watch.workplace import Workplace, open_workplace
 
 

@@ -26,8 +26,8 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
+from asv_watch.versions.git import read_commits
 from asv_watch.workplace import Workplace, open_workplace
 
 MOST_COMPARISONS = 2

@@ -19,10 +19,11 @@ from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
 from asv_watch.markdown import table
-from asv_watch.records.git import find_commit, read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Commit, Point
+from asv_watch.records.records import Point
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import find_commit, read_commits
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
 

@@ -19,7 +19,7 @@ from typing import IO, cast
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.limits import Limits
-from asv_watch.records.git import variables_for_git
+from asv_watch.versions.git import variables_for_git
 
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule"}
 """Maps git's mode of an entry that is neither a file nor a folder to its description."""

@@ -17,8 +17,8 @@ from asv_watch.errors import WatchError
 from asv_watch.exchange.branches import list_files, write_files
 from asv_watch.exchange.limits import Limits
 from asv_watch.records import notes, suite_lists
-from asv_watch.records.git import find_commit
 from asv_watch.records.measurements import FOLDER
+from asv_watch.versions.git import find_commit
 
 
 @contextmanager

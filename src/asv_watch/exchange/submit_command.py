@@ -28,8 +28,8 @@ from asv_watch.options import Machine
 from asv_watch.publish import report_damage
 from asv_watch.quantities import timestamp
 from asv_watch.records import suite_lists
-from asv_watch.records.git import ask_git, run_git
-from asv_watch.records.releases import main_release
+from asv_watch.versions.git import ask_git, run_git
+from asv_watch.versions.releases import main_release
 from asv_watch.workplace import load_results
 
 _LOGIN = "ASV_WATCH_CODESPEED_LOGIN"

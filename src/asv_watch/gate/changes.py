@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from asv_watch.asv.settings import Configuration
-from asv_watch.records.git import ask_git, run_git
+from asv_watch.versions.git import ask_git, run_git
 
 _NEVER_MEASURED = re.compile(r"(^|/)(docs?|tests?|\.github)/|\.(md|rst)$")
 """Documentation and tests: not measured in projects that do not list measured paths."""

@@ -40,7 +40,7 @@ from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.progress import human_time
-from asv_watch.records.git import ask_git, find_commit
+from asv_watch.versions.git import ask_git, find_commit
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}

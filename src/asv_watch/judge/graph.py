@@ -27,13 +27,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    Clock,
-    StoredComparison,
-    Version,
-    is_import,
-)
+from asv_watch.records.comparisons import CaseRatio, Clock, StoredComparison, is_import
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.graph import (
     SITTING,
@@ -45,6 +39,7 @@ from asv_watch.statistics.graph import (
     calibrate,
 )
 from asv_watch.statistics.ratio import spread_of_rounds
+from asv_watch.versions.version import Version
 
 Kind = Literal["time", "memory"]
 Node = Hashable

@@ -23,8 +23,8 @@ from asv_watch.records.comparisons import (
     Unmeasured,
     import_case,
 )
-from asv_watch.records.releases import release_order, version_of
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.versions.releases import release_order, version_of
 
 DAY = 86_400  # s
 

@@ -24,9 +24,9 @@ from asv_watch.night.queue import Situation, next_task, since
 from asv_watch.night.tasks import INCOMPLETE, SOURCES, UNMEASURED, all_commits
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
-from asv_watch.records.comparisons import Version
-from asv_watch.records.git import ask_git, commits_changing, read_commits
 from asv_watch.records.loading import NOT_ON_BRANCH
+from asv_watch.versions.git import ask_git, commits_changing, read_commits
+from asv_watch.versions.version import Version
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 

@@ -26,11 +26,12 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
-from asv_watch.records.comparisons import StoredComparison, Version
-from asv_watch.records.git import ask_git, find_commit
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History
-from asv_watch.records.records import Commit
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import ask_git, find_commit
+from asv_watch.versions.version import Version
 from asv_watch.workplace import Workplace
 
 _FAILURES_TO_STOP = 2

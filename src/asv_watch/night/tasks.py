@@ -23,7 +23,6 @@ from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.records.comparisons import import_case
-from asv_watch.records.records import Commit
 from asv_watch.releases import environments
 from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions
 from asv_watch.releases.measure import (
@@ -34,6 +33,7 @@ from asv_watch.releases.measure import (
     release_pairs,
     releases_of,
 )
+from asv_watch.versions.commits import Commit
 
 UNMEASURED = "older commit"
 INCOMPLETE = "missing cases"

@@ -13,7 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.records import Time
-from asv_watch.records.releases import main_release, requirement_of
+from asv_watch.versions.releases import requirement_of
+from asv_watch.versions.version import Version
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
 """Why two versions were compared.
@@ -27,38 +28,6 @@ against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 Clock = Literal["", "process"]
 """Clock of a ratio: the case's own (empty), or CPU time instead of asv's default, wall time."""
 Positive = Annotated[float, msgspec.Meta(gt=0)]
-Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
-
-
-class Version(msgspec.Struct, frozen=True, eq=False):
-    """One side of a comparison: a commit with the requirements of its environment.
-
-    Versions are equal if commit, release and Python are.
-    """
-
-    commit: Hash
-    """Full hash."""
-    requirements: dict[str, str]
-    """Name to release, in the order of asv.conf.json."""
-    python: str
-
-    @property
-    def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
-        return main_release(self.requirements)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._identity == other._identity
-
-    def __ne__(self, other: object) -> bool:  # the one that is inherited compares objects
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[str, str, str]:
-        return self.commit, self.release, self.python
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.records.comparisons import Version
 from asv_watch.records.records import Time
+from asv_watch.versions.version import Version
 
 FILE_NAME = "explanations.jsonl"
 

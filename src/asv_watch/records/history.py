@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,7 +17,6 @@ from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
     Case,
-    Commit,
     Environment,
     LeftOut,
     Machine,
@@ -28,6 +25,7 @@ from asv_watch.records.records import (
     Record,
     Run,
 )
+from asv_watch.versions.commits import Commit, versions_of
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -109,16 +107,6 @@ class Series:
     def last(self) -> Run:
         """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
         return self.columns.rows[-1] if self.columns.rows else NEVER_RUN
-
-
-_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
-
-
-def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
-    """Map a commit hash to the version of the package that a tag of the commit names."""
-    return {
-        commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
-    }
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     COMPARED,
     Benchmark,
-    Commit,
     Environment,
     LeftOut,
     Machine,
@@ -46,6 +45,7 @@ from asv_watch.records.result_files import (
 from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
+from asv_watch.versions.commits import Commit
 
 T = TypeVar("T")
 

@@ -37,12 +37,12 @@ from asv_watch.records.comparisons import (
     Kind,
     StoredComparison,
     Unmeasured,
-    Version,
 )
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.records import Benchmark, Problem, Time
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.versions.version import Version
 
 FOLDER = "comparisons"
 Benchmarks = Mapping[str, Benchmark]

@@ -36,7 +36,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.files import read_regular
-from asv_watch.records.records import Commit, Problem
+from asv_watch.records.records import Problem
+from asv_watch.versions.commits import Commit
 
 FILE_NAME = "notes.toml"
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from asv_watch.records.releases import main_release
+from asv_watch.versions.releases import main_release
 
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 """Seconds since the epoch, as stored in files."""
@@ -60,21 +60,6 @@ class Outcome(Enum):
     TIMED_OUT = "timed out"
     SKIPPED = "skipped"
     NEVER_RUN = "never run"
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit of the tracked branch, or a tagged one."""
-
-    hash: str
-    """Full hexadecimal hash."""
-    date: int
-    """Committer date, seconds since the epoch."""
-    subject: str
-    """First line of the message: hostile input, to be escaped where shown."""
-    tags: tuple[str, ...] = ()
-    position: int = -1
-    """Number of commits before it along the branch, measured or not; -1 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.records.comparisons import StoredComparison
-from asv_watch.records.records import Commit
 from asv_watch.releases.measure import ReleasePair, release_pairs
+from asv_watch.versions.commits import Commit
 
 
 def closing_pairs(

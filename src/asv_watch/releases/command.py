@@ -30,14 +30,14 @@ from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
 from asv_watch.quantities import day
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.git import read_commits
-from asv_watch.records.history import versions_of
 from asv_watch.records.loading import with_versions
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_notes
 from asv_watch.releases import environments
 from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
+from asv_watch.versions.commits import versions_of
+from asv_watch.versions.git import read_commits
 from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _ACTIONS = ("list", "measure", "findings")

@@ -17,7 +17,7 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import pinned_asv_runner
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.records.releases import requirement_of
+from asv_watch.versions.releases import requirement_of
 
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s

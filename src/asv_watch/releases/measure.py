@@ -19,15 +19,11 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    StoredComparison,
-    Version,
-    import_case,
-)
+from asv_watch.records.comparisons import CaseRatio, StoredComparison, import_case
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.versions.version import Version
 from asv_watch.workplace import Workplace, count_that_fits
 
 _IMPORT_ROUNDS = 5

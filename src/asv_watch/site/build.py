@@ -13,7 +13,6 @@ from typing import Any
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.kept_partitions import kept_partitions
-from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
@@ -33,6 +32,7 @@ from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
 from asv_watch.terminal import printable
+from asv_watch.versions.git import read_commits
 
 STATIC = Path(__file__).parent / "static"
 

@@ -12,7 +12,6 @@ from packaging.version import Version
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
-from asv_watch.records.git import Ancestry, read_ancestry
 from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.peak_memory import is_resident, suite_name
@@ -23,9 +22,10 @@ from asv_watch.records.records import (
     Point,
     Record,
 )
-from asv_watch.records.releases import release_order, version_of
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
+from asv_watch.versions.git import Ancestry, read_ancestry
+from asv_watch.versions.releases import release_order, version_of
 
 _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from asv_watch.judge.events import Event
-from asv_watch.records.comparisons import Version
 from asv_watch.records.records import Environment
-from asv_watch.records.releases import requirement_of
+from asv_watch.versions.releases import requirement_of
+from asv_watch.versions.version import Version
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_SLUG = 100  # characters; with folder and suffix well below what file systems allow

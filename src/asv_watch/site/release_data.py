@@ -18,7 +18,6 @@ from asv_watch.judge.release_history import (
     failed_releases,
 )
 from asv_watch.records.comparisons import CaseValues, import_case
-from asv_watch.records.releases import release_order
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
@@ -26,6 +25,7 @@ from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
+from asv_watch.versions.releases import release_order
 
 
 def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:

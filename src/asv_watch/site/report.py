@@ -9,12 +9,12 @@ from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
 from asv_watch.patterns import pattern_of
-from asv_watch.records.releases import version_of
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
 from asv_watch.site.change_data import cause, commits_between, made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.versions.releases import version_of
 
 Markup = Literal["markdown", "text"]
 

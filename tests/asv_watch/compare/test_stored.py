@@ -11,8 +11,9 @@ import pytest
 from asv.results import get_filename
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import CaseRatio, Header, Version
+from asv_watch.records.comparisons import CaseRatio, Header
 from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.versions.version import Version
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit
 

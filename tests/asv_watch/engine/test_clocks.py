@@ -21,7 +21,7 @@ from asv_watch.engine.rounds import measure_cases
 from asv_watch.gate.certainty import judged_ratios
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.records.comparisons import CaseRatio, Version
+from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.measurements import (
     MeasuredCase,
     Measurement,
@@ -31,6 +31,7 @@ from asv_watch.records.measurements import (
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.pair_data import commit_pairs
+from asv_watch.versions.version import Version
 from tests.asv_watch.engine.test_rounds import SIDES
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
 from tests.asv_watch.making import MACHINE

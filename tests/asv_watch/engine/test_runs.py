@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from asv_watch.exchange.table import write_table
-from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
 from tests.asv_watch.torchless import CONFIGURATION

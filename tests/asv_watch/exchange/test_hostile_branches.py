@@ -16,7 +16,7 @@ import pytest
 from asv_watch.cli.main import main
 from asv_watch.errors import WatchError
 from asv_watch.exchange import limits
-from asv_watch.records.git import export_files
+from asv_watch.versions.git import export_files
 from tests.asv_watch.exchange.test_results import checkout, measured, other_machine
 from tests.conftest import git, run
 

@@ -33,8 +33,7 @@ from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.queue import Situation, next_task
 from asv_watch.night.tasks import SOURCES
-from asv_watch.records.comparisons import CaseRatio, Header, Unmeasured, Version
-from asv_watch.records.git import read_commits
+from asv_watch.records.comparisons import CaseRatio, Header, Unmeasured
 from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
@@ -43,6 +42,8 @@ from asv_watch.records.records import Outcome
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
+from asv_watch.versions.git import read_commits
+from asv_watch.versions.version import Version
 from asv_watch.workplace import Workplace
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate

@@ -21,7 +21,7 @@ from asv_watch.gate import command as gate_command
 from asv_watch.gate.comment_command import reason_in
 from asv_watch.gate.result import GateCase
 from asv_watch.records.notes import read_notes
-from asv_watch.records.records import Commit
+from asv_watch.versions.commits import Commit
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.gate.fake_github import TOKEN, FakeGitHub, serve

@@ -12,11 +12,12 @@ import pytest
 from msgspec import structs
 
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison, Version
+from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import UNDECLARED
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run
+from asv_watch.versions.version import Version
 from tests.asv_watch.making import (
     ENVIRONMENT,
     MACHINE,

@@ -12,8 +12,8 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.night.command import parse_part
-from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
 from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver

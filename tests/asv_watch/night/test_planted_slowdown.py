@@ -18,9 +18,9 @@ from asv_watch.compare.confirm import MOST_COMPARISONS
 from asv_watch.errors import ExitStatus
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.compare.test_confirm import pretend_history
 from tests.asv_watch.interruptible import run_driver

@@ -37,12 +37,12 @@ from asv_watch.night.tasks import (
     night_cases,
     unmeasured_releases,
 )
-from asv_watch.records.comparisons import Version
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Commit
 from asv_watch.releases.measure import ReleasePair
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import read_commits
+from asv_watch.versions.version import Version
 from asv_watch.workplace import Workplace
 from tests.asv_watch.planted_releases import compared_releases, failed_release, store
 from tests.conftest import commit, git

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    CaseResult,
-    CaseValues,
-    Header,
-    Unmeasured,
-    Version,
-)
+from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Header, Unmeasured
 from asv_watch.records.measurements import (
     MeasuredCase,
     Measurement,
@@ -24,6 +17,7 @@ from asv_watch.records.measurements import (
     read_comparisons,
     read_file,
 )
+from asv_watch.versions.version import Version
 
 BEFORE = Version("0123456789abcdef" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")
 AFTER = Version("fedcba9876543210" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")

@@ -16,14 +16,15 @@ from asv.runner import BenchmarkResult
 
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Commit, Outcome
+from asv_watch.records.records import Outcome
 from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
 from asv_watch.site.release_data import release_data
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import read_commits
 from tests.asv_watch import planted_releases
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 

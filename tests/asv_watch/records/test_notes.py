@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.git import read_commits
 from asv_watch.records.loading import load_history
 from asv_watch.records.notes import Notes, commit_of_version, read_notes
 from asv_watch.records.records import Problem
-from asv_watch.records.releases import release_order
+from asv_watch.versions.git import read_commits
+from asv_watch.versions.releases import release_order
 from tests.asv_watch.making import commit_hash, make_commits
 
 ROOT = Path(__file__).parents[3]

@@ -18,12 +18,12 @@ import pytest
 
 from asv_watch.judge.findings import analyse
 from asv_watch.records.comparisons import StoredComparison
-from asv_watch.records.git import read_commits
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.site.declared_files import ComparedCases
+from asv_watch.versions.git import read_commits
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from tests.conftest import run
 from torchspeed.published.values import site_rows

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from asv_watch.records.git import read_commits
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Environment, Outcome
@@ -15,6 +14,7 @@ from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.contents import order_of_release
 from asv_watch.site.names import slug
+from asv_watch.versions.git import read_commits
 from tests.asv_watch.site.conftest import Project, case_of, registered
 
 

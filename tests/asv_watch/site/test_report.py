@@ -9,16 +9,16 @@ import pytest
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import Version
 from asv_watch.records.explanations import (
     Explanation,
     OperatorDifference,
     StoredExplanation,
 )
-from asv_watch.records.git import Ancestry
 from asv_watch.records.history import History
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
+from asv_watch.versions.git import Ancestry
+from asv_watch.versions.version import Version
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy
 from tests.asv_watch.making import MACHINE, commit_hash
 

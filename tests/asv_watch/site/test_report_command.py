@@ -12,8 +12,9 @@ import pytest
 from asv.results import get_filename
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import Header, Version
+from asv_watch.records.comparisons import Header
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
+from asv_watch.versions.version import Version
 from tests.asv_watch.making import make_rounds
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit

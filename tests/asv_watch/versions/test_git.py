@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.records.git import find_commit, read_commits
+from asv_watch.versions.git import find_commit, read_commits
 from tests.asv_watch.generator import FIRST_COMMIT_AT, Plan, write_repository
 from tests.conftest import git
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.git import Ancestry, commits_changing, read_ancestry, read_commits
-from asv_watch.records.records import Commit
+from asv_watch.versions.commits import Commit
+from asv_watch.versions.git import Ancestry, commits_changing, read_ancestry, read_commits
 from tests.conftest import commit, git
 
 

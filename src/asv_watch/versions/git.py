@@ -18,7 +18,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
-from asv_watch.records.records import Commit
+from asv_watch.versions.commits import Commit
 
 # A hook or a wrapper may have pointed these at another repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")

@@ -1,0 +1,32 @@
+"""A commit, and the version of the package that its tag names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the tracked branch, or a tagged one."""
+
+    hash: str
+    """Full hexadecimal hash."""
+    date: int
+    """Committer date, seconds since the epoch."""
+    subject: str
+    """First line of the message: hostile input, to be escaped where shown."""
+    tags: tuple[str, ...] = ()
+    position: int = -1
+    """Number of commits before it along the branch, measured or not; -1 if unknown."""
+
+
+_VERSION = re.compile(r"v?\d+(\.\d+)+\w*")
+
+
+def versions_of(commits: Iterable[Commit]) -> dict[str, str]:
+    """Map a commit hash to the version of the package that a tag of the commit names."""
+    return {
+        commit.hash: tag for commit in commits for tag in commit.tags if _VERSION.fullmatch(tag)
+    }
