@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from asv.step_detect import detect_steps
 
-from asv_watch.statistics.change_points import find_steps
-from asv_watch.statistics.partition import Array
+from asv_watch.runs.change_points import find_steps
+from asv_watch.runs.partition import Array
 from tests.asv_watch.labelled_series import LabelledSeries
 
 TOLERANCE = 5

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from asv_watch import quantities
-from asv_watch.judge import machine_steps, suspicions
-from asv_watch.judge.suspicions import newest_jump
-from asv_watch.statistics import change_points, noise, pruning, rule
-from asv_watch.statistics.change_points import find_steps
+from asv_watch.runs import change_points, machine_steps, noise, pruning, suspicions
+from asv_watch.runs.change_points import find_steps
+from asv_watch.runs.noise import own_noise
+from asv_watch.runs.suspicions import newest_jump
+from asv_watch.statistics import rule
 from asv_watch.statistics.graph import Measured, Noise
-from asv_watch.statistics.noise import own_noise
 from asv_watch.statistics.ratio import quantile, spread_of_few, spread_of_rounds
 
 NUMBERS = {5: "five", 10: "ten"}

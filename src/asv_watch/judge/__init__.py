@@ -1,1 +1,1 @@
-"""What a history means: suspicions, changes, events, causes."""
+"""What a history means: changes, their causes, releases, precision."""

@@ -2,7 +2,7 @@
 
 - A change is **measured** if interleaved comparisons show that its two commits differ
   (`asv_watch.judge.measured_pairs`). Its size is their ratio, with its interval.
-- It is **suspected** if only separate runs show it (`asv_watch.judge.suspicions`); its size is
+- It is **suspected** if only separate runs show it (`asv_watch.runs.suspicions`); its size is
   written with "about". A suspicion is *refuted*, and no change any more, if a comparison across
   its commits shows no difference and its interval excludes the suspected size.
 - Exact values, such as counts, need no comparison: they differ from one measured commit to the
@@ -21,19 +21,20 @@ from asv_watch.judge.measured_pairs import (
     MeasuredPair,
     changed_pairs,
 )
-from asv_watch.judge.suspicions import Suspicion
 from asv_watch.records.comparisons import Clock
 from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
+from asv_watch.runs.machine_steps import MachineCause
+from asv_watch.runs.suspicions import Suspicion
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, judged
 
 State = Literal["measured", "suspected"]
 """Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "release", "machine", "environment", "alternation", "mapped files"]
+Cause = Literal["code", "release", "environment", "mapped files"] | MachineCause
 """``machine``: most series of the machine changed at the same commit, in separate runs;
 ``environment``: installed software changed there; ``release``: of an exact count, another release
 of a requirement was installed there; ``alternation``: the series goes back and forth between two

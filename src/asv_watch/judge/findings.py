@@ -10,19 +10,19 @@ from dataclasses import dataclass, field, replace
 
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of, near_changes
-from asv_watch.judge.events import Event, find_events
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.machine_steps import machine_causes
 from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.judge.precision import Detectable, detectable_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
-from asv_watch.judge.segments import Segment, known_noise, split
-from asv_watch.judge.suspicions import find_suspicions
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import is_resident
 from asv_watch.records.records import COMPARED
-from asv_watch.statistics.change_points import Step, find_all_steps
-from asv_watch.statistics.partition import BlockPartition
+from asv_watch.runs.change_points import Step, find_all_steps
+from asv_watch.runs.events import Event, find_events
+from asv_watch.runs.machine_steps import machine_causes
+from asv_watch.runs.partition import BlockPartition
+from asv_watch.runs.segments import Segment, known_noise, split
+from asv_watch.runs.suspicions import find_suspicions
 
 Segments = tuple[Segment, ...]
 

@@ -12,12 +12,11 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from asv_watch import quantities
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.comparisons import CaseRatio, StoredComparison
-from asv_watch.statistics.noise import noise_together
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 NEWEST = 5
@@ -87,7 +86,7 @@ def noise_in_words(ratios: Sequence[PairRatio]) -> str:
     sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
     false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
     return (
-        f"{quantities.share(noise_together(sizes))} (standard deviation), "
+        f"{quantities.share(math.sqrt(fmean(size**2 for size in sizes)))} (standard deviation), "
         f"{quantities.share(math.expm1(max(sizes)))} at worst. "
         f"{false_alarms or 'None'} of them counted as a change"
     )

@@ -12,8 +12,8 @@ from typing import Any
 
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.judge.findings import analyse
-from asv_watch.judge.kept_partitions import kept_partitions
 from asv_watch.records.loading import load_history
+from asv_watch.runs.kept_partitions import kept_partitions
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups

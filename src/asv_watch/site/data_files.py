@@ -15,11 +15,11 @@ import numpy as np
 
 from asv_watch import quantities
 from asv_watch.judge.changes import kind_of
-from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.patterns import pattern_of
 from asv_watch.records.history import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
+from asv_watch.runs.suspicions import smallest_jump
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.explained_data import explained_cases

@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from asv_watch.judge.events import Event
 from asv_watch.records.records import Environment
+from asv_watch.runs.events import Event
 from asv_watch.versions.releases import requirement_of
 from asv_watch.versions.version import Version
 

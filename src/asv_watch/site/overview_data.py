@@ -7,8 +7,8 @@ from statistics import median
 
 from asv_watch import quantities
 from asv_watch.judge.changes import Change
-from asv_watch.judge.suspicions import smallest_jump
 from asv_watch.quantities import counted
+from asv_watch.runs.suspicions import smallest_jump
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from asv_watch.runs.noise import median_of
 from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.statistics.noise import median_of
 
 _WHOLE = 10_000
 _FARTHEST = 1e9

@@ -1,1 +1,1 @@
-"""Statistics without files or asv: ratios, noise, change points, and the rule of a change."""
+"""Statistics of interleaved comparisons: ratios, their graph, and the rule of a change."""

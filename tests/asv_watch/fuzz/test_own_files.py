@@ -22,14 +22,14 @@ from asv_watch.engine.rounds import RoundsOfCases, Sampling
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import WatchError
-from asv_watch.judge.kept_partitions import kept_partitions
 from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.records.measurements import MeasuredCase
+from asv_watch.runs.change_points import find_all_steps
+from asv_watch.runs.kept_partitions import kept_partitions
 from asv_watch.site.declared_files import (
     read_case_comparisons,
     read_published,
 )
-from asv_watch.statistics.change_points import find_all_steps
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.labelled_series import make_set
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import astuple
 from pathlib import Path
 
-from asv_watch.judge.events import find_events
-from asv_watch.judge.segments import split
 from asv_watch.records.records import Record
 from asv_watch.records.side_files import FORKED, NOT_FORKED, read_records
+from asv_watch.runs.events import find_events
+from asv_watch.runs.segments import split
 from tests.asv_watch.making import commit_hash, make_history, make_series
 
 LINE = {

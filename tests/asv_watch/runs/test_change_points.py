@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.statistics import change_points
-from asv_watch.statistics.change_points import find_all_steps, find_steps
-from asv_watch.statistics.pruning import FEWEST_VALUES
+from asv_watch.runs import change_points
+from asv_watch.runs.change_points import find_all_steps, find_steps
+from asv_watch.runs.pruning import FEWEST_VALUES
 from tests.asv_watch.evaluate_change_points import (
     asv_steps,
     evaluate_online,

@@ -18,10 +18,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from asv_watch.judge.events import environments_of, recipe_changes, recorded_changes
 from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.records.side_files import PROCESSES
-from asv_watch.statistics.noise import (
+from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
+from asv_watch.runs.noise import (
     OwnNoise,
     informed_noise,
     middle_and_spread,

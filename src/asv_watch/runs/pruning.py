@@ -1,6 +1,6 @@
 """Test of the boundaries between segments: which are steps.
 
-The third stage of `asv_watch.statistics.change_points`, where the model is described.
+The third stage of `asv_watch.runs.change_points`, where the model is described.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asv_watch.statistics.noise import median_of
-from asv_watch.statistics.partition import DRIFT_RATIOS, SPIKE, Array, filters
+from asv_watch.runs.noise import median_of
+from asv_watch.runs.partition import DRIFT_RATIOS, SPIKE, Array, filters
 
 MINIMUM_Z = 3.7
 """Smallest difference of the levels on the two sides of a step, in standard errors."""

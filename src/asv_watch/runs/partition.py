@@ -1,6 +1,6 @@
 """Partition of a series into segments with a common, perhaps drifting, level.
 
-The second stage of `asv_watch.statistics.change_points`, where the model is described:
+The second stage of `asv_watch.runs.change_points`, where the model is described:
 optimal partitioning over the innovations of a Kalman filter, for a few ratios of drift to noise
 at once.
 
@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from asv_watch.statistics.noise import median_of, variance_of_differences
+from asv_watch.runs.noise import median_of, variance_of_differences
 
 Array = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.judge.suspicions import newest_jump
 from asv_watch.records.history import Series
+from asv_watch.runs.suspicions import newest_jump
 from tests.asv_watch.making import MACHINE, make_history, make_series
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from asv_watch.judge.events import find_events
-from asv_watch.judge.segments import split
+from asv_watch.runs.events import find_events
+from asv_watch.runs.segments import split
 from tests.asv_watch.making import commit_hash, make_history, make_series, run_of
 
 

@@ -32,7 +32,7 @@ explains the series nearly as well (within a cost of 1.5), and, while one of the
 among the 30 newest values, when the series without its last and without its last two
 values shows it too. That takes two commits longer; alarms are raised from nothing less.
 
-Stage 2 is in `asv_watch.statistics.partition`, stage 3 in `asv_watch.statistics.pruning`. 300
+Stage 2 is in `asv_watch.runs.partition`, stage 3 in `asv_watch.runs.pruning`. 300
 values take 4 ms of CPU.
 
 Optimal partitioning: Jackson et al. (2005), doi:10.1109/LSP.2001.838216. The capped cost:
@@ -49,8 +49,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from asv_watch.statistics.noise import median_of
-from asv_watch.statistics.partition import (
+from asv_watch.runs.noise import median_of
+from asv_watch.runs.partition import (
     BLOCK,
     Array,
     Block,
@@ -62,7 +62,7 @@ from asv_watch.statistics.partition import (
     partition_blocks,
     scale_of,
 )
-from asv_watch.statistics.pruning import (
+from asv_watch.runs.pruning import (
     FEWEST_VALUES,
     LevelEstimator,
     prune,

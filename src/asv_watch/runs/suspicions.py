@@ -1,7 +1,7 @@
 """Suspicions: changes that separate runs hint at, and that no comparison has measured yet.
 
 A change point of a series is a suspicion if it is confirmed, or recent and clear enough
-(`asv_watch.statistics.change_points`). Newest runs that each differ from the level before them,
+(`asv_watch.runs.change_points`). Newest runs that each differ from the level before them,
 but are too few for a change point, are a suspicion too. Its size is only a guess: two runs of one
 commit differ by several per cent on a busy machine.
 """
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from asv_watch.judge.segments import Segment
-from asv_watch.statistics.change_points import Step, values_to_confirm
-from asv_watch.statistics.noise import caution
-from asv_watch.statistics.pruning import FEWEST_VALUES
+from asv_watch.runs.change_points import Step, values_to_confirm
+from asv_watch.runs.noise import caution
+from asv_watch.runs.pruning import FEWEST_VALUES
+from asv_watch.runs.segments import Segment
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 MOST_NEW_RUNS = values_to_confirm() - FEWEST_VALUES

@@ -18,10 +18,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 
-from asv_watch.judge.changes import Cause, Change
 from asv_watch.records.history import Floats, History, Indices, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
@@ -38,22 +38,45 @@ FEWEST_ALTERNATIONS = 3
 _SAME_SIZE = 0.25
 """Two steps of an alternation may differ in size by this share of the larger one."""
 
+MachineCause = Literal["machine", "alternation"]
 _Group = tuple[str, str, str]
 
 
-def machine_causes(history: History, suspected: Sequence[Change]) -> dict[tuple[int, int], Cause]:
+class SuspectedChange(Protocol):
+    """A change of one series that separate runs show."""
+
+    @property
+    def series(self) -> int:
+        """Index of the series in the history."""
+
+    @property
+    def commit(self) -> int:
+        """Index of the first commit measured after it."""
+
+    @property
+    def ratio(self) -> float | None:
+        """After over before; every suspicion has one."""
+
+
+def machine_causes(
+    history: History, suspected: Sequence[SuspectedChange]
+) -> dict[tuple[int, int], MachineCause]:
     """Map (series, commit) of each suspected change that code did not cause to its cause."""
     shared = _shared_by_most(history, suspected)
     others = [change for change in suspected if (change.series, change.commit) not in shared]
-    causes: dict[tuple[int, int], Cause] = dict.fromkeys(shared, "machine")
+    causes: dict[tuple[int, int], MachineCause] = dict.fromkeys(shared, "machine")
     return causes | dict.fromkeys(_alternating(others), "alternation")
 
 
-def _shared_by_most(history: History, suspected: Iterable[Change]) -> set[tuple[int, int]]:
+def _shared_by_most(
+    history: History, suspected: Iterable[SuspectedChange]
+) -> set[tuple[int, int]]:
     members: dict[_Group, list[Series]] = defaultdict(list)
     for series in history.series:
         members[_group(series)].append(series)
-    together: dict[_Group, dict[int, list[Change]]] = defaultdict(lambda: defaultdict(list))
+    together: dict[_Group, dict[int, list[SuspectedChange]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for change in suspected:
         together[_group(history.series[change.series])][change.commit].append(change)
     shared: set[tuple[int, int]] = set()
@@ -121,9 +144,9 @@ def _medians(values: Floats) -> Floats:
     return middle
 
 
-def _alternating(suspected: Iterable[Change]) -> set[tuple[int, int]]:
+def _alternating(suspected: Iterable[SuspectedChange]) -> set[tuple[int, int]]:
     alternating: set[tuple[int, int]] = set()
-    succession: list[Change] = []
+    succession: list[SuspectedChange] = []
     for change in sorted(suspected, key=lambda change: (change.series, change.commit)):
         if succession and not _takes_back(change, succession[-1]):
             succession = []
@@ -133,18 +156,18 @@ def _alternating(suspected: Iterable[Change]) -> set[tuple[int, int]]:
     return alternating
 
 
-def _takes_back(change: Change, earlier: Change) -> bool:
+def _takes_back(change: SuspectedChange, earlier: SuspectedChange) -> bool:
     sizes = _size(change), _size(earlier)
     largest = max(map(abs, sizes))
     return change.series == earlier.series and abs(sum(sizes)) <= _SAME_SIZE * largest
 
 
-def _size(change: Change) -> float:
+def _size(change: SuspectedChange) -> float:
     """Return the logarithm of the ratio, which every suspicion has."""
     return math.log(change.ratio or 1.0)
 
 
-def _is_shared(change: Change, votes: _Votes) -> bool:
+def _is_shared(change: SuspectedChange, votes: _Votes) -> bool:
     size = _size(change)
     least = max(math.log1p(MINIMUM_EFFECT), LEAST_SIZE * abs(size))
     agreeing = votes.rows[math.copysign(1, size) * votes.moves >= least]

@@ -137,11 +137,6 @@ def caution(differences: int) -> float:
     return 1 + FEW_DIFFERENCES / differences
 
 
-def noise_together(noises: Sequence[float]) -> float:
-    """Return the noise of several cases together: the root of the mean square (0.01 is 1 %)."""
-    return math.sqrt(sum(noise**2 for noise in noises) / len(noises))
-
-
 def pooled_noise(members: Sequence[OwnNoise]) -> float | None:
     """Return the noise of a metric from all of its series together; ``None`` if too few."""
     together = np.concatenate([own.sizes for own in members])

@@ -8,13 +8,12 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.judge.segments import known_noise, split
 from asv_watch.records.history import History
-from asv_watch.statistics.noise import (
+from asv_watch.runs.noise import (
     FEW_DIFFERENCES,
-    noise_together,
     own_noise,
 )
+from asv_watch.runs.segments import known_noise, split
 from tests.asv_watch.making import make_history, make_series
 
 
@@ -70,20 +69,6 @@ def test_values_that_repeat_have_none() -> None:
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
 def test_too_few_or_not_positive(values: list[float]) -> None:
     assert own_noise([values]).cautious is None
-
-
-@given(st.lists(st.floats(0, 0.5), min_size=1, max_size=40), st.floats(0.1, 10), st.data())
-def test_noise_of_several_together_is_the_root_of_the_mean_square(
-    noises: list[float], factor: float, data: st.DataObject
-) -> None:
-    together = noise_together(noises)
-    assert together == pytest.approx(np.sqrt(np.mean(np.square(noises))), abs=1e-12)
-    assert min(noises) <= together * (1 + 1e-12) + 1e-12
-    assert together <= max(noises) * (1 + 1e-12) + 1e-12  # squares may underflow
-    assert noise_together(data.draw(st.permutations(noises))) == pytest.approx(together, abs=1e-12)
-    assert noise_together([n * factor for n in noises]) == pytest.approx(
-        factor * together, abs=1e-12
-    )
 
 
 def test_few_values_of_a_case_are_read_together_with_the_noise_of_the_others() -> None:

@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 
 from asv_watch.files import read_regular, write_whole
-from asv_watch.statistics import noise, partition
-from asv_watch.statistics.partition import BlockPartition
+from asv_watch.runs import noise, partition
+from asv_watch.runs.partition import BlockPartition
 
 _DIGEST_BYTES = 16
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from asv_watch.judge.kept_partitions import kept_partitions
-from asv_watch.statistics.change_points import Step, find_all_steps
+from asv_watch.runs.change_points import Step, find_all_steps
+from asv_watch.runs.kept_partitions import kept_partitions
 from tests.asv_watch.labelled_series import make_set
 
 SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]

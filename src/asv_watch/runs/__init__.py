@@ -1,0 +1,1 @@
+"""Histories of separate runs: segments, noise, change points and suspicions."""
