@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
+from asv_watch.engine.workplace import load_results
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.records.history import History
 from asv_watch.site.contents import in_order
-from asv_watch.workplace import load_results
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import Outcomes, measure_missing
+from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus
 from asv_watch.options import Cases, Full, Machine, Release
 from asv_watch.progress import human_time
@@ -18,7 +19,6 @@ from asv_watch.publish import publish
 from asv_watch.records.comparisons import Unmeasured
 from asv_watch.records.records import Outcome
 from asv_watch.versions.git import ask_git
-from asv_watch.workplace import Workplace, open_workplace
 
 
 @dataclass

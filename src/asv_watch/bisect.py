@@ -26,13 +26,13 @@ from asv_watch.compare.measure import measure
 from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.sides import Side, side
+from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, judged, verdict
 from asv_watch.versions.git import ask_git, commits_changing
-from asv_watch.workplace import Workplace, open_workplace
 
 
 class Answer(Enum):

@@ -25,6 +25,7 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.sides import Side, side
+from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
 from asv_watch.markdown import table
@@ -37,7 +38,6 @@ from asv_watch.records.explanations import (
     StoredExplanation,
 )
 from asv_watch.records.json_lines import append_lines
-from asv_watch.workplace import Workplace, open_workplace
 
 ROUNDS = 4
 """Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""

@@ -13,6 +13,7 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
+from asv_watch.engine.workplace import check_checkout, load_results
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
@@ -22,7 +23,6 @@ from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.git import find_commit, run_git
-from asv_watch.workplace import check_checkout, load_results
 
 
 def publish() -> None:

@@ -18,7 +18,7 @@ from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.signals import exit_in_words
+from asv_watch.machine.signals import exit_in_words
 from asv_watch.versions.git import variables_for_git
 
 _WARNING = re.compile(r"left out of the site: .*")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from asv_watch.asv.declared import Declared
+from asv_watch.asv.patterns import case_pattern
 from asv_watch.errors import WatchError
 from asv_watch.machine.facts import gpu_is_plainly_absent
-from asv_watch.patterns import case_pattern
 from asv_watch.records import records
 
 

@@ -20,7 +20,7 @@ from asv_watch.cli.asv_options import with_asv_options
 from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
-from asv_watch.signals import handling_the_end
+from asv_watch.machine.signals import handling_the_end
 from asv_watch.terminal import printable, printable_output, with_json_alone
 
 _REMEDIES = {

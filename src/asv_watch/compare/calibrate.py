@@ -19,13 +19,13 @@ from asv_watch.compare.measure import compare
 from asv_watch.compare.report import report
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
+from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.precision import detectable_change, noise_in_words
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.versions.git import ask_git
-from asv_watch.workplace import Workplace, open_workplace
 
 
 def calibrate(

@@ -20,10 +20,10 @@ from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.sides import Side, interpreter_side, side
+from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
-from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
 def compare(

@@ -22,13 +22,13 @@ from asv_watch.compare.report import measured_ratios
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.sides import side
+from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine
 from asv_watch.records.history import History
 from asv_watch.versions.git import read_commits
-from asv_watch.workplace import Workplace, open_workplace
 
 MOST_COMPARISONS = 2
 """A change is not compared again after so many comparisons of its two commits."""

@@ -21,11 +21,11 @@ from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
 from asv_watch.engine.runs import store_compared
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import Unfinished
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Unmeasured
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter, read_cases
 from asv_watch.statistics.ratio import ESTIMATE
-from asv_watch.workplace import Workplace
 
 
 @dataclass(frozen=True, slots=True)

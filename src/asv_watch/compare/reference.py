@@ -11,11 +11,11 @@ from __future__ import annotations
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, compare_missing
-from asv_watch.coverage import ReferenceCoverage, selected_cases
+from asv_watch.engine.coverage import ReferenceCoverage, selected_cases
 from asv_watch.engine.sides import Side, side
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.measurements import read_comparisons
-from asv_watch.workplace import Workplace
 
 
 def reference_side(workplace: Workplace) -> Side:

@@ -27,10 +27,10 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.signals import exit_in_words
 from asv_watch.records.suite_lists import is_higher_better
-from asv_watch.signals import exit_in_words
-from asv_watch.workplace import Workplace
 
 _TIMEOUT = 300.0
 """Timeout of a case whose suite names none, in seconds."""

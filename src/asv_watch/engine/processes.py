@@ -37,9 +37,9 @@ from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
+from asv_watch.machine.signals import exit_in_words
 from asv_watch.records.comparisons import Clock
 from asv_watch.records.measurements import Finite
-from asv_watch.signals import exit_in_words
 from asv_watch.statistics.ratio import fastest
 
 MOST_SAMPLES = 8

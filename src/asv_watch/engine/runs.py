@@ -24,6 +24,7 @@ from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, lis
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side, commit_side
 from asv_watch.engine.unfinished import Unfinished
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.records.measurements import MeasuredCase
@@ -32,7 +33,6 @@ from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
 from asv_watch.versions.git import ask_git
-from asv_watch.workplace import Workplace
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 Outcomes = dict[str, tuple[Outcome, str]]

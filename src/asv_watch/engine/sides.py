@@ -13,11 +13,11 @@ from pathlib import Path
 
 from asv_watch.asv.packages import build_package, describe_interpreter
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.notes import commit_of_version
 from asv_watch.versions.git import export_files, find_commit, uncommitted
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace
 
 WORKING_TREE = "."
 _PACKAGES = "interleaved/packages"

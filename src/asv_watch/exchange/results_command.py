@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from asv_watch.asv.settings import load_settings
+from asv_watch.engine.workplace import load_results
 from asv_watch.errors import ExitStatus
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
@@ -16,7 +17,6 @@ from asv_watch.exchange.sources import results_in
 from asv_watch.exchange.table import check_table, write_table
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.publish import report_damage
-from asv_watch.workplace import load_results
 
 _NAMES = {
     "check": (range(2), "one folder at most"),

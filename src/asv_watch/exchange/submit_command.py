@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from asv_watch.asv.settings import load_settings
+from asv_watch.engine.workplace import load_results
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.exchange.merging import Merged, merge_results
 from asv_watch.exchange.sources import find_results, list_results, refuse_blocked_path
@@ -30,7 +31,6 @@ from asv_watch.quantities import timestamp
 from asv_watch.records import suite_lists
 from asv_watch.versions.git import ask_git, run_git
 from asv_watch.versions.releases import main_release
-from asv_watch.workplace import load_results
 
 _LOGIN = "ASV_WATCH_CODESPEED_LOGIN"
 """Environment variable with the login for a server that asks for one: ``name:password``."""

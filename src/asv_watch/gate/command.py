@@ -23,6 +23,7 @@ from asv_watch.engine.cases import (
     list_benchmarks,
 )
 from asv_watch.engine.sides import side
+from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
 from asv_watch.gate.answer import gate_answer
@@ -41,7 +42,6 @@ from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.progress import human_time
 from asv_watch.versions.git import ask_git, find_commit
-from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from asv_watch import quantities
+from asv_watch.asv.patterns import pattern_of
 from asv_watch.gate.certainty import ERROR
 from asv_watch.gate.result import (
     LARGEST_BYTES,
@@ -23,7 +24,6 @@ from asv_watch.gate.result import (
     parse_as,
 )
 from asv_watch.markdown import code
-from asv_watch.patterns import pattern_of
 from asv_watch.progress import human_time
 from asv_watch.quantities import quantity
 from asv_watch.statistics.ratio import CONFIDENCE

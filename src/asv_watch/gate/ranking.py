@@ -32,7 +32,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
 from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.signals import exit_in_words
+from asv_watch.machine.signals import exit_in_words
 
 _SECONDS_A_CASE = 10
 _SECONDS_BETWEEN_LOOKS = 0.5

@@ -28,7 +28,7 @@ from asv_watch.errors import WatchError
 from asv_watch.files import lock
 from asv_watch.machine import leftovers
 from asv_watch.machine.leftovers import LOCK, RUN, end_processes
-from asv_watch.signals import handling_the_end
+from asv_watch.machine.signals import handling_the_end
 
 FILE_NAME = "run.lock"
 _PREFIX = "asv-watch-run-"

@@ -17,6 +17,7 @@ from asv_watch.asv.commands import NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
 from asv_watch.bench import Tally
 from asv_watch.compare.reference import reference_side
+from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
@@ -27,7 +28,6 @@ from asv_watch.publish import publish
 from asv_watch.records.loading import NOT_ON_BRANCH
 from asv_watch.versions.git import ask_git, commits_changing, read_commits
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace, check_room, open_workplace
 
 
 def nightly(

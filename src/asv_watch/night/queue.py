@@ -20,8 +20,9 @@ from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
-from asv_watch.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.engine.cases import Measures, choose_cases
+from asv_watch.engine.coverage import Coverage, ReferenceCoverage, selected_cases
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
@@ -32,7 +33,6 @@ from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import ask_git, find_commit
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace
 
 _FAILURES_TO_STOP = 2
 """After so many commits that fail for the same reason, older ones are not tried."""

@@ -22,6 +22,7 @@ from asv_watch.engine.cases import (
     list_benchmarks_in,
 )
 from asv_watch.engine.sides import Side, side
+from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
@@ -38,7 +39,6 @@ from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.versions.commits import versions_of
 from asv_watch.versions.git import read_commits
-from asv_watch.workplace import Workplace, check_room, open_workplace
 
 _ACTIONS = ("list", "measure", "findings")
 

@@ -15,6 +15,7 @@ from asv_watch.compare.measure import Compared, measure
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import order_of_samples
 from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
@@ -24,7 +25,6 @@ from asv_watch.records.measurements import MeasuredCase
 from asv_watch.releases import environments
 from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace, count_that_fits
 
 _IMPORT_ROUNDS = 5
 _MOST_AT_ONCE = 5

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from asv_watch import quantities
+from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
-from asv_watch.patterns import pattern_of
 from asv_watch.records.history import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark

@@ -14,7 +14,7 @@ from math import ceil, floor, log10
 from urllib.parse import urlencode
 
 from asv_watch import quantities
-from asv_watch.patterns import Pattern, case_pattern
+from asv_watch.asv.patterns import Pattern, case_pattern
 from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json

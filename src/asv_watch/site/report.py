@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from asv_watch import quantities
+from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import Change
 from asv_watch.markdown import code
-from asv_watch.patterns import pattern_of
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
 from asv_watch.site.change_data import cause, commits_between, made_between, size

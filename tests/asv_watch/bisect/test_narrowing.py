@@ -14,8 +14,8 @@ from asv_watch.bisect import Answer, UnmeasurableError, find_culprits, narrow
 from asv_watch.compare.measure import Compared
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.workplace import Workplace
 from tests.asv_watch.gate.results import change
 
 

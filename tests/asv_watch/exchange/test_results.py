@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from asv_watch.cli.main import main
-from asv_watch.workplace import load_results
+from asv_watch.engine.workplace import load_results
 from tests.asv_watch import torchless
 from tests.asv_watch.conftest import make_once
 from tests.asv_watch.interruptible import run_driver

@@ -13,12 +13,12 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.explain import compare_profiles, explain_case, report
 from asv_watch.records.explanations import FILE_NAME, StoredExplanation
 from asv_watch.records.json_lines import read_stored
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace
 from torchspeed.probes import operators
 from torchspeed.probes.operators import parse_kernels
 

@@ -25,6 +25,7 @@ from asv_watch.asv.selection import SHORT
 from asv_watch.asv.settings import read_configuration
 from asv_watch.compare.files import compare_files
 from asv_watch.compare.stored import compare_stored
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.exchange.checking import check_results
 from asv_watch.exchange.merging import merge_results
@@ -44,7 +45,6 @@ from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
 from tests.asv_watch.torchless import CONFIGURATION

@@ -20,6 +20,7 @@ from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.measure import Compared
 from asv_watch.engine.runs import Outcomes
+from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night import tasks
@@ -43,7 +44,6 @@ from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
-from asv_watch.workplace import Workplace
 from tests.asv_watch.planted_releases import compared_releases, failed_release, store
 from tests.conftest import commit, git
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.asv.patterns import Pattern
 from asv_watch.errors import WatchError
-from asv_watch.patterns import Pattern
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.engine.workplace import check_clean, check_room, count_that_fits
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.workplace import check_clean, check_room, count_that_fits
 from tests.conftest import commit
 
 
