@@ -6,12 +6,12 @@ import statistics
 from collections import Counter
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.text import quantities
 
 _FEWEST_CASES = 10
 """Comparisons with fewer timed cases do not count: building dominates their time."""

@@ -30,7 +30,6 @@ from pathlib import Path
 
 import msgspec
 
-from asv_watch import quantities
 from asv_watch.answers import Answer
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
@@ -39,6 +38,7 @@ from asv_watch.judge.release_history import ReleaseFinding, ReleaseStep, release
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_release_notes
 from asv_watch.releases.measure import release_pairs
+from asv_watch.text import quantities
 from tools.comparison_figures import calibration, pace
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,7 +16,7 @@ from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured
 from asv_watch.statistics.rule import Verdict, is_too_noisy, value_ratio, value_verdict, verdict
-from asv_watch.terminal import answer_output
+from asv_watch.text.terminal import answer_output
 
 SCHEMA = 1
 

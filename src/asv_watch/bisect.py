@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 from msgspec import structs
 
-from asv_watch import answers, quantities
+from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import measure
 from asv_watch.engine.cases import MeasurableCase, find_case
@@ -32,6 +32,7 @@ from asv_watch.options import SIDE, Machine, OneCase
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, judged, verdict
+from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from asv_watch import quantities
 from asv_watch.asv.commands import run_command
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.engine.cases import MeasurableCase, find_case
@@ -28,7 +27,6 @@ from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.causes import in_words
-from asv_watch.markdown import table
 from asv_watch.options import After, Before, Machine, OneCase, Release
 from asv_watch.records.explanations import (
     FILE_NAME,
@@ -38,6 +36,8 @@ from asv_watch.records.explanations import (
     StoredExplanation,
 )
 from asv_watch.records.json_lines import append_lines
+from asv_watch.text import quantities
+from asv_watch.text.markdown import table
 
 ROUNDS = 4
 """Profiles on each side. With four, complete separation happens by chance in 3 % of cases."""

@@ -19,12 +19,12 @@ from typing import Annotated
 import msgspec
 import typer
 
-from asv_watch import quantities
 from asv_watch.answers import Answer, Difference
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.markdown import code
 from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.text import quantities
+from asv_watch.text.markdown import code
 
 LABEL = "asv-watch"
 """Issues with another label are never touched."""

@@ -8,7 +8,7 @@ from typing import Self, TextIO
 from rich import progress
 from rich.console import Console
 
-from asv_watch.terminal import printable, unfiltered_output
+from asv_watch.text.terminal import printable, unfiltered_output
 
 
 def human_time(seconds: float) -> str:

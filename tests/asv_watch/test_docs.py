@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch import quantities
 from asv_watch.runs import change_points, machine_steps, noise, pruning, suspicions
 from asv_watch.runs.change_points import find_steps
 from asv_watch.runs.noise import own_noise
@@ -15,6 +14,7 @@ from asv_watch.runs.suspicions import newest_jump
 from asv_watch.statistics import rule
 from asv_watch.statistics.graph import Measured, Noise
 from asv_watch.statistics.ratio import quantile, spread_of_few, spread_of_rounds
+from asv_watch.text import quantities
 
 NUMBERS = {5: "five", 10: "ten"}
 DOCS = Path(__file__).parents[2] / "docs"

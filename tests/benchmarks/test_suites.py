@@ -20,7 +20,7 @@ import pytest
 
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.selection import SHORT, case_name, cases_of, in_short_set, matching
-from asv_watch.quantities import more_is_better
+from asv_watch.text.quantities import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked
 from benchmarks.plain import PlainModels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch import quantities
+from asv_watch.text import quantities
 from tests.js.node import evaluate
 
 UNITS = ("seconds", "bytes", "samples/s", "FLOP", "ratio", "dispatches")

@@ -20,7 +20,7 @@ from asv.util import UserError
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.settings import find_repository, measured_paths
 from asv_watch.errors import WatchError
-from asv_watch.terminal import printable
+from asv_watch.text.terminal import printable
 from asv_watch.versions.git import ask_git
 
 

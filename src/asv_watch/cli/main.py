@@ -21,7 +21,7 @@ from asv_watch.cli.commands import COMMANDS, Command
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.faults import REMEDIES
 from asv_watch.machine.signals import handling_the_end
-from asv_watch.terminal import printable, printable_output, with_json_alone
+from asv_watch.text.terminal import printable, printable_output, with_json_alone
 
 _REMEDIES = {
     **REMEDIES,

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from asv_watch import quantities
 from asv_watch.answers import UNKNOWN, Answer, Difference, word_of
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
+from asv_watch.text import quantities
 
 SUSPECTED = ", suspected"
 

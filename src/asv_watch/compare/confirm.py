@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.answers import word_of_ratio
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
@@ -28,6 +27,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.options import Machine
 from asv_watch.records.history import History
+from asv_watch.text import quantities
 from asv_watch.versions.git import read_commits
 
 MOST_COMPARISONS = 2

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from asv_watch import quantities
 from asv_watch.answers import UNKNOWN, Answer
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.apart import Apart, StoredReport, apart_difference, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
-from asv_watch.markdown import table
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
 from asv_watch.records.stored_runs import SPREAD_COLUMNS, runs_of_row
 from asv_watch.records.suite_lists import read_benchmarks
+from asv_watch.text import quantities
+from asv_watch.text.markdown import table
 
 Sort = Literal["change", "name"]
 _UNITS = (("time", "seconds"), ("peakmem", "bytes"), ("mem", "bytes"))

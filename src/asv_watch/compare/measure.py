@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.asv.selection import Selection
 from asv_watch.engine import processes
 from asv_watch.engine.cases import (
@@ -26,6 +25,7 @@ from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Unmeasured
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter, read_cases
 from asv_watch.statistics.ratio import ESTIMATE
+from asv_watch.text import quantities
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from asv_watch import quantities
 from asv_watch.answers import (
     UNKNOWN,
     Difference,
@@ -17,7 +16,6 @@ from asv_watch.answers import (
 )
 from asv_watch.compare.measure import Compared
 from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
-from asv_watch.markdown import table
 from asv_watch.records.comparisons import CaseValues
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import (
@@ -28,6 +26,8 @@ from asv_watch.statistics.rule import (
     value_verdict,
     verdict,
 )
+from asv_watch.text import quantities
+from asv_watch.text.markdown import table
 
 RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.answers import Answer, Difference, measured_difference
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
@@ -18,10 +17,11 @@ from asv_watch.compare.apart import StoredReport, apart_difference, compare_apar
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
-from asv_watch.markdown import table
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Point
+from asv_watch.text import quantities
+from asv_watch.text.markdown import table
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import find_commit, read_commits
 

@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of, is_disturbed, seconds
 from asv_watch.engine.processes import (
@@ -54,6 +53,7 @@ from asv_watch.statistics.ratio import (
     spread_of_rounds,
 )
 from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
+from asv_watch.text import quantities
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from asv_watch.exchange.table import TableRow, measurements
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Machine
 from asv_watch.publish import report_damage
-from asv_watch.quantities import timestamp
 from asv_watch.records import suite_lists
+from asv_watch.text.quantities import timestamp
 from asv_watch.versions.git import ask_git, run_git
 from asv_watch.versions.releases import main_release
 

@@ -13,7 +13,7 @@ from asv_watch.errors import WatchError
 from asv_watch.files import write_whole
 from asv_watch.records.history import History
 from asv_watch.records.records import Outcome
-from asv_watch.terminal import printable
+from asv_watch.text.terminal import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from asv_watch import quantities
 from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
@@ -41,6 +40,7 @@ from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
 from asv_watch.progress import human_time
+from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, find_commit
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from asv_watch import quantities
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.gate.certainty import ERROR
 from asv_watch.gate.result import (
@@ -23,10 +22,11 @@ from asv_watch.gate.result import (
     GateResult,
     parse_as,
 )
-from asv_watch.markdown import code
 from asv_watch.progress import human_time
-from asv_watch.quantities import quantity
 from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.text import quantities
+from asv_watch.text.markdown import code
+from asv_watch.text.quantities import quantity
 
 LONGEST = 60_000
 """Most characters of a comment; GitHub takes 65,536."""

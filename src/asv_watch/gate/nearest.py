@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from asv_watch import quantities
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed
@@ -16,6 +15,7 @@ from asv_watch.gate.ranking import Profiler, rank
 from asv_watch.gate.steps import step
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import human_time
+from asv_watch.text import quantities
 
 SHARE_OF_LOOKING = 0.2
 """Share of the time limit, and later of the remaining time, for profiling cases."""

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from asv_watch import quantities
 from asv_watch.records.explanations import Explanation, KernelChange, OperatorDifference
 from asv_watch.records.history import History, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.text import quantities
 
 _OPERATORS_OF_PRIMITIVES = {
     "convolution": ("conv",),

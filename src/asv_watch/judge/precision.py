@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from asv_watch import quantities
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.comparisons import CaseRatio, StoredComparison
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.text import quantities
 
 NEWEST = 5
 """Number of newest comparisons of a case that count."""

@@ -27,7 +27,6 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from asv_watch.errors import WatchError
-from asv_watch.quantities import more_is_better
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
@@ -42,6 +41,7 @@ from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
 from asv_watch.records.records import Benchmark, Problem, Time
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.text.quantities import more_is_better
 from asv_watch.versions.version import Version
 
 FOLDER = "comparisons"

@@ -22,8 +22,8 @@ import msgspec
 
 from asv_watch.errors import WatchError
 from asv_watch.files import make_folder, read_regular, write_whole
-from asv_watch.quantities import more_is_better
 from asv_watch.records.records import Benchmark, Problem
+from asv_watch.text.quantities import more_is_better
 
 FILE_NAME = "benchmarks.json"
 API_VERSION = 2

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from asv_watch import quantities
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
@@ -27,9 +26,7 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
 from asv_watch.machine.facts import check_machine_name, default_name
-from asv_watch.markdown import table
 from asv_watch.options import Cases, Machine
-from asv_watch.quantities import day
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.loading import with_versions
 from asv_watch.records.measurements import read_comparisons
@@ -37,6 +34,9 @@ from asv_watch.records.notes import read_notes
 from asv_watch.releases import environments
 from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
+from asv_watch.text import quantities
+from asv_watch.text.markdown import table
+from asv_watch.text.quantities import day
 from asv_watch.versions.commits import versions_of
 from asv_watch.versions.git import read_commits
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
-from asv_watch import quantities
 from asv_watch.judge.precision import newest_repeats, noise_in_words
 from asv_watch.records.records import LeftOut, Outcome
 from asv_watch.site import names
@@ -14,6 +13,7 @@ from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, Setup, setup_key
 from asv_watch.site.contradictions import contradictions
 from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
 
 
 def about_data(contents: Contents, table: CaseTable) -> Json:

@@ -31,7 +31,7 @@ from asv_watch.site.pair_data import case_pairs, release_pairs
 from asv_watch.site.release_data import release_data
 from asv_watch.site.scripts import Json, write_script
 from asv_watch.site.swap import swapped_in
-from asv_watch.terminal import printable
+from asv_watch.text.terminal import printable
 from asv_watch.versions.git import read_commits
 
 STATIC = Path(__file__).parent / "static"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Cause, Change
 from asv_watch.records.history import History
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json, shortened
+from asv_watch.text import quantities
 
 RECENT = 10
 """The first screen reports the changes of this many of the newest measured commits."""

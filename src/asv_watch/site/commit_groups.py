@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import geometric_mean
 
-from asv_watch import quantities
 from asv_watch.judge.changes import Change
-from asv_watch.quantities import counted
 from asv_watch.site.change_data import made_between
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 _WORDS = {
     ("time", "worse"): "slower",

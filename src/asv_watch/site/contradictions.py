@@ -6,11 +6,11 @@ may differ by more than both intervals allow; more mean that intervals are too n
 
 from __future__ import annotations
 
-from asv_watch import quantities
 from asv_watch.judge.graph import MachineGraphs, Node, VersionNode
-from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 _LISTED = 20
 _BY_CHANCE = 0.01

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from asv_watch import quantities
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
 from asv_watch.records.history import Indices
@@ -29,6 +28,7 @@ from asv_watch.site.release_data import compared
 from asv_watch.site.scripts import Json, distances, shortened, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
+from asv_watch.text import quantities
 
 _PURPOSES = {
     "compare": "asked for",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from asv_watch import quantities
 from asv_watch.judge.causes import in_words
 from asv_watch.records.explanations import OperatorDifference, StoredExplanation
 from asv_watch.records.labels import Layout
 from asv_watch.site import names
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
 
 _OPERATORS = 6
 """Most operators of an explanation that are drawn."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from asv_watch import quantities
 from asv_watch.records.records import Environment, Outcome, Run
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
@@ -22,6 +21,7 @@ from asv_watch.site.contents import (
 )
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.site.stretches import small_line
+from asv_watch.text import quantities
 
 _T = TypeVar("_T")
 

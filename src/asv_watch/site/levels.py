@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from urllib.parse import urlencode
 
-from asv_watch import quantities
 from asv_watch.asv.patterns import Pattern, case_pattern
 from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
 
 _MOST_TICKS = 4
 """Largest number of grid lines: a phone has no room for more."""

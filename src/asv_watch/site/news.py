@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 
-from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseHistory, release_findings
-from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
@@ -22,6 +20,8 @@ from asv_watch.site.release_grid import (
 )
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 _MOST_CAUSES = 3
 """Most releases that a sentence names."""

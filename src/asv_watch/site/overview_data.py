@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from asv_watch import quantities
 from asv_watch.judge.changes import Change
-from asv_watch.quantities import counted
 from asv_watch.runs.suspicions import smallest_jump
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import Recent, recent_changes
@@ -18,6 +16,8 @@ from asv_watch.site.release_data import summaries_of, summed_up
 from asv_watch.site.release_grid import release_grid
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import TOO_NOISY
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 _WORDS = {
     "time": {"worse": "slower", "better": "faster"},

@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from asv_watch import quantities
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import cause, change_id, recent_changes, size
 from asv_watch.site.contents import Contents
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import MINIMUM_EFFECT
+from asv_watch.text import quantities
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
-from asv_watch import quantities
 from asv_watch.judge.graph import Kind, MachineGraphs, PairRatio
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
@@ -25,6 +24,7 @@ from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
+from asv_watch.text import quantities
 from asv_watch.versions.releases import release_order
 
 

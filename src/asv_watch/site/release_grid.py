@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from math import log
 from urllib.parse import urlencode
 
-from asv_watch import quantities
 from asv_watch.judge.changes import Change
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
     release_findings,
 )
-from asv_watch.quantities import counted
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 MOST_COMMITS = 14
 """Most columns of a table of commits."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import log
 from statistics import median
 
-from asv_watch import quantities
 from asv_watch.judge.release_history import ReleaseStep, release_findings
-from asv_watch.quantities import counted
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
 
 _LEAST_SHARE = 0.6
 """Memory is one line if this share of the cases moved in one direction."""

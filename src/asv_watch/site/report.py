@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from asv_watch import quantities
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import Change
-from asv_watch.markdown import code
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
 from asv_watch.site.change_data import cause, commits_between, made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
+from asv_watch.text import quantities
+from asv_watch.text.markdown import code
 from asv_watch.versions.releases import version_of
 
 Markup = Literal["markdown", "text"]

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from asv_watch import quantities
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import detectable_change, newest_repeats, noise_in_words
 from asv_watch.records.measurements import read_comparisons
+from asv_watch.text import quantities
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import git

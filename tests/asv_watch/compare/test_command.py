@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch import quantities
 from asv_watch.records.measurements import read_comparisons
+from asv_watch.text import quantities
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
-from asv_watch.terminal import printable
+from asv_watch.text.terminal import printable
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
 from tests.asv_watch.gate.results import result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate

@@ -20,7 +20,7 @@ from asv_watch.gate.result import (
     parse_share,
     read_result,
 )
-from asv_watch.markdown import code
+from asv_watch.text.markdown import code
 from tests.asv_watch.gate.results import change, result, result_file
 
 SAME = change(0.1)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from asv_watch import quantities
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words
 from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
 from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.text import quantities
 from asv_watch.versions.version import Version
 
 

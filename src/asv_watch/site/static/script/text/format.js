@@ -1,5 +1,5 @@
 // Numbers at axes and under the cursor. All other texts come from the data; these are written as
-// asv_watch/site/quantities.py writes them, and a test compares the two.
+// asv_watch/text/quantities.py writes them, and a test compares the two.
 
 const MINUS = "\u2212";
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.cli.main import main
-from asv_watch.terminal import printable
+from asv_watch.text.terminal import printable
 from tests.asv_watch import torchless
 from tests.asv_watch.exchange.test_results import checkout, edit, measured, result_file
 from tests.asv_watch.interruptible import run_driver

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.quantities import about, change, digits, interval, quantity
+from asv_watch.text.quantities import about, change, digits, interval, quantity
 
 TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 

@@ -1,0 +1,1 @@
+"""Values, Markdown and messages as people read them."""
