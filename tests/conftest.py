@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from asv_watch.engine.workplace import load_results
 from asv_watch.errors import WatchError
@@ -26,6 +27,16 @@ from asv_watch.site.contents import in_order
 
 ROOT = Path(__file__).resolve().parent.parent
 
+settings.register_profile(
+    "this project",
+    # A run fails for a change, not by chance: it tries the examples of the last one.
+    derandomize="FUZZ_EXAMPLES" not in os.environ,
+    # A busy machine is no error: times that matter are measured as CPU time, where they matter.
+    deadline=None,
+    # Fixtures of one test are not changed by an example.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("this project")
 
 SHARING = ("tests/browser", "tests/asv_watch/site")
 """Folders whose tests share expensive fixtures: published sites, a browser."""

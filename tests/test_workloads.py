@@ -76,7 +76,7 @@ def test_one_training_step_lowers_the_loss(name: str) -> None:
 
 
 @given(name=st.sampled_from(QUICK), batch=st.integers(1, 9), seed=st.integers(0, 2**31))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_same_seed_same_inputs_and_any_batch(name: str, batch: int, seed: int) -> None:
     workload = get_workload(name)
     first, second = (workload.example_inputs(batch, seed=seed) for _ in range(2))

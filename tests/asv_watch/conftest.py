@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from asv_watch.judge.findings import Findings
 from asv_watch.judge.graph import Kind
@@ -17,10 +16,6 @@ from asv_watch.versions.git import read_commits
 from tests.asv_watch import auditor, torchless
 from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from tests.conftest import ROOT
-
-# A busy machine is no error: times that matter are measured as CPU time, where they matter.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ def measured_processes(project: Path) -> list[str]:
     return lines
 
 
-def wait_until_none_is_left(project: Path, seconds: float = 5.0) -> None:
+def wait_until_none_is_left(project: Path, seconds: float = 30.0) -> None:
     """Wait for the end of all measured processes, and fail if one still runs after so long."""
     deadline = time.monotonic() + seconds
     while left := measured_processes(project):

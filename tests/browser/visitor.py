@@ -140,7 +140,7 @@ def watch(page: Page, home: str) -> Visitor:
         dialog.dismiss()
 
     page.on("dialog", refuse)
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)
     return visitor
 
 

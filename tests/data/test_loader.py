@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import TensorDataset
 from torch.utils.data.distributed import DistributedSampler
@@ -24,7 +24,6 @@ from torchspeed.data.series import Windows
     epoch=st.integers(0, 3),
     shuffle=st.booleans(),
 )
-@settings(deadline=None)
 def test_ranks_have_the_items_of_torchs_sampler_in_training_and_each_once_in_a_test(
     items: int, batch: int, world: int, epoch: int, shuffle: bool
 ) -> None:

@@ -35,7 +35,7 @@ def _numbers(smallest: int, largest: int) -> st.SearchStrategy[list[float]]:
     return st.lists(number, min_size=20, max_size=50)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(_numbers(-13, 8))
 def test_values_are_written_as_in_the_data(values: list[float]) -> None:
     scales = [quantities.unit_scale(unit) for unit in UNITS]
@@ -49,7 +49,7 @@ def test_values_are_written_as_in_the_data(values: list[float]) -> None:
             assert _near(text, quantities.quantity(value, unit)), (value, unit)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(_numbers(-6, -3))
 def test_changes_are_written_as_in_the_data(ratios: list[float]) -> None:
     shown = evaluate("text/format.js", "argument.map(r => module.formatChange(r))", ratios)
@@ -57,7 +57,7 @@ def test_changes_are_written_as_in_the_data(ratios: list[float]) -> None:
         assert _near(text, quantities.change(ratio)), ratio
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=20))
 def test_intervals_are_written_as_in_the_data(intervals: list[tuple[float, float]]) -> None:
     shown = evaluate("text/format.js", "argument.map(module.formatInterval)", intervals)

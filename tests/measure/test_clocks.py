@@ -6,7 +6,7 @@ import time
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.measure.clocks import clock_for, seconds_per_call
@@ -30,7 +30,6 @@ class SimulatedClock:
 
 
 @given(each=st.floats(1e-4, 10.0), at_least=st.floats(1e-3, 1.0))
-@settings(deadline=None)
 def test_a_call_of_constant_cost_has_that_cost(each: float, at_least: float) -> None:
     clock = SimulatedClock(each, each)
     assert seconds_per_call(clock.call, clock.read, at_least) == pytest.approx(each, rel=1e-3)
@@ -39,7 +38,6 @@ def test_a_call_of_constant_cost_has_that_cost(each: float, at_least: float) -> 
 
 
 @given(each=st.floats(1e-5, 1e-3), factor=st.floats(1.0, 1e4))
-@settings(deadline=None)
 def test_a_slow_first_call_does_not_count_where_calls_are_short(
     each: float, factor: float
 ) -> None:
@@ -48,7 +46,6 @@ def test_a_slow_first_call_does_not_count_where_calls_are_short(
 
 
 @given(each=st.floats(1e-5, 1e-3))
-@settings(deadline=None)
 def test_a_coarse_clock_is_read_over_a_long_batch(each: float) -> None:
     clock = SimulatedClock(each, each, resolution=1e-3)
     assert seconds_per_call(clock.call, clock.read) == pytest.approx(each, rel=0.06)

@@ -73,7 +73,7 @@ def test_what_a_pass_must_move_is_counted_by_hand() -> None:
 
 
 @given(speeds=st.lists(st.floats(0.5, 2.0), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_a_machine_that_slows_down_moves_the_seconds_and_hardly_the_ratio(
     speeds: list[float],
 ) -> None:

@@ -66,7 +66,7 @@ def test_views_are_no_operators() -> None:
     padding=st.integers(0, 3),
     dilation=st.integers(1, 2),
 )
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_multiply_adds_of_a_convolution_with_padding_are_not_counted(
     size: int, kernel: int, stride: int, padding: int, dilation: int
 ) -> None:

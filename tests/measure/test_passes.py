@@ -46,10 +46,8 @@ def test_the_cpus_clock_counts_work_and_not_waiting() -> None:
     start = clock()
     time.sleep(0.2)
     assert clock() - start < 0.1
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 0.2:
-        pass
-    assert clock() - start > 0.02, "even on a busy machine some of it was ours"
+    sum(range(10_000_000))  # as much work on a busy machine, which takes longer for it
+    assert clock() - start > 0.02
 
 
 @pytest.mark.parametrize(

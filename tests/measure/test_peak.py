@@ -6,7 +6,7 @@ import time
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torchspeed.measure import peak as peaks
@@ -31,7 +31,6 @@ def test_the_rate_is_the_arithmetic_of_a_product_over_its_time() -> None:
 
 
 @given(rates=st.dictionaries(st.sampled_from([8, 16, 24, 32]), st.floats(1e3, 1e12), min_size=1))
-@settings(deadline=None)
 def test_the_fastest_size_is_kept(rates: dict[int, float]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Peak, "measure", lambda self: rates[self.size])

@@ -41,7 +41,8 @@ is freed, and how many faults a pass then has differs from process to process.""
 
 def faults_of_a_pass(*arguments: str, **variables: str) -> float:
     """Page faults of one backward pass of LeNet-5, in a fresh process."""
-    bare = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    left_out = {*VARIABLES, "GLIBC_TUNABLES"}
+    bare = {name: value for name, value in os.environ.items() if name not in left_out}
     environment = bare | {"OMP_NUM_THREADS": "1"} | variables
     done = run(sys.executable, "-c", COUNT_FAULTS, *arguments, env=environment)
     return float(done.stdout.splitlines()[-1])
@@ -52,7 +53,7 @@ def test_a_pass_by_hand_faults_in_as_few_pages_as_one_that_asv_runs() -> None:
     plain = faults_of_a_pass(**GLIBC_AT_FIRST)
     by_asv = faults_of_a_pass(**VARIABLES)
     by_hand = faults_of_a_pass("torchspeed")
-    assert plain > 5000, "without settings this pass gives its memory back and faults it in again"
+    assert plain > 500, "without settings this pass gives its memory back and faults it in again"
     assert by_asv < plain / 20
     assert abs(by_hand - by_asv) < plain / 20
 

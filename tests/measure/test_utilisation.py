@@ -18,7 +18,7 @@ from torchspeed.measure.work import work_of
 
 
 @given(speeds=st.lists(st.floats(0.5, 2.0), min_size=1, max_size=6))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_a_machine_that_slows_down_moves_the_rate_and_hardly_the_share(
     speeds: list[float],
 ) -> None:

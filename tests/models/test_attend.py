@@ -34,7 +34,7 @@ def _size_last(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tenso
 
 
 @either_way
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     batch=st.integers(1, 8),
     size=st.integers(1, 10),

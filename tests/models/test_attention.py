@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.models.test_promises import batch_for, configurations
@@ -22,9 +22,7 @@ def shapes(name: str, sizes: dict[str, int], batch: int) -> dict[str, tuple[int,
 
 
 @pytest.mark.parametrize("name", ["darnn", "dsanet", "tpa_lstm"])
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20)
 @given(data=st.data(), batch=st.integers(1, 4))
 def test_weights_are_weights(name: str, data: st.DataObject, batch: int) -> None:
     sizes = data.draw(configurations(name))

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,7 +29,6 @@ def test_neighbours_that_share_a_draw_go_independently(distance: int) -> None:
     assert stats.binomtest(both, N - distance, 0.09).pvalue > 1e-4
 
 
-@settings(deadline=None)  # a busy machine takes seconds for the first call
 @given(
     shape=st.lists(st.integers(0, 7), max_size=3),
     p=st.floats(0, 1, exclude_max=True),

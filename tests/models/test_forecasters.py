@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -67,9 +67,7 @@ def arrays(model: Any) -> dict[str, Any]:
 
 
 @EVERY
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 2**20),
     features=st.integers(1, 4),

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
@@ -34,9 +34,7 @@ REFORMULATED: list[tuple[str, Implementation]] = [
     for name in list_models()
     for implementation in list_implementations(name)[1:]
 ]
-OVER_SIZES = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+OVER_SIZES = settings(max_examples=8)
 
 
 def pair(

@@ -15,7 +15,7 @@ from torchspeed.models.tuned.pooling import relu_max_pool
     last=st.booleans(),
     seed=st.integers(0, 100),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_it_is_the_largest_of_each_square_with_torchs_gradient(
     shape: tuple[int, int, int, int], last: bool, seed: int
 ) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -19,9 +19,7 @@ IMAGES = {
 EVERY_FORECAST = pytest.mark.parametrize("name", FORECASTS)
 EVERY_MODEL = pytest.mark.parametrize("name", [*FORECASTS, *IMAGES])
 # The fixture that seeds and sets one thread may run once for all examples.
-OVER_SIZES = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+OVER_SIZES = settings(max_examples=25)
 
 
 @st.composite

@@ -39,7 +39,7 @@ def data_of(values: np.ndarray, season: int | None = None, **options: Any) -> An
 
 
 @given(season=st.integers(3, 40), seed=st.integers(0, 100))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_a_season_is_found_in_noise_and_drift(season: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     wave = np.sin(2 * np.pi * np.arange(season * 12) / season)[:, None]

@@ -41,7 +41,7 @@ TPA_LSTM = RunConfig(
 )
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), columns=st.integers(1, 4))
 def test_measures_are_those_of_the_papers_equations(seed: int, columns: int) -> None:
     generator = np.random.default_rng(seed)

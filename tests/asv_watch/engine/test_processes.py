@@ -40,6 +40,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.machine.memory import MEMORY_LIMIT
+from asv_watch.probes.measure import _waits_are_counted
 from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
 
 SUITE = '''
@@ -101,7 +102,7 @@ class Suite:
                 full.write("x")
         if how in ("lineage", "dawdles"):
             is_slow = how == "dawdles" and next(CALLS) > 4
-            time.sleep(1.5 if is_slow else 0.01)
+            time.sleep(2.5 if is_slow else 0.01)
             return
         with open(os.environ["NOTES"], "a") as notes:
             notes.write(package.NAME + str(len(os.sched_getaffinity(0))))
@@ -342,7 +343,6 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
 
 
 BUSY = """
-import os
 import subprocess
 import threading
 import time
@@ -352,12 +352,6 @@ def time_computes():
 
 def time_sleeps():
     time.sleep(0.001)
-
-def time_stores():
-    with open("stored", "wb") as file:
-        file.write(bytes(1000))
-        file.flush()
-        os.fsync(file.fileno())
 
 def time_threads():
     threads = [threading.Thread(target=time_computes) for _ in range(2)]
@@ -385,13 +379,14 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, usable)
 
 
+@pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")
 @pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("others", [0, 3])
 def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_interrupt_it(
     tmp_path: Path, suites: Path, others: int
 ) -> None:
     (suites / "busy.py").write_text(BUSY)
-    names = ["computes", "sleeps", "stores", "threads", "processes", "own_clock"]
+    names = ["computes", "sleeps", "threads", "processes", "own_clock"]
     cases = [MeasurableCase(name, f"busy.time_{name}", 60.0) for name in names]
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     with contextlib.ExitStack() as stack:
@@ -475,7 +470,7 @@ def test_the_seconds_of_each_side_are_its_own(tmp_path: Path) -> None:
 
 
 def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
-    quick, slow = _side(tmp_path, "A", 0.02), _side(tmp_path, "B", 0.06)
+    quick, slow = _side(tmp_path, "A", 0.1), _side(tmp_path, "B", 0.3)
     [numbers] = _measure(
         (quick, dataclasses.replace(slow, planted=0.5)),
         MeasurableCase("x", "suite.timeraw_it", 30.0),
@@ -531,9 +526,9 @@ def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:
     """Each sample is quicker than the timeout, but all of them together take too long."""
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     started = time.monotonic()
-    with pytest.raises(CaseFailedError, match=r"^[AB]: finished no round in 8 s$"):
-        _measure(sides, _case(6, timeout=2.0))
-    assert time.monotonic() - started < 30
+    with pytest.raises(CaseFailedError, match=r"^[AB]: finished no round in 16 s$"):
+        _measure(sides, _case(6, timeout=4.0))
+    assert time.monotonic() - started < 60
 
 
 def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(

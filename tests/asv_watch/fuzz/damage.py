@@ -11,17 +11,12 @@ from copy import deepcopy
 from types import FrameType
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
 LONGEST_S = 30
-fuzz = settings(
-    max_examples=EXAMPLES,
-    derandomize="FUZZ_EXAMPLES" not in os.environ,  # a run fails for a change, not by chance
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+fuzz = settings(max_examples=EXAMPLES)
 
 
 @contextlib.contextmanager

@@ -40,9 +40,9 @@ def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
 ) -> None:
     project = make_project(SUITE, {"asv.conf.json": json.dumps(PUBLISHED)})
     started = time.monotonic()
-    night = start_driver("nightly", project, tmp_path, "--budget", "15s")
+    night = start_driver("nightly", project, tmp_path, "--budget", "60s")
     output, errors = night.communicate()
-    assert 15 < time.monotonic() - started < 60
+    assert 60 < time.monotonic() - started < 240
     assert night.returncode == 0, output + errors
     assert "track_step('quick')  1.50" in output
     assert "the time budget is spent; the next night continues here" in output

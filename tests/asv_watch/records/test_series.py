@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
@@ -24,7 +24,6 @@ RUNS = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(RUNS))
 def test_columns_give_the_runs_that_they_were_made_of(runs: list[Run]) -> None:
     by_commit = {commit_hash(number): run for number, run in enumerate(runs)}
