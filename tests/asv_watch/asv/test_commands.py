@@ -29,8 +29,9 @@ def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
 
 
 def _child_ends(folder: Path) -> bool:
-    """Return whether the child ends within a second; a signal takes a moment."""
-    until = time.monotonic() + 1.0
+    """Return whether the child, which was started, ends within seconds; a signal takes a moment."""
+    assert (folder / "child").read_text()
+    until = time.monotonic() + 10.0
     while _child_runs(folder) and time.monotonic() < until:
         time.sleep(0.01)
     return not _child_runs(folder)
@@ -45,16 +46,16 @@ def _child_runs(folder: Path) -> bool:
 
 
 def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    with pytest.raises(MachineError, match="no answer after 5 s"):
-        _run_with_a_child(tmp_path, "time.sleep(60)", 5.0)
+    with pytest.raises(MachineError, match="no answer after 10 s"):
+        _run_with_a_child(tmp_path, "time.sleep(60)", 10.0)
     assert _child_ends(tmp_path)
 
 
 def test_a_child_that_outlives_the_command_and_keeps_its_output_open_ends_too(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(MachineError, match="no answer after 3 s"):
-        _run_with_a_child(tmp_path, "", 3.0)
+    with pytest.raises(MachineError, match="no answer after 10 s"):
+        _run_with_a_child(tmp_path, "", 10.0)
     assert _child_ends(tmp_path)
 
 
@@ -73,7 +74,7 @@ def test_a_command_ends_with_all_that_it_started_after_ctrl_c(tmp_path: Path) ->
     while time.monotonic() < until and not _child_runs(tmp_path):
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    process.wait(10)
+    process.wait(30)
     assert _child_ends(tmp_path)
 
 

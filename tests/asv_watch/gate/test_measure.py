@@ -58,7 +58,7 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     reasons = ("fails: RuntimeError: out of cheese", "fails: did not answer in 2 s")
 
     def measure(*sides: Side, first: int = 5, **options: Callable[..., bool]) -> list[GateCase]:
-        budget = Budget(60.0, time.monotonic)
+        budget = Budget(300.0, time.monotonic)
         return GateMeasurement((sides[0], sides[1]), 0.03, budget, MachineGraphs(())).run(
             InOrder(cases, first), **options
         )

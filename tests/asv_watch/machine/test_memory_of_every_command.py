@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -68,12 +69,13 @@ def container() -> Iterator[Path]:
 
 COMPARISONS = (
     ("compare", "--before", "HEAD~1"),
-    ("gate", "--base", "HEAD~1", "--limit", "2min", "--cases", "time_"),
-    ("nightly", "--budget", "2min"),
+    ("gate", "--base", "HEAD~1", "--limit", "10min", "--cases", "time_"),
+    ("nightly", "--budget", "10min"),
     ("bisect", "--cases", "time_all", "--before", "HEAD~1"),
 )
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("command", "greedy"),
     [
@@ -107,10 +109,11 @@ def test_a_case_that_wants_all_memory_fails_alone(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
     )
     printed = done.stdout + done.stderr
     assert done.returncode in {0, 1, 3, 4, 5}, printed
     assert "Traceback" not in printed
-    assert "memory" in printed, printed
+    reason = r"used more than [\d.]+ GiB of memory|ended by SIGKILL, perhaps because memory"
+    assert re.search(reason, printed), printed
     assert "time_small" in printed or command[0] == "bisect", "it is asked for one case"
