@@ -72,6 +72,6 @@ def test_a_command_that_reads_the_tracked_results_runs(command: str) -> None:
     assert run(sys.executable, "-m", MODULES[program], *arguments, cwd=ROOT).stdout
 
 
-@pytest.mark.parametrize("command", _starting("python -m"))
+@pytest.mark.parametrize("command", _starting("python -m", "python3 -m"))
 def test_a_module_that_a_page_runs_exists(command: str) -> None:
     assert find_spec(command.split()[2]) is not None

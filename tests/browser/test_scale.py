@@ -75,9 +75,7 @@ def test_the_site_opens_at_once(newcomer: Callable[[], Visitor]) -> None:
     assert min(times) < FIRST_VISIT, times
 
 
-def test_every_interaction_answers_at_once(
-    large: Site, newcomer: Callable[[], Visitor]
-) -> None:
+def test_every_interaction_answers_at_once(large: Site, newcomer: Callable[[], Visitor]) -> None:
     six = cases(large)
     # The first of each pair opens a view, the others are what a person does in it.
     walks = [
@@ -88,6 +86,7 @@ def test_every_interaction_answers_at_once(
         ["#/compare", "#/compare?q=model_00", "#/compare?by=device"],
         ["#/about", "#/about?outcome=skipped"],
     ]
+
     def begin() -> Stopwatch:
         guest = newcomer()
         guest.go("#/releases")

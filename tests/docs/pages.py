@@ -12,7 +12,7 @@ from tests.conftest import git
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m", "asv")
+_PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m", "python3 -m", "asv")
 _COMMAND = re.compile(rf"^(?:\.venv/bin/)?((?:{'|'.join(_PROGRAMS)}) .*)$")
 
 

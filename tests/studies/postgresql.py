@@ -27,8 +27,6 @@ def postgresql() -> Iterator[str]:
     home = owner.pw_dir if is_root else None
     folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=home))
     shutil.chown(folder, owner.pw_uid)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
 
     def run(program: str, *arguments: str) -> None:
         command = [str(programs.with_name(program)), "-D", str(folder / "data"), *arguments]
@@ -36,10 +34,19 @@ def postgresql() -> Iterator[str]:
             command, user=owner.pw_uid, cwd=folder, check=True, stdout=subprocess.DEVNULL
         )
 
-    try:
-        run("initdb", "-A", "trust", "-U", owner.pw_name)
+    def start() -> int:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = int(server.getsockname()[1])
         settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
         run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
+        return port
+
+    try:
+        run("initdb", "-A", "trust", "-U", owner.pw_name)
+        try:
+            port = start()
+        except subprocess.CalledProcessError:
+            port = start()  # another process took the port meanwhile
         try:
             yield f"postgresql://{owner.pw_name}@127.0.0.1:{port}/postgres"
         finally:

@@ -18,11 +18,11 @@ import psutil
 import pytest
 
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.records.git import ask_git
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
 from asv_watch.records.side_files import read_outcomes, read_records
+from asv_watch.versions.git import ask_git
 from tools.gpu import expected, plan, store
 from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session, kill_when_late

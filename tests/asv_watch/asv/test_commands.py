@@ -29,7 +29,7 @@ def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
 
 
 def _child_ends(folder: Path) -> bool:
-    """Return whether the child, which was started, ends within seconds; a signal takes a moment."""
+    """Return whether the child, which was started, ends soon: a signal takes a moment."""
     assert (folder / "child").read_text()
     until = time.monotonic() + 10.0
     while _child_runs(folder) and time.monotonic() < until:

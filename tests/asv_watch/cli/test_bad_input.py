@@ -150,3 +150,15 @@ def test_python_for_the_host_that_is_not_here(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
         assert named in done.stderr
         assert "make PYTHON=" in done.stderr
+
+
+def test_a_python_on_the_path_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for version, code in (("3.11", "exit 127"), ("3.12", '[ "$1" = -c ]')):  # it makes no .venv
+        shim = tmp_path / f"python{version}"
+        shim.write_text(f"#!/bin/sh\n{code}\n")
+        shim.chmod(0o755)
+    setup = "/bin/sh", ".ci/venv", ".venv", "watch"
+    path = f"{tmp_path}:{os.defpath}"
+    done = run(*setup, cwd=tmp_path, env={"PATH": path}, status=1)
+    assert f"{tmp_path / 'python3.12'} cannot make a virtual environment" in done.stderr
