@@ -99,7 +99,7 @@ def test_spyglass_and_tachyon_read_the_results(
         for python in _pythons("3.12")
     ]
     pip = str(tools / "bin" / "pip")
-    packages = ("asv-spyglass", "asv-tachyon")
+    packages = ("asv-spyglass==0.3.1", "asv-tachyon==0.5.8")
     if not any(made) or run(pip, "install", "--quiet", *packages, status=None).returncode:
         pytest.skip("no Python 3.12, or no package index")
     project, commits = _measured(make_project, tmp_path)
