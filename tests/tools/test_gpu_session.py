@@ -23,6 +23,7 @@ from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
 from asv_watch.records.side_files import read_outcomes, read_records
 from asv_watch.versions.git import ask_git
+from tests.conftest import git, run
 from tools.gpu import expected, plan, store
 from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session, kill_when_late
@@ -185,6 +186,22 @@ def test_what_a_session_measured_is_stored_as_a_run_and_a_comparison_of_its_card
     assert reports[LAUNCHES].outcome is Outcome.OK
     compiled = reports["modes.Modes.time_forward('lstnet', 'cuda', 'compiled')"]
     assert (compiled.outcome, "\n" in compiled.reason) == (Outcome.SKIPPED, False)
+
+
+def test_what_a_session_measured_is_on_the_site(
+    prepared: tuple[Path, Prepared], lines: Lines, tmp_path: Path
+) -> None:
+    Store(tmp_path / "results", prepared[1], "imitated-gpu", lines).store()
+    git(tmp_path, "clone", "--quiet", "--shared", "--no-checkout", str(ROOT), "repository")
+    git(tmp_path / "repository", "update-ref", "refs/heads/main", prepared[1].newest)
+    settings = {"version": 1, "project": "torchspeed", "repo": "repository"}
+    settings |= {"branches": ["main"], "plugins": [".asv_watch"]}
+    (tmp_path / "asv.conf.json").write_text(json.dumps(settings))
+    run(sys.executable, "-m", "asv", "publish", "--no-pull", cwd=tmp_path)
+    index = json.loads((tmp_path / "html" / "index.json").read_text())
+    assert [machine["name"] for machine in index["machines"]] == ["imitated-gpu"]
+    status = {index["cases"][row["c"]]["key"]: row["status"] for row in index["series"]}
+    assert (status[EAGER], status[GRAPH], status[LAUNCHES]) == ("ok", "ok", "ok")
 
 
 def test_implementations_are_measured_beside_each_other_eager_and_as_graphs(lines: Lines) -> None:
