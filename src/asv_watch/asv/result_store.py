@@ -27,6 +27,7 @@ from asv_watch.machine.facts import describe
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.records import Outcome
 from asv_watch.records.side_files import OUTCOMES, RECORDS, Report, read_outcomes
+from asv_watch.versions.releases import distribution
 
 _COLUMNS = (
     "result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",
@@ -78,9 +79,7 @@ class ResultStore:
         """
         self._results, self._machine = results, machine
         self.path = results / get_filename(machine, commit[0], spec.name)
-        requirements = {
-            name.removeprefix("pip+"): release for name, release in spec.requirements.items()
-        }
+        requirements = {distribution(name): release for name, release in spec.requirements.items()}
         self._content: dict[str, Any] = {
             "commit_hash": commit[0],
             "env_name": spec.name,

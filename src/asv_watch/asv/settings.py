@@ -30,7 +30,7 @@ from asv_watch.asv.environments import build_without_dependencies
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.versions.git import ask_git
-from asv_watch.versions.releases import main_release, version_of
+from asv_watch.versions.releases import Release, distribution, main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that neither the name of a file nor the argument of a command can have."""
@@ -95,14 +95,14 @@ class EnvironmentSpec:
         return file_name.stem.removeprefix("-")
 
     @property
-    def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
+    def release(self) -> Release:
+        """Its main release."""
         return main_release(self.requirements)
 
     @property
     def version(self) -> str:
-        """The release of its main requirement alone, such as ``2.4.0``."""
-        return version_of(self.release)
+        """Version of its main release, such as ``2.4.0``; empty if none is pinned."""
+        return self.release.version
 
     @property
     def lacks_python(self) -> str:
@@ -117,7 +117,7 @@ class EnvironmentSpec:
     @property
     def label(self) -> str:
         """Its name in sentences: its main requirement, or asv's name if that is not enough."""
-        return self.name if self.shares_release or not self.release else self.release
+        return self.name if self.shares_release or not self.release else str(self.release)
 
 
 @dataclass(frozen=True)
@@ -406,7 +406,7 @@ def _releases(
             kept = {
                 name: pinned
                 for name, pinned in newest.requirements.items()
-                if name.removeprefix("pip+") not in release
+                if distribution(name) not in release
             }
             specs.append(
                 replace(
@@ -434,9 +434,11 @@ def select_environments(
     if wanted == NEWEST:
         return environments[:1]
     selected = tuple(
-        spec for spec in environments if wanted in {spec.version, spec.release, spec.name}
+        spec for spec in environments if wanted in {spec.version, str(spec.release), spec.name}
     )
     if not selected:
-        known = ", ".join(spec.release for spec in environments if spec.release) or "no release"
+        known = (
+            ", ".join(str(spec.release) for spec in environments if spec.release) or "no release"
+        )
         raise WatchError(f"asv.conf.json pins no release {wanted}; it pins {known}")
     return selected

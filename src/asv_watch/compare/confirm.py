@@ -29,6 +29,7 @@ from asv_watch.options import Machine
 from asv_watch.records.history import History
 from asv_watch.text import quantities
 from asv_watch.versions.git import read_commits
+from asv_watch.versions.releases import Release
 
 MOST_COMPARISONS = 2
 """A change is not compared again after so many comparisons of its two commits."""
@@ -42,8 +43,8 @@ class Suspects:
     """Hash of the last commit measured before them."""
     after: str
     """Hash of the first commit measured after them."""
-    release: str
-    """Such as ``numpy 2.4.0``; empty if no requirement is pinned."""
+    release: Release
+    """Main release with which both ran."""
     cases: frozenset[str]
 
 
@@ -85,7 +86,7 @@ def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
     Raises:
         WatchError: a commit, the release or all of the cases cannot be measured now.
     """
-    release = suspects.release or NEWEST
+    release = str(suspects.release) or NEWEST
     sides = side(workplace, suspects.before, release), side(workplace, suspects.after, release)
     listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
     cases = [case for case in listed if case.name in suspects.cases]
@@ -116,7 +117,7 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
         for header in [comparison.header]
         for ratio in comparison.ratios
     )
-    together: dict[tuple[str, str, str], list[str]] = {}
+    together: dict[tuple[str, str, Release], list[str]] = {}
     for change in changes:
         series = history.series[change.series]
         if not change.may_be_code or series.machine != machine:

@@ -16,7 +16,7 @@ from asv_watch.asv.settings import find_repository, load_settings
 from asv_watch.compare.apart import StoredReport, apart_difference, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
-from asv_watch.judge.graph import MachineGraphs, PairRatio, VersionNode
+from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Point
@@ -24,6 +24,7 @@ from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import find_commit, read_commits
+from asv_watch.versions.version import VersionKey
 
 _SIDE = re.compile(r"(?:(?P<machine>[^:@]+):)?(?P<commit>[^:@]+)(?:@(?P<environment>.+))?")
 
@@ -148,7 +149,7 @@ def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dic
         return {}
     graphs = MachineGraphs(history.comparisons.get(before.machine, ()))
     nodes = [
-        VersionNode(side.commit, environment.release, environment.python)
+        VersionKey(side.commit, environment.release, environment.python)
         for side in (before, after)
         for environment in [history.environments[side.environment]]
     ]

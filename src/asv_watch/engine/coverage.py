@@ -12,6 +12,7 @@ from asv_watch.records.history import History
 from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.versions.releases import Release
 from asv_watch.versions.version import Version
 
 
@@ -60,7 +61,7 @@ class ReferenceCoverage:
         self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
     ) -> None:
         self._reference = (reference.commit, reference.release)
-        self._cases: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        self._cases: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
         """Maps commit and release to the cases that were measured or skipped."""
         for comparison in comparisons:
             header = comparison.header
@@ -76,7 +77,7 @@ class ReferenceCoverage:
         """Return the names of the cases that need no further measurement."""
         return self._cases.get((version.commit, version.release), set())
 
-    def is_complete(self, commit: str, release: str) -> bool:
+    def is_complete(self, commit: str, release: Release) -> bool:
         """Tell whether a commit has every selected case that any commit has.
 
         The reference itself always counts as complete.

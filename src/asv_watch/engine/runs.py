@@ -33,6 +33,7 @@ from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
 from asv_watch.versions.git import ask_git
+from asv_watch.versions.releases import distribution
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 Outcomes = dict[str, tuple[Outcome, str]]
@@ -240,7 +241,7 @@ def _describe(workplace: Workplace, version: Side) -> dict[str, Any]:
     environment = version.environment
     record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts(), "details": {}}
     record["environment"] = {PROCESSES: FORKED if environment.fork_safe else NOT_FORKED}
-    packages = [name.removeprefix("pip+") for name in environment.requirements]
+    packages = [distribution(name) for name in environment.requirements]
     commands: list[list[object]] = [[probes.ENVIRONMENT, *packages]]
     if (script := workplace.declared.facts_script) is not None:
         commands.append([script])

@@ -17,6 +17,7 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.notes import commit_of_version
 from asv_watch.versions.git import export_files, find_commit, uncommitted
+from asv_watch.versions.releases import distribution
 from asv_watch.versions.version import Version
 
 WORKING_TREE = "."
@@ -164,9 +165,9 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
     newest = configuration.environments[0]
     names = [*newest.requirements, configuration.project]
-    release, packages = describe_interpreter(path, map(_distribution, names))
+    release, packages = describe_interpreter(path, map(distribution, names))
     requirements = {
-        name: packages[_distribution(name)] for name in names if _distribution(name) in packages
+        name: packages[distribution(name)] for name in names if distribution(name) in packages
     }
     environment = dataclasses.replace(
         newest,
@@ -185,10 +186,6 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     empty_folder.mkdir(parents=True, exist_ok=True)
     version = Version(commit, requirements, release)
     return Side(name, empty_folder, environment, configuration.suites, version)
-
-
-def _distribution(name: str) -> str:
-    return name.removeprefix("pip+")
 
 
 def _copy_tree(package: Path, packages: Path) -> Path:

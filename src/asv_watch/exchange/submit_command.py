@@ -55,7 +55,7 @@ def _codespeed_results(
             "commitid": measured.commit_hash,
             "branch": branch,
             "project": project,
-            "executable": (release or measured.environment)[:_LONGEST_EXECUTABLE],
+            "executable": (str(release) or measured.environment)[:_LONGEST_EXECUTABLE],
             "benchmark": measured.case_name,
             "environment": measured.machine,
             "result_value": measured.value,

@@ -23,6 +23,7 @@ from asv_watch.runs.machine_steps import machine_causes
 from asv_watch.runs.partition import BlockPartition
 from asv_watch.runs.segments import Segment, known_noise, split
 from asv_watch.runs.suspicions import find_suspicions
+from asv_watch.versions.releases import Release
 
 Segments = tuple[Segment, ...]
 
@@ -128,7 +129,7 @@ def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int
     If a machine measured a case in several environments with one release and Python, the commits
     belong to the environment that measured the newest commit.
     """
-    newest: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+    newest: dict[tuple[str, str, Release, str], tuple[int, int]] = {}
     for index, series in enumerate(history.series):
         measured = history.indices(series.columns)
         environment = history.environments[series.environment]

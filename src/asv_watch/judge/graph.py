@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from asv_watch.records.comparisons import CaseRatio, Clock, StoredComparison, is_import
 from asv_watch.records.measurements import read_comparisons
@@ -39,7 +39,6 @@ from asv_watch.statistics.graph import (
     calibrate,
 )
 from asv_watch.statistics.ratio import spread_of_rounds
-from asv_watch.versions.version import Version
 
 Kind = Literal["time", "memory"]
 Node = Hashable
@@ -49,20 +48,6 @@ OF_ITSELF = frozenset({"null", "planted"})
 BETWEEN_SITTINGS: dict[Kind, float] = {"time": 0.005, "memory": 0.0135}
 """Default variation of a ratio from one sitting to another, until a machine has shown its own. The
 cycles of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
-
-
-class VersionNode(NamedTuple):
-    """A commit with its main release and Python."""
-
-    commit: str
-    release: str
-    """Such as ``numpy 2.4.0``; empty if none is pinned."""
-    python: str
-
-
-def version_node(version: Version) -> VersionNode:
-    """Return the node of one side of a comparison."""
-    return VersionNode(version.commit, version.release, version.python)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +232,7 @@ class MachineGraphs:
         edges: dict[str, list[Edge]] = defaultdict(list)
         for comparison in self._comparisons:
             header = comparison.header
-            sides = version_node(header.before), version_node(header.after)
+            sides = header.before.key, header.after.key
             if header.kind not in OF_ITSELF and sides[0] != sides[1]:
                 for ratio in comparison.ratios:
                     edges[ratio.case].append(Edge(*sides, ratio))
@@ -279,7 +264,7 @@ class MachineGraphs:
         return self._noise[kind]
 
     def versions(self, case: str) -> CaseGraph | None:
-        """Return the graph of a case with `VersionNode` as nodes; ``None`` without comparisons."""
+        """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
         edges = self._edges.get(case)
         if edges and case not in self._versions:
             self._versions[case] = CaseGraph(edges, self.noise(edges[-1].stored.kind))

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from asv_watch.judge.graph import CaseGraph, PairRatio, VersionNode
+from asv_watch.judge.graph import CaseGraph, PairRatio
 from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.versions.releases import Release
+from asv_watch.versions.version import VersionKey
 
 MOST_COMMITS = 60
 """With at most this many compared commits in a case, the ratio of any two is published."""
@@ -59,14 +61,14 @@ class MeasuredCommits:
     """The compared commits of a branch in one case, with one release and Python."""
 
     def __init__(
-        self, graph: CaseGraph, positions: Mapping[str, int], release: str, python: str
+        self, graph: CaseGraph, positions: Mapping[str, int], release: Release, python: str
     ) -> None:
         """Find the compared commits.
 
         Args:
-            graph: The case's graph, whose nodes are `VersionNode`.
+            graph: The case's graph, whose nodes are `VersionKey`.
             positions: Maps a commit hash to the number of commits before it along the branch.
-            release: Such as ``numpy 2.4.0``.
+            release: Main release of the commits.
             python: Such as ``3.11``.
         """
         self.graph = graph
@@ -76,7 +78,7 @@ class MeasuredCommits:
                 (
                     node
                     for node in graph.nodes
-                    if isinstance(node, VersionNode)
+                    if isinstance(node, VersionKey)
                     and (node.release, node.python) == (release, python)
                     and node.commit in positions
                 ),

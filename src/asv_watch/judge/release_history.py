@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node, PairRatio, VersionNode
+from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node, PairRatio
 from asv_watch.records.comparisons import (
     CaseRatio,
     CaseValues,
@@ -24,7 +24,8 @@ from asv_watch.records.comparisons import (
     import_case,
 )
 from asv_watch.statistics.rule import Verdict, verdict
-from asv_watch.versions.releases import release_order, version_of
+from asv_watch.versions.releases import Release, release_order
+from asv_watch.versions.version import VersionKey
 
 DAY = 86_400  # s
 
@@ -145,9 +146,9 @@ def _nodes_of_versions(
     graph: CaseGraph, versions: Mapping[str, str], before: str, after: str
 ) -> tuple[Node, Node] | None:
     """Return the nodes of two versions in the newest environment where comparisons join them."""
-    sides: tuple[dict[tuple[str, str], Node], dict[tuple[str, str], Node]] = {}, {}
+    sides: tuple[dict[tuple[Release, str], Node], dict[tuple[Release, str], Node]] = {}, {}
     for node in graph.nodes:
-        if isinstance(node, VersionNode):
+        if isinstance(node, VersionKey):
             for side, version in zip(sides, (before, after), strict=True):
                 if versions.get(node.commit) == version:
                     side[node.release, node.python] = node
@@ -159,7 +160,7 @@ def _nodes_of_versions(
     ]
     if not joined:
         return None
-    newest = max(joined, key=lambda name: (release_order(version_of(name[0])), name))
+    newest = max(joined, key=lambda name: (release_order(name[0].version), name))
     return sides[0][newest], sides[1][newest]
 
 
@@ -210,7 +211,9 @@ def release_steps(
     return steps
 
 
-def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -> dict[str, str]:
+def failed_releases(
+    comparisons: Sequence[StoredComparison], requirement: str
+) -> dict[Release, str]:
     """Return the releases that could not be installed or imported when they were last tried.
 
     Args:
@@ -218,9 +221,9 @@ def failed_releases(comparisons: Sequence[StoredComparison], requirement: str) -
         requirement: Whose releases they are.
 
     Returns:
-        Maps each such release, as ``numpy 2.4.0``, to the reason.
+        Maps each such release to the reason.
     """
-    reasons: dict[str, str] = {}
+    reasons: dict[Release, str] = {}
     for comparison in comparisons:
         header = comparison.header
         if header.kind == "release" and requirement in header.after.requirements:

@@ -151,7 +151,7 @@ def release_task(
     oldest, *later = releases_of(ladder)
     name = _name_of_releases(ladder)
     older = [release.version for release in reversed([oldest, *later[:-1]])]
-    description = " against ".join([later[-1].release, *older])
+    description = " against ".join([str(later[-1].release), *older])
 
     def is_done(situation: Situation) -> bool:
         return all(task.name != name for task in source(situation))
@@ -192,7 +192,7 @@ def release_task(
 
 def _name_of_releases(ladder: Sequence[ReleasePair]) -> str:
     oldest, *later = releases_of(ladder)
-    return " ".join(["releases", oldest.release, *(release.version for release in later)])
+    return " ".join(["releases", str(oldest.release), *(release.version for release in later)])
 
 
 def _titled(commit: Commit) -> str:

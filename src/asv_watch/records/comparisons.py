@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.records import Time
-from asv_watch.versions.releases import requirement_of
 from asv_watch.versions.version import Version
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
@@ -149,5 +148,5 @@ class StoredComparison(msgspec.Struct, frozen=True):
     @property
     def failed_import(self) -> Unmeasured | None:
         """Why a release could not be installed or imported, so that nothing was measured."""
-        imported = import_case(requirement_of(self.header.after.release))
+        imported = import_case(self.header.after.release.name)
         return next((case for case in self.unmeasured if case.case == imported), None)

@@ -46,6 +46,7 @@ from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.versions.commits import Commit
+from asv_watch.versions.releases import Release
 
 T = TypeVar("T")
 
@@ -198,7 +199,7 @@ class _Loader:
         Runs and comparisons measure it in the same way. Times are not taken over, because the
         level of all times of a machine differs from day to day.
         """
-        setups: dict[tuple[str, str, str], list[_Setup]] = defaultdict(list)
+        setups: dict[tuple[str, Release, str], list[_Setup]] = defaultdict(list)
         for (machine, name), setup in self._setups.items():
             _, environment = self._environments[name]
             setups[machine, environment.release, environment.python].append(setup)

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from asv_watch.versions.releases import main_release
+from asv_watch.versions.releases import Release, main_release
 
 Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
 """Seconds since the epoch, as stored in files."""
@@ -81,8 +81,8 @@ class Environment:
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
-    def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
+    def release(self) -> Release:
+        """Its main release."""
         return main_release(self.requirements)
 
 

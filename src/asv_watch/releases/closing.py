@@ -14,6 +14,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.releases.measure import ReleasePair, release_pairs
 from asv_watch.versions.commits import Commit
+from asv_watch.versions.releases import Release
 
 
 def closing_pairs(
@@ -38,7 +39,7 @@ def closing_versions(
     commits: Sequence[Commit],
     versions: Mapping[str, str],
     comparisons: Sequence[StoredComparison],
-    release: str,
+    release: Release,
 ) -> list[VersionPair]:
     """Pair each older version with the newest, the newest pair first.
 
@@ -48,7 +49,7 @@ def closing_versions(
         commits: Commits of the branch, oldest first.
         versions: Maps a commit hash to the version that it is.
         comparisons: Comparisons of the machine.
-        release: Release of the main requirement with which both sides ran.
+        release: Main release with which both sides ran.
     """
     cases: dict[frozenset[str], set[str]] = {}
     for comparison in comparisons:

@@ -215,7 +215,7 @@ def _measure(
                 print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
                 continue
             failed |= result.failed
-            sides = pair.before.release, pair.after.release
+            sides = str(pair.before.release), str(pair.after.release)
             print(f"\n{report(result, *sides)}\n", flush=True)
             found += differences(result, workplace.machine, sides)
     write_answer(Answer("releases", differences=found), json_file)

@@ -17,7 +17,7 @@ from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import pinned_asv_runner
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.versions.releases import requirement_of
+from asv_watch.versions.releases import distribution
 
 _COMPLETE = "complete"
 _INSTALL_TIMEOUT = 3600  # s
@@ -66,12 +66,7 @@ def import_seconds(release: EnvironmentSpec) -> float:
     Raises:
         WatchError: it failed.
     """
-    return float(run_probe(release, probes.IMPORTING, requirement(release)))
-
-
-def requirement(release: EnvironmentSpec) -> str:
-    """Return the main requirement, of which this is a release."""
-    return requirement_of(release.release)
+    return float(run_probe(release, probes.IMPORTING, release.release.name))
 
 
 def run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
@@ -103,4 +98,4 @@ def _run(
 
 def _exactly(name: str, release: str) -> str:
     """Return pip's argument for the published wheel of a release, without local builds."""
-    return f"{name.removeprefix('pip+')}==={release}" if release else name.removeprefix("pip+")
+    return f"{distribution(name)}==={release}" if release else distribution(name)

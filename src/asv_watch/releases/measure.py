@@ -245,7 +245,9 @@ def _side(package: Side, release: EnvironmentSpec) -> Side:
     """Return a side that runs the package with a release."""
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(package.version.commit, dict(release.requirements), release.python)
-    return dataclasses.replace(package, name=release.release, environment=release, version=version)
+    return dataclasses.replace(
+        package, name=str(release.release), environment=release, version=version
+    )
 
 
 def _install(
@@ -269,7 +271,7 @@ def _install(
             tried[release.folder] = _install_release(workplace, release)
         error = tried[release.folder]
         if error is not None:
-            name = import_case(environments.requirement(release))
+            name = import_case(release.release.name)
             failed = MeasuredCase(name, int(time.time()), failed={index: str(error)})
             measure(workplace, sides, [], "release", extra=[failed])
             raise error
@@ -298,5 +300,5 @@ def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
         for index in order_of_samples(len(sides), backwards=number % 2 == 1):
             samples[index].append(environments.import_seconds(sides[index].environment))
         rounds.append(tuple(map(min, samples)))
-    name = import_case(environments.requirement(sides[-1].environment))
+    name = import_case(sides[-1].environment.release.name)
     return MeasuredCase(name, int(time.time()), rounds=tuple(rounds))

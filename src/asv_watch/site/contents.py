@@ -25,7 +25,7 @@ from asv_watch.records.records import (
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
 from asv_watch.versions.git import Ancestry, read_ancestry
-from asv_watch.versions.releases import release_order, version_of
+from asv_watch.versions.releases import release_order
 
 _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""
@@ -225,7 +225,7 @@ def setup_key(series: Series) -> tuple[str, str]:
 
 def order_of_release(environment: Environment) -> Version:
     """Return the sort key of an environment: the release of its first requirement."""
-    return release_order(version_of(environment.release))
+    return release_order(environment.release.version)
 
 
 def _setups(history: History) -> tuple[Setup, ...]:

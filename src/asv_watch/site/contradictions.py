@@ -6,11 +6,12 @@ may differ by more than both intervals allow; more mean that intervals are too n
 
 from __future__ import annotations
 
-from asv_watch.judge.graph import MachineGraphs, Node, VersionNode
+from asv_watch.judge.graph import MachineGraphs, Node
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.scripts import Json
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
+from asv_watch.versions.version import VersionKey
 
 _LISTED = 20
 _BY_CHANCE = 0.01
@@ -50,4 +51,4 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
 
 def _name(node: Node) -> str:
     """Return the name of a version in the table."""
-    return f"{node.commit[:8]}, {node.release}" if isinstance(node, VersionNode) else str(node)
+    return f"{node.commit[:8]}, {node.release}" if isinstance(node, VersionKey) else str(node)

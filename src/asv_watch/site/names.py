@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from asv_watch.records.records import Environment
 from asv_watch.runs.events import Event
-from asv_watch.versions.releases import requirement_of
+from asv_watch.versions.releases import distribution
 from asv_watch.versions.version import Version
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -38,7 +38,7 @@ def slug(name: str) -> str:
 
 def environment_id(environment: Environment) -> str:
     """Return a short, stable id: the main requirement, and a digest of the rest."""
-    readable = environment.release.replace(" ", "-") or "env"
+    readable = str(environment.release).replace(" ", "-") or "env"
     return f"{slug(readable)}-{digest(environment.name)}"
 
 
@@ -52,7 +52,7 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     environments = list(environments)
     facts_of = {environment.name: _facts(environment) for environment in environments}
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
-    main = {requirement_of(environment.release) for environment in environments}
+    main = {environment.release.name for environment in environments}
     named = [
         fact
         for fact in all_facts
@@ -77,7 +77,7 @@ def short_labels(environments: Iterable[Environment]) -> dict[str, str]:
     environments = list(environments)
     labels = environment_labels(environments)
     short = {
-        environment.name: environment.release or labels[environment.name]
+        environment.name: str(environment.release) or labels[environment.name]
         for environment in environments
     }
     return _disambiguate(short, labels)
@@ -97,7 +97,7 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
 
 def _facts(environment: Environment) -> dict[str, str]:
     required = {
-        name.removeprefix("pip+"): release
+        distribution(name): release
         for name, release in environment.requirements.items()
         if release
     }
@@ -136,7 +136,7 @@ def exception_line(message: str) -> str:
 
 def version_names(before: Version, after: Version) -> tuple[str, str]:
     """Name two versions by their difference: their commits, their releases, or both."""
-    releases = (before.release, after.release)
+    releases = (str(before.release), str(after.release))
     commits = (before.commit[:8], after.commit[:8])
     if before.commit == after.commit:
         return releases

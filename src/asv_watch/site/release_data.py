@@ -87,7 +87,7 @@ def _history_data(
         ],
         "method": _method(history, contents.findings.graphs[history.machine]),
         "failed": [
-            {"version": release, "reason": names.exception_line(reason)}
+            {"version": str(release), "reason": names.exception_line(reason)}
             for release, reason in failed_releases(comparisons, history.requirement).items()
         ],
     }

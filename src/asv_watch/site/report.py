@@ -14,7 +14,7 @@ from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
 from asv_watch.text.markdown import code
-from asv_watch.versions.releases import version_of
+from asv_watch.versions.releases import Release
 
 Markup = Literal["markdown", "text"]
 
@@ -80,11 +80,11 @@ def _culprit(contents: Contents, change: Change) -> str:
     return f"one of {len(suspects)}{of_count} (not bisected): {log}"
 
 
-def _command(contents: Contents, change: Change, release: str) -> str:
+def _command(contents: Contents, change: Change, release: Release) -> str:
     """Return one command that measures the change again."""
     series = contents.history.series[change.series]
     pattern = pattern_of(series.case.name)
-    chosen = f" --release {version_of(release)}" if release else ""
+    chosen = f" --release {release.version}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"
     before, after = (hash_[:12] for hash_ in made_between(change, contents)[:2])

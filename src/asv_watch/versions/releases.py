@@ -4,24 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
 
-def main_release(requirements: Mapping[str, str]) -> str:
-    """Name the first requirement that is pinned: ``numpy 2.4.0``; empty if none is."""
-    pinned = (f"{name} {release}" for name, release in requirements.items() if release)
-    return next(pinned, "").removeprefix("pip+")
+class Release(NamedTuple):
+    """A release of a requirement; as text ``numpy 2.4.0``. `NO_RELEASE` is false and empty."""
+
+    name: str
+    """The requirement, such as ``numpy``."""
+    version: str
+    """Such as ``2.4.0``."""
+
+    def __bool__(self) -> bool:
+        return bool(self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}" if self else ""
 
 
-def requirement_of(release: str) -> str:
-    """Return the requirement in a result of `main_release`, such as ``numpy``."""
-    return release.partition(" ")[0]
+NO_RELEASE = Release("", "")
+"""The main release where no requirement is pinned."""
 
 
-def version_of(release: str) -> str:
-    """Return the version in a result of `main_release`, such as ``2.4.0``."""
-    return release.partition(" ")[2]
+def main_release(requirements: Mapping[str, str]) -> Release:
+    """Return the first requirement that is pinned, or `NO_RELEASE`.
+
+    Args:
+        requirements: Maps names, as asv writes them, to versions; an empty one is not pinned.
+    """
+    pinned = (
+        Release(distribution(name), version) for name, version in requirements.items() if version
+    )
+    return next(pinned, NO_RELEASE)
+
+
+def distribution(requirement: str) -> str:
+    """Return the package that a requirement of asv names: ``torch`` for ``pip+torch``."""
+    return requirement.removeprefix("pip+")
 
 
 @cache

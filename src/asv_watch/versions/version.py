@@ -1,21 +1,27 @@
-"""A version: one side of a comparison."""
+"""A version: a commit with the requirements and the Python of its environment."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
-from asv_watch.versions.releases import main_release
+from asv_watch.versions.releases import Release, main_release
 
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,64}$")]
 
 
-class Version(msgspec.Struct, frozen=True, eq=False):
-    """One side of a comparison: a commit with the requirements of its environment.
+class VersionKey(NamedTuple):
+    """What tells versions apart: the commit, the main release and the Python."""
 
-    Versions are equal if commit, release and Python are.
-    """
+    commit: str
+    """Full hash."""
+    release: Release
+    python: str
+
+
+class Version(msgspec.Struct, frozen=True, eq=False):
+    """One side of a comparison, as it is stored; versions with equal keys are equal."""
 
     commit: Hash
     """Full hash."""
@@ -24,19 +30,20 @@ class Version(msgspec.Struct, frozen=True, eq=False):
     python: str
 
     @property
-    def release(self) -> str:
-        """Its main requirement, such as ``numpy 2.4.0``; empty if none is pinned."""
+    def release(self) -> Release:
+        """Its main release."""
         return main_release(self.requirements)
 
+    @property
+    def key(self) -> VersionKey:
+        """Commit, main release and Python."""
+        return VersionKey(self.commit, self.release, self.python)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._identity == other._identity
+        return isinstance(other, Version) and self.key == other.key
 
     def __ne__(self, other: object) -> bool:  # the one that is inherited compares objects
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[str, str, str]:
-        return self.commit, self.release, self.python
+        return hash(self.key)

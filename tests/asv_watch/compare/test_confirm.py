@@ -13,6 +13,7 @@ import pytest
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.judge.findings import analyse
 from asv_watch.records.measurements import read_comparisons
+from asv_watch.versions.releases import Release
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.judge.test_findings import comparison, history_of, noisy, together
@@ -31,8 +32,12 @@ def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     suspects = find_suspects(history, analyse(history).changes, MACHINE)
     cases = [series.case.name for series in history.series]
     assert suspects == [
-        Suspects(commit_hash(38), commit_hash(39), "torch 2.15.0", frozenset({cases[1]})),
-        Suspects(commit_hash(19), commit_hash(20), "torch 2.15.0", frozenset({cases[2]})),
+        Suspects(
+            commit_hash(38), commit_hash(39), Release("torch", "2.15.0"), frozenset({cases[1]})
+        ),
+        Suspects(
+            commit_hash(19), commit_hash(20), Release("torch", "2.15.0"), frozenset({cases[2]})
+        ),
     ]
     assert find_suspects(history, analyse(history).changes, "another") == []
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.versions.releases import Release
 from tests.asv_watch.making import commit_hash
 from tests.asv_watch.planted_releases import compared_releases
 
@@ -30,7 +31,7 @@ def commits_of(*pairs: Pair) -> MeasuredCommits:
     )  # fmt: skip
     graph = graphs.versions("a")
     assert graph is not None
-    return MeasuredCommits(graph, POSITIONS, "torch 2.2.0", "3.11")
+    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.2.0"), "3.11")
 
 
 @given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))

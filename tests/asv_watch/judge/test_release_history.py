@@ -17,6 +17,7 @@ from asv_watch.judge.release_history import (
     release_histories,
 )
 from asv_watch.records.comparisons import Kind, StoredComparison, import_case
+from asv_watch.versions.releases import Release
 from tests.asv_watch.making import commit_hash
 from tests.asv_watch.planted_releases import DAY, compared_releases, failed_release
 
@@ -147,12 +148,12 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
 def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> None:
     compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
     failed = failed_release("2.2.0", "2.3.0", "no wheel")
-    reasons = {"torch 2.3.0": "no wheel"}
+    reasons = {Release("torch", "2.3.0"): "no wheel"}
     assert failed_releases([compared, failed], "torch") == reasons
     assert failed_releases([compared, failed], "numpy") == {}
     assert history_of(compared, failed).releases == ("2.1.0", "2.2.0")
     older = failed_release("2.2.0", "2.3.0", "no license", failed_before=True)
-    both = reasons | {"torch 2.2.0": "no license"}
+    both = reasons | {Release("torch", "2.2.0"): "no license"}
     assert failed_releases([compared, failed, older], "torch") == both
     later = compared_releases("2.2.0", "2.3.0", {"a": 1.0})
     assert failed_releases([compared, failed, older, later], "torch") == {}

@@ -57,7 +57,7 @@ def test_every_measured_change_is_what_the_files_say(
         series = stored_history.series[change.series]
         if series.machine not in audits:
             continue
-        release = stored_history.environments[series.environment].release.removeprefix("torch ")
+        release = stored_history.environments[series.environment].release.version
         before, after = (
             (stored_history.commits[index].hash, release)
             for index in (change.previous, change.commit)

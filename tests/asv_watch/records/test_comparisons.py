@@ -200,7 +200,7 @@ def test_a_line_that_is_no_case_is_a_problem_and_costs_itself_alone(
 
 def test_versions_are_equal_where_commit_main_requirement_and_python_are() -> None:
     more = Version(BEFORE.commit, {"torch": "2.15.0", "scikit-learn": "1.9.1"}, "3.11")
-    assert (BEFORE, hash(BEFORE), BEFORE.release) == (more, hash(more), "torch 2.15.0")
+    assert (BEFORE, hash(BEFORE), str(BEFORE.release)) == (more, hash(more), "torch 2.15.0")
     assert not BEFORE != more  # noqa: SIM202, SIM300 - `!=` is another function
     assert BEFORE not in [AFTER, Version(BEFORE.commit, {"torch": "2.14.1"}, "3.11")]
 

@@ -25,6 +25,7 @@ from asv_watch.site.contents import contents_of
 from asv_watch.site.release_data import release_data
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
+from asv_watch.versions.releases import Release
 from tests.asv_watch import planted_releases
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 
@@ -138,7 +139,7 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     assert [commit.hash for commit in history.commits] == [HASHES[0]]
     assert history.machines["ci-2core"].facts == {"cpu": "any"}
     environment = history.environments[ENVIRONMENT]
-    assert environment.release == "torch 2.15.0"
+    assert environment.release == Release("torch", "2.15.0")
     assert environment.variables == {"OMP_NUM_THREADS": "1"}
     assert environment.python == "3.11"
     assert history.facts["ci-2core", ENVIRONMENT][HASHES[0]] == {
@@ -339,7 +340,9 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     assert "3 of 4" in history.problems[0].message
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     edit(path, lambda content: content["requirements"].update(torch="NaN"))
-    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].release == "torch NaN"
+    assert load_history(results_dir, COMMITS).environments[ENVIRONMENT].release == Release(
+        "torch", "NaN"
+    )
 
 
 def test_the_results_of_one_machine_are_read_alone_whatever_its_name(results_dir: Path) -> None:

@@ -193,7 +193,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     header = comparison.header
     assert header.kind == "release"
     assert header.before.requirements == {"engine": "9.0.0", "addon": "8.0.0"}
-    assert header.after.release == "engine 9.1.0"
+    assert str(header.after.release) == "engine 9.1.0"
     assert header.before.commit == header.after.commit
     ratios = {case.case: case.ratio for case in comparison.ratios}
     assert set(ratios) == {"import engine", "suite.Suite.time_it('all')", "suite.peakmem_it"}
@@ -270,9 +270,9 @@ def test_a_night_compares_a_release_that_was_added_since(
     stored = read_comparisons(project / "results")[0]
     _, comparison, closing = (c for c in stored if c.header.kind == "release")
     versions = comparison.header.before, comparison.header.after
-    assert [version.release for version in versions] == ["engine 9.1.0", "engine 9.2.0"]
-    assert closing.header.before.release == "engine 9.0.0", "what checks the chain comes last"
-    assert closing.header.after.release == "engine 9.2.0"
+    assert [version.release.version for version in versions] == ["9.1.0", "9.2.0"]
+    assert str(closing.header.before.release) == "engine 9.0.0", "what checks the chain comes last"
+    assert str(closing.header.after.release) == "engine 9.2.0"
     assert {case.case for case in comparison.ratios} == {
         "import engine",
         "suite.Suite.time_it('all')",
@@ -301,11 +301,11 @@ def test_a_night_tries_a_release_that_failed_among_others_once(
     assert tried[0] == "engine 9.2.0 against 9.1.0 against 9.0.0"
     assert "engine 9.2.0 against 9.1.0" not in tried
     pairs = [
-        (comparison.header.before.release, comparison.header.after.release)
+        (comparison.header.before.release.version, comparison.header.after.release.version)
         for comparison in read_comparisons(project / "results")[0]
         if comparison.header.kind == "release" and comparison.ratios
     ]
-    assert ("engine 9.0.0", "engine 9.1.0") in pairs, "the others are stored"
+    assert ("9.0.0", "9.1.0") in pairs, "the others are stored"
 
 
 def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
@@ -320,8 +320,8 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(rf"\| 9\.2\.0 .*\| failed: {reason} +\|", printed), printed
     (failed, others), problems = read_comparisons(project / "results")
-    assert (failed.header.after.release, problems) == ("engine 9.2.0", ())
-    assert others.header.after.release == "engine 9.1.0", "the others are measured without it"
+    assert (str(failed.header.after.release), problems) == ("engine 9.2.0", ())
+    assert str(others.header.after.release) == "engine 9.1.0", "the others are measured without it"
     assert "suite.Suite.time_it('all')" in {ratio.case for ratio in others.ratios}
 
 
