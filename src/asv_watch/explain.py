@@ -36,6 +36,7 @@ from asv_watch.records.explanations import (
     StoredExplanation,
 )
 from asv_watch.records.json_lines import append_lines
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 
@@ -189,7 +190,8 @@ def explain(
         case = find_case(workplace, sides, selection)
         print(f"profiling {case.name}", flush=True)
         explanation = explain_case(workplace, sides, case)
-    print(f"\n{report(explanation, sides[0].name, sides[1].name)}")
+    names = sides[0].name, sides[1].name
+    print(f"\n{report(explanation, *names, workplace.declared.layout)}")
     return ExitStatus.DONE
 
 
@@ -202,7 +204,7 @@ _COUNTS = {
 }
 
 
-def report(explanation: Explanation, before: str, after: str) -> str:
+def report(explanation: Explanation, before: str, after: str, layout: Layout = UNDECLARED) -> str:
     """Return the operators that account for the difference, what else differs, and a summary."""
     clear = [operator for operator in explanation.operators if operator.clear]
     old, new = explanation.seconds
@@ -212,7 +214,7 @@ def report(explanation: Explanation, before: str, after: str) -> str:
         head = ("operator", "input shapes", "calls", "self time before", "after", "difference")
         parts.append(table(head, [_row(operator) for operator in clear[:_ROWS]]))
     parts += [
-        f"oneDNN {kernel.primitive} {kernel.problem}: "
+        f"Kernels of {kernel.primitive} {kernel.problem}: "
         f"{', '.join(kernel.before) or 'not run'} → {', '.join(kernel.after) or 'not run'}"
         for kernel in explanation.kernels
     ]
@@ -223,7 +225,7 @@ def report(explanation: Explanation, before: str, after: str) -> str:
     ]
     if counts:
         parts.append("In one call: " + "; ".join(_count(*count) for count in counts) + ".")
-    cause = in_words(explanation)
+    cause = in_words(explanation, layout=layout)
     parts.append(
         f"One call takes {_time(old)} in its operators before and {_time(new)} after, "
         f"under the profiler; the operators that differ clearly take {_signed(difference)} of it. "

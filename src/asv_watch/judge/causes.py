@@ -10,23 +10,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from asv_watch.records.explanations import Explanation, KernelChange, OperatorDifference
+from asv_watch.records.explanations import Explanation, OperatorDifference
 from asv_watch.records.history import History, Series
+from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 from asv_watch.text import quantities
 
-_OPERATORS_OF_PRIMITIVES = {
-    "convolution": ("conv",),
-    "deconvolution": ("conv",),
-    "matmul": ("mm", "linear", "matmul"),
-    "inner_product": ("linear", "mm"),
-    "pooling": ("pool",),
-    "rnn": ("lstm", "gru", "rnn"),
-    "batch_normalization": ("batch_norm",),
-    "layer_normalization": ("layer_norm",),
-}
-"""Maps a oneDNN primitive to parts of the names of the operators that call it. Any other primitive
-is looked for by its own name."""
 _SMALLEST_PART = MINIMUM_EFFECT / 5
 """An operator is a cause only if it differs by at least this share of the time of all operators: a
 fifth of the smallest difference that counts."""
@@ -115,6 +104,7 @@ def _is_unknown(explanation: Explanation, total: float, own: float, ratio: float
 def in_words(
     explanation: Explanation,
     ratio: float | None = None,
+    layout: Layout = UNDECLARED,
     naming: Callable[[str], str] = str,
 ) -> str:
     """Return one line: the operator that accounts for most of the difference.
@@ -130,6 +120,7 @@ def in_words(
         explanation: Explains the difference.
         ratio: Time of the case after over before, as measured without a profiler; if it is not
             known, the ratio of all operators in the profile.
+        layout: Declares which operators call a kernel.
         naming: Returns the name of an operator for people; by default its own name.
     """
     times = _clear_times(explanation)
@@ -145,8 +136,10 @@ def in_words(
         return "no cause found: no operator accounts for the difference"
     names = list(dict.fromkeys(map(naming, leading.name.split(_SUCCESSION))))
     parts = [_SUCCESSION.join(names), quantities.moved(*leading.seconds, "seconds")]
-    kernels = explanation.kernels
-    kernel = next((change for change in kernels if _calls(leading.name, change)), None)
+    kernel = next(
+        (change for change in explanation.kernels if layout.calls(leading.name, change.primitive)),
+        None,
+    )
     if kernel is not None:
         old_kernel, new_kernel = (
             ", ".join(names) or "none" for names in (kernel.before, kernel.after)
@@ -181,9 +174,3 @@ def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str,
 def _agree(operators: float, case: float) -> bool:
     """Tell whether two differences, in seconds, may be the same."""
     return case != 0 and 1 / _MOST_APART <= operators / case <= _MOST_APART
-
-
-def _calls(operator: str, kernel: KernelChange) -> bool:
-    """Tell by their names whether an operator may have called a kernel that changed."""
-    parts = _OPERATORS_OF_PRIMITIVES.get(kernel.primitive, (kernel.primitive,))
-    return any(part in operator for part in parts)

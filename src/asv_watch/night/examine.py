@@ -64,7 +64,9 @@ def _task(
         sides = side(workplace, ends[0]), side(workplace, ends[1])
         case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
         if kind == "explain":
-            print(f"  {in_words(explain_case(workplace, sides, case))}", flush=True)
+            explanation = explain_case(workplace, sides, case)
+            layout = workplace.declared.layout
+            print(f"  {in_words(explanation, layout=layout)}", flush=True)
             return ""
         candidates = candidates_between(workplace, *ends)
         culprits = find_culprits(workplace, case, candidates)

@@ -39,12 +39,12 @@ class OperatorDifference(msgspec.Struct, frozen=True):
 
 
 class KernelChange(msgspec.Struct, frozen=True):
-    """A problem for which oneDNN chose different kernels."""
+    """A problem for which a library, such as oneDNN, chose different kernels."""
 
     primitive: str
     """Name, such as ``convolution``."""
     problem: str
-    """Its sizes, as oneDNN writes them."""
+    """Its sizes, as the library writes them."""
     before: tuple[str, ...]
     """Implementations, such as ``ref:any``; empty if the problem did not occur."""
     after: tuple[str, ...]

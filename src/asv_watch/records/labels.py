@@ -65,6 +65,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Maps patterns of operators' names (as in `fnmatch`) to names for people."""
     operator_prefixes: tuple[str, ...] = ()
     """Prefixes of operators' names that are removed first, in this order."""
+    callers: dict[str, tuple[str, ...]] = {}
+    """Maps a primitive of a library, such as ``inner_product``, to patterns of the operators that
+    call it; by default those whose names contain its own."""
     levels: dict[str, str] = {}
     """Names of levels of speed, slowest first, to patterns of the cases that belong to them."""
 
@@ -93,6 +96,11 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             words for pattern, words in self.operators.items() if fnmatchcase(name, pattern)
         )
         return next(declared, None) or name.replace("_", " ").strip()
+
+    def calls(self, operator: str, primitive: str) -> bool:
+        """Tell by their names whether an operator may call a primitive of a library."""
+        patterns = self.callers.get(primitive, (f"*{primitive}*",))
+        return any(fnmatchcase(operator, pattern) for pattern in patterns)
 
     def function(self, benchmark: str) -> str:
         """Return the words of a function's name apart from its kind and its labels."""

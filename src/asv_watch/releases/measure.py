@@ -235,7 +235,8 @@ def _explain(
     differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
-            answer = in_words(explain_case(workplace, sides, by_name[ratio.case]), ratio.ratio)
+            explanation = explain_case(workplace, sides, by_name[ratio.case])
+            answer = in_words(explanation, ratio.ratio, workplace.declared.layout)
         except WatchError as error:  # the ratio stays as it is
             answer = f"not explained: {error}"
         print(f"{ratio.case}: {answer}", flush=True)

@@ -41,7 +41,7 @@ def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
         "day": quantities.day(stored.at),
         "before": before,
         "after": after,
-        "text": in_words(stored.explanation, naming=layout.operator),
+        "text": in_words(stored.explanation, layout=layout, naming=layout.operator),
         "operators": _operators(stored.explanation.operators, layout),
     }
 

@@ -145,6 +145,15 @@ def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
     assert in_words(explanation, 1.1).startswith("all of it: aten::relu")
 
 
+def test_a_project_says_which_operators_call_a_kernel() -> None:
+    operators = (_operator("aten::addmm", 0.01, 0.02),)
+    kernels = (KernelChange("inner_product", "4x5", ("brg",), ("ref:any",)),)
+    explanation = Explanation(seconds=(0.02, 0.03), operators=operators, kernels=kernels)
+    assert "kernel" not in in_words(explanation)
+    layout = Layout(callers={"inner_product": ("*linear*", "*mm*")})
+    assert in_words(explanation, layout=layout).endswith("20.0 ms, kernel brg → ref:any")
+
+
 def test_operators_have_the_names_that_a_project_gives_them() -> None:
     layout = Layout(
         operators={"max_pool2d*": "max pooling", "attend*": "attention"},
