@@ -19,7 +19,8 @@ import asv.config
 import pytest
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.selection import SHORT, case_name, cases_of, in_short_set, matching
+from asv_watch.asv.selection import SHORT, cases_of, in_short_set, matching
+from asv_watch.records.records import case_name
 from asv_watch.text.quantities import more_is_better
 from benchmarks import operators, utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked
@@ -111,7 +112,7 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     cases, short = [], []
     for benchmark in benchmarks.values():
         for params in cases_of(benchmark):
-            cases.append(case_name(benchmark, params))
+            cases.append(case_name(benchmark["name"], params))
             if in_short_set(benchmark, params):
                 short.append(cases[-1])
     left_out = {"modes", "plain_compiled", "plain_graphs", "fused", "batches", "operators"}
@@ -160,7 +161,7 @@ def test_the_page_has_fluxbenchs_65_cases_and_each_of_ours_exists(
     ours = {case: theirs for theirs, case in rows if case != "none"}
     assert len(ours) == 60
     assert set(ours) <= {
-        case_name(b, params) for b in benchmarks.values() for params in cases_of(b)
+        case_name(b["name"], params) for b in benchmarks.values() for params in cases_of(b)
     }
     for case, theirs in ours.items():
         inference = "forward" in case or "Detectors" in case

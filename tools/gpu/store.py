@@ -24,11 +24,12 @@ import asv.environment
 import msgspec
 
 from asv_watch.asv.result_store import ResultStore, store_machine
-from asv_watch.asv.selection import case_name, cases_of
+from asv_watch.asv.selection import cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import run_of
 from asv_watch.records import suite_lists
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
+from asv_watch.records.records import case_name
 from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.versions.git import ask_git
@@ -156,7 +157,7 @@ class Store:
         for listed in self._prepared.benchmarks:
             benchmark = listed | {"version": _sampled_version(listed)}
             for number, params in enumerate(cases_of(benchmark)):
-                name = case_name(benchmark, params)
+                name = case_name(benchmark["name"], params)
                 if name in cases:
                     store.add(benchmark, number, name, run_of(cases[name], index))
 

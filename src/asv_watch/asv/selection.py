@@ -11,12 +11,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.patterns import case_pattern
 from asv_watch.errors import WatchError
 from asv_watch.machine.facts import gpu_is_plainly_absent
-from asv_watch.records import records
-
-
-def case_name(benchmark: dict[str, Any], params: tuple[str, ...]) -> str:
-    """Name a case as asv's ``--bench`` matches it: ``suite.Class.time_x('darnn', 'cpu')``."""
-    return records.case_name(benchmark["name"], params)
+from asv_watch.records.records import case_name
 
 
 def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -36,7 +31,7 @@ def skipped_because(benchmark: dict[str, Any]) -> str:
 
 def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
     """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
-    if declared.uses_gpu(case_name(benchmark, params)) and gpu_is_plainly_absent():
+    if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
     if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
@@ -57,7 +52,7 @@ class Selection:
 
     def includes(self, benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
         """Tell whether a case is selected."""
-        case = case_name(benchmark, params)
+        case = case_name(benchmark["name"], params)
         if self._is_also_selected(case):
             return True
         return (not self.short or in_short_set(benchmark, params)) and self.matches(case)

@@ -14,7 +14,7 @@ from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.apart import Apart, StoredReport, apart_difference, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
-from asv_watch.records.records import Benchmark, Point
+from asv_watch.records.records import Benchmark, Point, benchmark_of, case_name
 from asv_watch.records.result_files import DamagedError, ResultFile, read_result_file
 from asv_watch.records.stored_runs import SPREAD_COLUMNS, runs_of_row
 from asv_watch.records.suite_lists import read_benchmarks
@@ -131,11 +131,11 @@ def _points(content: ResultFile) -> Iterator[tuple[str, Point]]:
         runs = runs_of_row(columns, None, [None] * row.count, "")
         for params, run in zip(cases, runs, strict=True):
             if run is not None and run.point is not None:
-                yield f"{benchmark}({', '.join(params)})" if params else benchmark, run.point
+                yield case_name(benchmark, params), run.point
 
 
 def _benchmark(case: str, file: _File) -> Benchmark:
-    name = case.partition("(")[0]
+    name = benchmark_of(case)
     function = name.rpartition(".")[2]
     guessed = (unit for part, unit in _UNITS if function.startswith(part))
     return file.benchmarks.get(name) or Benchmark(name, unit=next(guessed, "unit"))

@@ -19,7 +19,7 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Point
+from asv_watch.records.records import Point, benchmark_of
 from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 from asv_watch.versions.commits import Commit
@@ -169,7 +169,7 @@ def _compare(
     interleaved: PairRatio | None,
 ) -> tuple[tuple[str, ...], Difference]:
     """Return the row of a case, and its difference as JSON has it."""
-    benchmark = history.benchmarks[name.partition("(")[0]]
+    benchmark = history.benchmarks[benchmark_of(name)]
     kind = "time" if benchmark.unit == "seconds" else "memory"
     old, new = (point.value for point in points)
     if interleaved is not None:

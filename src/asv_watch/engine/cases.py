@@ -20,7 +20,6 @@ from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import (
     Selection,
     cannot_run,
-    case_name,
     cases_of,
     in_short_set,
     process_name,
@@ -30,6 +29,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.signals import exit_in_words
+from asv_watch.records.records import benchmark_of, case_name
 from asv_watch.records.suite_lists import is_higher_better
 
 _TIMEOUT = 300.0
@@ -99,7 +99,7 @@ class MeasurableCase:
     @property
     def benchmark(self) -> str:
         """Name of the benchmark, such as ``suite.Class.time_x``."""
-        return self.name.partition("(")[0]
+        return benchmark_of(self.name)
 
 
 def list_cases(
@@ -338,7 +338,8 @@ def _runnable(
             if selection.includes(benchmark, params) and not cannot_run(
                 benchmark, params, declared
             ):
-                name, identity = case_name(benchmark, params), process_name(benchmark, index)
+                name = case_name(benchmark["name"], params)
+                identity = process_name(benchmark, index)
                 uses_gpu = declared.uses_gpu(name)
                 yield MeasurableCase(
                     name=name,

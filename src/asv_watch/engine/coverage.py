@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from asv_watch.asv.selection import Selection, case_name, cases_of
+from asv_watch.asv.selection import Selection, cases_of
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import suite_name
-from asv_watch.records.records import Outcome
+from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.versions.releases import Release
 from asv_watch.versions.version import Version
@@ -89,7 +89,7 @@ class ReferenceCoverage:
 def selected_cases(results: Path, machine: str, selection: Selection) -> set[str]:
     """Name the selected cases of the machine's suites."""
     return {
-        case_name(benchmark, params)
+        case_name(benchmark["name"], params)
         for benchmark in read_machine_list(results, machine).values()
         for params in cases_of(benchmark)
         if selection.includes(benchmark, params)

@@ -18,7 +18,7 @@ from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.result_store import CaseRun, ResultStore, store_machine
-from asv_watch.asv.selection import Selection, cannot_run, case_name, cases_of, select
+from asv_watch.asv.selection import Selection, cannot_run, cases_of, select
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
 from asv_watch.engine.rounds import Sampling, measure_cases
@@ -28,7 +28,7 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.records.measurements import MeasuredCase
-from asv_watch.records.records import Outcome
+from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
@@ -66,7 +66,7 @@ def measure_missing(
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
     for benchmark, index in chosen:
         params = cases_of(benchmark)[index]
-        name = case_name(benchmark, params)
+        name = case_name(benchmark["name"], params)
         reason = cannot_run(benchmark, params, workplace.declared)
         if reason and store.skip(name, reason):
             outcomes[name] = Outcome.SKIPPED, reason
@@ -206,7 +206,7 @@ def _is_missing(
     if not is_finite_number(value) or store.reports is None:
         return not is_finite_number(value)
     # A kill may have come between the value and its outcome.
-    return case_name(benchmark, cases_of(benchmark)[index]) not in store.reports
+    return case_name(benchmark["name"], cases_of(benchmark)[index]) not in store.reports
 
 
 def _open_store(workplace: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:

@@ -38,7 +38,7 @@ from asv_watch.records.comparisons import (
     Unmeasured,
 )
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.records import Benchmark, Problem, Time
+from asv_watch.records.records import Benchmark, Problem, Time, benchmark_of
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text.quantities import more_is_better
@@ -309,7 +309,7 @@ def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
 
     If the suites lack the benchmark, the direction is the stored one, or that of the unit.
     """
-    benchmark = benchmarks.get(result.case.partition("(")[0])
+    benchmark = benchmarks.get(benchmark_of(result.case))
     better = result.higher_is_better or more_is_better(result.unit)
     if benchmark is not None:
         better = benchmark.higher_is_better

@@ -123,6 +123,11 @@ def case_name(benchmark: str, params: Sequence[object]) -> str:
     return f"{benchmark}({', '.join(map(str, params))})" if params else benchmark
 
 
+def benchmark_of(case: str) -> str:
+    """Return the name of the benchmark in a name that `case_name` gave."""
+    return case.partition("(")[0]
+
+
 @dataclass(frozen=True)
 class Case:
     """One benchmark with one value for each of its parameters."""

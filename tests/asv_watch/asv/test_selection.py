@@ -18,7 +18,6 @@ from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
     Selection,
-    case_name,
     cases_of,
     cases_of_releases,
     in_short_set,
@@ -26,6 +25,7 @@ from asv_watch.asv.selection import (
 )
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
+from asv_watch.records.records import case_name
 
 BENCHMARKS: list[dict[str, Any]] = [
     {
@@ -46,7 +46,7 @@ BENCHMARKS: list[dict[str, Any]] = [
 
 def _selected(selection: Selection) -> set[str]:
     return {
-        case_name(benchmark, params)
+        case_name(benchmark["name"], params)
         for benchmark in BENCHMARKS
         for params in cases_of(benchmark)
         if selection.includes(benchmark, params)
@@ -55,7 +55,7 @@ def _selected(selection: Selection) -> set[str]:
 
 def _listed(benchmarks: Any) -> set[str]:
     return {
-        case_name(benchmark, params)
+        case_name(benchmark["name"], params)
         for name, benchmark in benchmarks.items()
         for index, params in enumerate(itertools.product(*benchmark["params"]))
         if not benchmark["params"] or index in benchmarks.benchmark_selection[name]
