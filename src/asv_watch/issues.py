@@ -22,6 +22,7 @@ import typer
 from asv_watch.answers import Answer, Difference
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
+from asv_watch.records.comparisons import ratio_kind
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
 from asv_watch.text.markdown import code
@@ -173,18 +174,15 @@ def _standing(changes: Sequence[Difference]) -> dict[_Key, Difference]:
 
 
 def _title(change: Difference) -> str:
-    size = quantities.change(change.ratio, _kind(change))
+    size = quantities.change(change.ratio, ratio_kind(change.unit))
     return " ".join(f"{change.case} on {change.machine}: {change.verdict}, {size}".split())
 
 
-def _kind(change: Difference) -> str:
-    return "time" if change.unit == "seconds" else "memory"
-
-
 def _body(change: Difference) -> str:
-    size = quantities.change(change.ratio, _kind(change))
+    kind = ratio_kind(change.unit)
+    size = quantities.change(change.ratio, kind)
     if change.ratio is not None and change.interval is not None:
-        size = quantities.measured(change.ratio, change.interval, _kind(change), change.clock)
+        size = quantities.measured(change.ratio, change.interval, kind, change.clock)
     facts = {
         "Case": code(change.case),
         "Machine": code(change.machine),

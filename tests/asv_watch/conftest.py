@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.graph import Kind
+from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.loading import load_history
 from asv_watch.versions.git import read_commits
 from tests.asv_watch import auditor, torchless
@@ -32,7 +32,7 @@ def history(generated: Generated) -> Any:
 @pytest.fixture(scope="session")
 def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
     """The committed results of each machine with a history, read by the auditor."""
-    kinds: tuple[Kind, ...] = ("time", "memory")
+    kinds: tuple[RatioKind, ...] = ("time", "memory")
     audits = {}
     for machine in auditor.MACHINES:
         graphs = stored_findings.graphs[machine]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from asv_watch.answers import UNKNOWN, Answer, Difference, word_of
+from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
 from asv_watch.text import quantities
@@ -57,7 +58,7 @@ def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
         benchmark: of both values. A time from a single sample is too noisy to tell anything; if
             values are exact, any difference counts.
     """
-    kind = "time" if benchmark.unit == "seconds" else "memory"
+    kind = ratio_kind(benchmark.unit)
     better = benchmark.higher_is_better
     ratio = _divide(before, after, higher_is_better=better)
     if ratio is None or benchmark.exact:

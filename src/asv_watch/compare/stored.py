@@ -17,6 +17,7 @@ from asv_watch.compare.apart import StoredReport, apart_difference, compare_apar
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio
+from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Point, benchmark_of
@@ -170,7 +171,7 @@ def _compare(
 ) -> tuple[tuple[str, ...], Difference]:
     """Return the row of a case, and its difference as JSON has it."""
     benchmark = history.benchmarks[benchmark_of(name)]
-    kind = "time" if benchmark.unit == "seconds" else "memory"
+    kind = ratio_kind(benchmark.unit)
     old, new = (point.value for point in points)
     if interleaved is not None:
         old, new = interleaved.before, interleaved.after

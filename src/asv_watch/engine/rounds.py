@@ -44,6 +44,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time
+from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.measurements import MeasuredCase, Rounds
 from asv_watch.statistics.ratio import (
     estimate_ratio,
@@ -182,7 +183,7 @@ class RoundsOfCases:
                 return "same" if len(values) > len(set(values)) == 1 else shown
             if not has_ratio:
                 return "zero or below"
-        kind = "time" if case.unit == "seconds" else "memory"
+        kind = ratio_kind(case.unit)
         changes = [quantities.change(ratios[-1], kind) for ratios in opened.ratios()]
         return ", ".join(changes) or quantities.quantity(values[0], case.unit)
 

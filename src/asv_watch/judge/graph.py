@@ -25,9 +25,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
-from typing import Literal
 
-from asv_watch.records.comparisons import CaseRatio, Clock, StoredComparison, is_import
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    Clock,
+    RatioKind,
+    StoredComparison,
+    is_import,
+    ratio_kind,
+)
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.graph import (
     SITTING,
@@ -40,12 +46,11 @@ from asv_watch.statistics.graph import (
 )
 from asv_watch.statistics.ratio import spread_of_rounds
 
-Kind = Literal["time", "memory"]
 Node = Hashable
 
 OF_ITSELF = frozenset({"null", "planted"})
 """Kinds of comparisons of a version with itself."""
-BETWEEN_SITTINGS: dict[Kind, float] = {"time": 0.005, "memory": 0.0135}
+BETWEEN_SITTINGS: dict[RatioKind, float] = {"time": 0.005, "memory": 0.0135}
 """Default variation of a ratio from one sitting to another, until a machine has shown its own. The
 cycles of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
 
@@ -78,9 +83,9 @@ class PairRatio:
     """The comparisons of exactly these two versions, oldest first, as they were stored."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RatioKind:
         """What is compared: a time, or an amount."""
-        return "time" if self.unit == "seconds" else "memory"
+        return ratio_kind(self.unit)
 
     @property
     def clock(self) -> Clock:
@@ -194,7 +199,7 @@ class CaseGraph:
         return tuple(self.compared)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RatioKind:
         """What the case measures."""
         return self._edges[-1].stored.kind
 
@@ -225,7 +230,7 @@ class MachineGraphs:
         self._comparisons = comparisons
         self._versions: dict[str, CaseGraph] = {}
         self._releases: dict[str, dict[str, CaseGraph]] = {}
-        self._noise: dict[Kind, Noise] = {}
+        self._noise: dict[RatioKind, Noise] = {}
 
     @cached_property
     def _edges(self) -> dict[str, list[Edge]]:
@@ -243,7 +248,7 @@ class MachineGraphs:
         """Names of all cases in which two versions were compared."""
         return tuple(self._edges)
 
-    def noise(self, kind: Kind) -> Noise:
+    def noise(self, kind: RatioKind) -> Noise:
         """Return how far ratios of times, or of memory, are from the truth on this machine."""
         if kind not in self._noise:
             spreads = [
@@ -305,7 +310,7 @@ class MachineGraphs:
         noise = noise._replace(usual_spread=max(noise.usual_spread, least_spread))
         return _pair_ratio(stored, measured.alone(noise), level, (stored,))
 
-    def checks(self, kind: Kind) -> Iterator[tuple[str, Check[Node]]]:
+    def checks(self, kind: RatioKind) -> Iterator[tuple[str, Check[Node]]]:
         """Yield the case's name and each measured pair that other ways connect too."""
         for case in self._edges:
             graph = self.versions(case)

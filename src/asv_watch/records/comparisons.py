@@ -24,6 +24,8 @@ commit against the machine's reference; ``confirm``: a change again, against its
 against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
 """
 
+RatioKind = Literal["time", "memory"]
+"""What a ratio compares: times, or amounts of anything else."""
 Clock = Literal["", "process"]
 """Clock of a ratio: the case's own (empty), or CPU time instead of asv's default, wall time."""
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -49,6 +51,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         return next((name for name in new if name in old and new[name] != old[name]), "")
 
 
+def ratio_kind(unit: str) -> RatioKind:
+    """Return what a ratio of values in a unit compares."""
+    return "time" if unit == "seconds" else "memory"
+
+
 class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One case whose time, peak memory or other value was measured on both sides, in rounds."""
 
@@ -70,9 +77,9 @@ class CaseRatio(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     higher_is_better: bool = False
 
     @property
-    def kind(self) -> Literal["time", "memory"]:
+    def kind(self) -> RatioKind:
         """What is compared: a time, or an amount."""
-        return "time" if self.unit == "seconds" else "memory"
+        return ratio_kind(self.unit)
 
     def __post_init__(self) -> None:
         """Refuse an interval that does not contain the ratio."""

@@ -24,7 +24,12 @@ from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import PairRatio
-from asv_watch.judge.release_history import ReleaseStep, failed_releases, release_findings
+from asv_watch.judge.release_history import (
+    DAY,
+    ReleaseStep,
+    failed_releases,
+    release_findings,
+)
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Cases, Machine
 from asv_watch.records.comparisons import CaseRatio
@@ -333,7 +338,7 @@ def _compared(step: ReleaseStep | None, reason: str) -> str:
     if not step.commits:
         return "missing"
     first, *later = sorted(step.days)
-    again = f", again {day(later[-1] * 86_400)}" if later else ""
+    again = f", again {day(later[-1] * DAY)}" if later else ""
     count = sum(bool(case.failed) for case in step.unmeasured.values())
     failures = f", {count} failed" if count else ""
-    return f"{len(step.commits)} cases{failures}, {day(first * 86_400)}{again}"
+    return f"{len(step.commits)} cases{failures}, {day(first * DAY)}{again}"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
-from asv_watch.judge.graph import Kind, MachineGraphs, PairRatio
+from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
     failed_releases,
 )
-from asv_watch.records.comparisons import CaseValues, import_case
+from asv_watch.records.comparisons import CaseValues, RatioKind, import_case
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
@@ -128,7 +128,7 @@ def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) 
 def summaries_of(step: ReleaseStep, summed: Set[str]) -> dict[str, Json]:
     """Return by metric how many of some cases there are, how many differ, and their mean ratio."""
     ratios = [ratio for case, ratio in step.ratios.items() if case in summed]
-    kinds: tuple[Kind, ...] = ("time", "memory")
+    kinds: tuple[RatioKind, ...] = ("time", "memory")
     return {kind: _summary([ratio for ratio in ratios if ratio.kind == kind]) for kind in kinds}
 
 

@@ -10,7 +10,7 @@ from statistics import geometric_mean
 import pytest
 
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.graph import Kind
+from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import is_resident
 from tests.asv_watch import auditor
@@ -110,7 +110,7 @@ def test_resident_and_private_memory_are_two_metrics(
 
 def test_two_days_of_one_pair_agree_within_their_intervals(stored_findings: Findings) -> None:
     """About as often as 99 % promise: each pair that was measured again, against the others."""
-    kinds: tuple[Kind, ...] = ("time", "memory")
+    kinds: tuple[RatioKind, ...] = ("time", "memory")
     for machine in MACHINES:
         for kind in kinds:
             checks = [check for _, check in stored_findings.graphs[machine].checks(kind)]

@@ -22,7 +22,7 @@ import pytest
 from scipy.stats import t
 
 from asv_watch.judge.findings import Findings
-from asv_watch.judge.graph import Kind
+from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
@@ -32,7 +32,7 @@ from tests.asv_watch import auditor
 from tests.asv_watch.site.conftest import registered
 
 ROOT = Path(__file__).parents[3]
-KINDS: tuple[Kind, ...] = ("time", "memory")
+KINDS: tuple[RatioKind, ...] = ("time", "memory")
 EFFECT = log(1.015)
 
 
