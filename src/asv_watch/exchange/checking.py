@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,8 @@ from asv_watch.records.result_files import (
 )
 from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.records.suite_lists import read_benchmarks
+from asv_watch.versions.commits import is_full_hash
 
-_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAUSIBLE = {"seconds": (1e-12, 1e8), "bytes": (0.0, 1e16)}
 """Maps a unit to the least and the largest plausible value."""
 _IDENTITY = ("arch", "cpu", "num_cpu")
@@ -124,7 +123,7 @@ def _faults_of_machine(folder: Path, benchmarks: dict[str, Benchmark]) -> Iterat
 def _faults_of_file(
     path: Path, file: ResultFile, benchmarks: dict[str, Benchmark]
 ) -> Iterator[str]:
-    if not _HASH.fullmatch(file.commit_hash):
+    if not is_full_hash(file.commit_hash):
         yield f"commit_hash {file.commit_hash[:80]!r} is not a full hash"
     elif not file.commit_hash.startswith(path.name.partition("-")[0]):
         yield f"its commit is {file.commit_hash[:12]}, but its name does not begin with that"

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import glob
 import json
-import re
 from collections.abc import Sequence
 
 from asv_watch.gate.result import GateCase
+from asv_watch.versions.commits import is_full_hash
 
 _MOST_CASES = 50
 """More cases make the comment too long."""
-_COMMIT = re.compile("[0-9a-f]{40,64}")
 
 
 def note_entry(
@@ -35,7 +34,7 @@ def note_entry(
             f"After the merge, write `expected` into `results/notes.toml` for these {len(cases)} "
             "cases, or nights go on reporting them."
         )
-    is_merged = _COMMIT.fullmatch(merged_as) is not None
+    is_merged = is_full_hash(merged_as)
     commit = merged_as if is_merged else "HASH of the commit on the branch"
     entry = {
         "commit": _text(commit),

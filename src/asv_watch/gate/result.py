@@ -19,12 +19,12 @@ from asv_watch.files import read_regular
 from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.rule import Verdict, is_too_noisy, judged, verdict
+from asv_watch.versions.commits import FullHash
 
 LARGEST_BYTES = 1_000_000
 """Largest size of a file that is read."""
 _Value = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
-_Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40,64}$")]
 
 
 class CaseState(Enum):
@@ -116,9 +116,9 @@ class GateResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     pull_request: Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
     """Its number; 0 if it has none."""
-    base: _Hash
+    base: FullHash
     """The merge base."""
-    head: _Hash
+    head: FullHash
     environment: _Text
     """Such as ``numpy 2.4.0``."""
     machine: _Text

@@ -5,6 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+_FULL_HASH = r"[0-9a-f]{40}([0-9a-f]{24})?"
+FullHash = Annotated[str, msgspec.Meta(pattern=f"^{_FULL_HASH}$")]
+"""Hexadecimal hash of a commit: SHA-1, or SHA-256 in newer repositories."""
+
+
+def is_full_hash(text: str) -> bool:
+    """Tell whether a text is a whole hash of a commit."""
+    return re.fullmatch(_FULL_HASH, text) is not None
 
 
 @dataclass(frozen=True, slots=True)

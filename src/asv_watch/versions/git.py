@@ -9,7 +9,6 @@ functions here only read, but `run_git` and `ask_git` run whatever their caller 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 from bisect import bisect_right
@@ -18,13 +17,10 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
-from asv_watch.versions.commits import Commit
+from asv_watch.versions.commits import Commit, is_full_hash
 
 # A hook or a wrapper may have pointed these at another repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
-
-
-_FULL_HASH = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
@@ -124,7 +120,7 @@ def find_commit(repository: Path, name: str) -> str:
     """Return the full hash of the commit that a hash, tag or branch names; empty if none does."""
     options = ("--verify", "--quiet", "--end-of-options")
     full_hash = ask_git(repository, "rev-parse", *options, f"{name}^{{commit}}")
-    return full_hash if _FULL_HASH.fullmatch(full_hash) else ""  # git negates `^HEAD`
+    return full_hash if is_full_hash(full_hash) else ""  # git negates `^HEAD`
 
 
 def ask_git(repository: Path, *arguments: str) -> str:
