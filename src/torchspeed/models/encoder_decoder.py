@@ -15,7 +15,8 @@ class EncoderDecoder(nn.Module):
     """``torch.nn.Transformer`` that forecasts a whole horizon in one pass.
 
     A. Vaswani et al., "Attention Is All You Need", NeurIPS 2017, arXiv:1706.03762, section 3
-    and figure 1, with the decoder's input of H. Zhou et al. ("Informer", AAAI 2021,
+    and figure 1; torch's layers hold its attention (eq. 1) and feed-forward networks (eq. 2).
+    The decoder's input is that of H. Zhou et al. ("Informer", AAAI 2021,
     arXiv:2012.07436, section 3.3): the last steps of the window, then zeros for the
     horizon, all decoded at once under the causal mask. Steps are embedded by linear maps
     where the original looks words up, and gelu replaces relu, as in these baselines. Their code

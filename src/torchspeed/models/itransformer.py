@@ -40,7 +40,8 @@ class ITransformer(nn.Module):
     Y. Liu et al., "iTransformer: Inverted Transformers Are Effective for Time Series
     Forecasting", ICLR 2024, arXiv:2310.06625, section 3: the whole window of a series is
     embedded as one token, blocks of attention between the series and of a network for each
-    transform the tokens, and a linear map of each gives its forecast. A series is
+    transform the tokens, and a linear map of each gives its forecast (eq. 1); layer norm is over
+    each token (eq. 2). A series is
     normalised over its window before, without parameters, and its forecast denormalised after;
     a layer norm follows the last block, as in the authors' code. That code also embeds
     marks of the calendar as further tokens, which windows here do not have.
@@ -103,7 +104,7 @@ class ITransformer(nn.Module):
         weight = self.projection.weight
         check_input(x, "batch, window, features", (self.window, self.features), weight)
         x, statistics = self.norm(x)
-        h = self.embedding(x.transpose(1, 2))  # (batch, series, width)
+        h = self.embedding(x.transpose(1, 2))  # eq. 1: (batch, series, width)
         h = self.layers(dropout(h, self.dropout, self.training))
         forecast = self.projection(h)  # (batch, series, horizon)
         return self.norm.reverse(forecast.transpose(1, 2), statistics)

@@ -30,10 +30,10 @@ class Block(nn.Module):
 
     def forward(self, y: Tensor) -> tuple[Tensor, Tensor]:
         """Map series, (batch, window), to a backcast of them and (batch, horizon)."""
-        sampled = max_pool1d(y.unsqueeze(1), self.pool, ceil_mode=True).squeeze(1)
-        h = self.mlp(sampled)  # (batch, hidden)
+        sampled = max_pool1d(y.unsqueeze(1), self.pool, ceil_mode=True).squeeze(1)  # eq. 1
+        h = self.mlp(sampled)  # eq. 2: (batch, hidden)
         theta_b, theta_f = self.backcast(h), self.forecast(h)  # (batch, window), (batch, knots)
-        forecast = interpolate(theta_f.unsqueeze(1), self.horizon, mode="linear")
+        forecast = interpolate(theta_f.unsqueeze(1), self.horizon, mode="linear")  # eq. 3 and 4
         return theta_b, forecast.squeeze(1)
 
 
@@ -42,15 +42,17 @@ class NHITS(nn.Module):
     """Neural hierarchical interpolation for time series.
 
     C. Challu et al., "N-HiTS: Neural Hierarchical Interpolation for Time Series Forecasting",
-    AAAI 2023, arXiv:2201.12886. A block takes maxima of its input (the paper's multi-rate
-    signal sampling), maps them by a network with relu (non-linear regression), and interpolates
-    its few coefficients linearly over time (hierarchical interpolation); what its backcast
-    explains is subtracted from the next block's input, and the forecasts add up. Stacks go from
-    coarse to fine. Every series is a sample of its own.
+    AAAI 2023, arXiv:2201.12886, section 3. A block takes maxima of its input (multi-rate signal
+    sampling, eq. 1), maps them by a network with relu to a few coefficients (non-linear
+    regression, eq. 2), and interpolates these linearly over time (hierarchical interpolation,
+    eq. 3 and 4); what its backcast explains is subtracted from the next block's input, and the
+    forecasts add up. Stacks go from coarse to fine. Every series is a sample of its own.
 
     As in the authors' code, a stack has one block; its backcast has a coefficient for each
     step of the window, with nothing to interpolate, and torch's ``interpolate`` puts the knots
-    of a forecast at the centres of equal parts of the horizon, with constants beyond them.
+    of a forecast at the centres of equal parts of the horizon, with constants beyond them. That
+    code also reads windows backwards, adds the forecasts to the window's last value, and rounds
+    the number of knots down; none of these is in the paper or here.
 
     1,121,736 parameters: 349,304 + 361,616 + 410,816 of the three blocks. Each has
     512 x 513 in its second layer, 512 x (48 + 1), (48 + 1) and (96 + 1) in its first, and

@@ -43,11 +43,12 @@ class PatchTST(nn.Module):
     ICLR 2023, arXiv:2211.14730, section 3.1: every series is a sample of its own, normalised
     over its window; the last value is repeated S times, and patches of P steps, S apart,
     become tokens W_p x + W_pos; a transformer encoder with batch norm mixes them, and one
-    linear map of all tokens gives the forecast. Reversible instance norm has learned factors
-    here, as in the authors' code.
+    linear map of all tokens gives the forecast.
 
-    The authors' code also adds the attention scores of a layer to those of the next, which
-    the paper does not mention and which is left out here; it changes no count of parameters.
+    Reversible instance norm has learned factors here; the authors' code can have them, but its
+    scripts turn them off. That code also adds the attention scores of a layer to those of the
+    next, and applies dropout to the output of attention twice; the paper mentions neither, and
+    both are left out here. They change no count of parameters.
 
     548,718 parameters: 14 of the instance norm, 128 x 17 of W_p, 12 x 128 of W_pos, 132,480 in
     each of three layers (4 x 128 x 129 + 256 x 129 + 128 x 257 + 2 x 256), and 96 x 1,537 of
@@ -119,7 +120,8 @@ class PatchTST(nn.Module):
         series = x.transpose(1, 2)  # (batch, features, window)
         series = pad(series, (0, self.stride), mode="replicate")
         patches = series.unfold(2, self.patch, self.stride)  # (batch, features, patches, patch)
-        tokens = self.W_p(patches.flatten(0, 1)) + self.W_pos  # (batch * features, patches, width)
+        # W_p x + W_pos: (batch * features, patches, width)
+        tokens = self.W_p(patches.flatten(0, 1)) + self.W_pos
         tokens = self.layers(dropout(tokens, self.dropout, self.training))
         forecast = self.output(tokens.flatten(1))  # (batch * features, horizon)
         forecast = forecast.unflatten(0, (-1, self.features)).transpose(1, 2)

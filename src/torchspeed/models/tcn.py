@@ -30,7 +30,7 @@ class CausalConvolution(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, inputs, steps) to (batch, outputs, steps)."""
         w = torch._weight_norm(self.v, self.g, 0)
-        return conv1d(pad(x, (self.reach, 0)), w, self.bias, dilation=self.dilation)
+        return conv1d(pad(x, (self.reach, 0)), w, self.bias, dilation=self.dilation)  # eq. 2
 
 
 class Level(nn.Module):
@@ -50,7 +50,7 @@ class Level(nn.Module):
         inner = x
         for convolution in (self.first, self.second):
             inner = dropout(torch.relu(convolution(inner)), self.dropout, self.training)
-        return torch.relu(self.around(x) + inner)
+        return torch.relu(self.around(x) + inner)  # eq. 3
 
 
 @register_model("tcn")
@@ -59,8 +59,8 @@ class TCN(nn.Module):
 
     S. Bai et al., "An Empirical Evaluation of Generic Convolutional and Recurrent Networks for
     Sequence Modeling", 2018, arXiv:1803.01271, section 3: causal convolutions, dilated by
-    1, 2, 4, ..., in residual blocks (figure 1) with weight norm, relu and dropout, which here
-    drops single values, as the authors' code does. The five
+    1, 2, 4, ... (eq. 2), in residual blocks (eq. 3, figure 1) with weight norm, relu and dropout,
+    which here drops single values, as the authors' code does. The five
     levels see 1 + 2 x 2 x (1 + 2 + 4 + 8 + 16) = 125 steps, more than the window. A linear
     map of the last step gives the whole forecast: the paper predicts one step or symbol.
 

@@ -38,18 +38,18 @@ class TimesBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, steps, width) to the same shape."""
         steps = x.shape[1]
-        amplitudes = torch.fft.rfft(x, dim=1).abs().mean(2)  # A: (batch, frequencies)
+        amplitudes = torch.fft.rfft(x, dim=1).abs().mean(2)  # A of eq. 1: (batch, frequencies)
         frequencies = amplitudes.mean(0)[1:].topk(self.periods).indices + 1
         unfolded = []
         for frequency in frequencies.tolist():
-            period = -(-steps // frequency)  # p_i = T / f_i, rounded up
+            period = -(-steps // frequency)  # p_i = T / f_i, rounded up (eq. 1)
             padded = pad(x, (0, 0, 0, period * frequency - steps))
-            image = padded.unflatten(1, (frequency, period)).permute(0, 3, 2, 1)
-            image = self.second(gelu(self.first(image)))  # (batch, width, p_i, f_i)
+            image = padded.unflatten(1, (frequency, period)).permute(0, 3, 2, 1)  # eq. 3
+            image = self.second(gelu(self.first(image)))  # eq. 5: (batch, width, p_i, f_i)
             unfolded.append(image.permute(0, 3, 2, 1).flatten(1, 2)[:, :steps])
         weights = amplitudes[:, frequencies].softmax(1)  # (batch, periods)
-        mixed = torch.stack(unfolded, -1) * weights[:, None, None]
-        return x + mixed.sum(-1)  # type: ignore[no-any-return]
+        mixed = torch.stack(unfolded, -1) * weights[:, None, None]  # eq. 6
+        return x + mixed.sum(-1)  # type: ignore[no-any-return]  # eq. 4
 
 
 @register_model("timesnet")
@@ -58,8 +58,9 @@ class TimesNet(nn.Module):
 
     H. Wu et al., "TimesNet: Temporal 2D-Variation Modeling for General Time Series Analysis",
     ICLR 2023, arXiv:2210.02186, sections 3.1 and 3.2: the frequencies with the largest
-    amplitudes fold the embedded series into images of period x frequency; an inception block
-    convolves them, and the amplitudes weigh the unfolded results, in residual layers. For a
+    amplitudes (eq. 1 and 2) fold the embedded series into images of period x frequency (eq. 3);
+    an inception block convolves them (eq. 5), and the amplitudes weigh the unfolded results
+    (eq. 6), in residual layers (eq. 4). For a
     forecast, a linear map first makes the window as long as window and horizon together, and
     each series is normalised over its window, without parameters.
 
@@ -67,7 +68,8 @@ class TimesNet(nn.Module):
     samples of a batch share their periods, so one's forecast depends on the others, and the
     choice is made on the CPU, for which a GPU has to wait. The code rounds periods down and
     pads images to whole periods; here images are p x f, as in the paper. Its embedding
-    of calendar dates is left out, as there are none.
+    of calendar dates is left out, as there are none. Convolutions start as torch's, which
+    the code starts by the rule of He et al.
 
     605,415 parameters: 7 x 3 x 16 of the embedding, 192 x 97 of the map over time, 293,152 in
     each of two blocks (286 = 1 + 9 + 25 + 49 + 81 + 121 weights for each of 16 x 32 pairs of
