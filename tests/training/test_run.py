@@ -111,6 +111,22 @@ def test_checkpoint_of_another_run_or_damaged_is_refused(tmp_path: Path) -> None
         assert file.read_bytes() == damaged
 
 
+def test_a_checkpoint_from_before_an_option_existed_is_refused(tmp_path: Path) -> None:
+    """Before --anomalies, el_nino was forecast without them; now its default takes them."""
+    file = tmp_path / "run.pt"
+    config = replace(DARNN, epochs=1, limit_batches=2)
+    train(config, checkpoint=file)
+    saved = torch.load(file, weights_only=True)
+    del saved["config"]["data_options"]["anomalies"]
+    torch.save(saved, file)
+    before = file.read_bytes()
+    with pytest.raises(
+        TorchspeedError, match=r"earlier version, which had no 'anomalies'; .*another --checkpoint"
+    ):
+        train(config, checkpoint=file, resume=True)
+    assert file.read_bytes() == before
+
+
 def test_a_checkpoint_is_not_overwritten_and_keeps_the_span_of_its_schedule(
     tmp_path: Path,
 ) -> None:

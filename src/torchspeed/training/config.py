@@ -145,14 +145,21 @@ class RunConfig:
     def difference(self, stored: dict[str, Any], free: Collection[str] = ()) -> str | None:
         """Name an option in which a stored run differs, with both values; None if none does.
 
+        An option that the stored run lacks differs too: what an earlier version did without it is
+        unknown here, and need not be what the option's default does.
+
         Args:
             stored: `as_dict` of the other run.
             free: options that may differ; the folder of the data always may.
         """
         ours, theirs = _flat(self.as_dict()), _flat(stored)
         for name in ours:
-            if name not in {*free, "data_dir", "download"} and theirs.get(name) != ours[name]:
-                return f"another {name} ({theirs.get(name)!r}, now {ours[name]!r})"
+            if name in {*free, "data_dir", "download"}:
+                continue
+            if name not in theirs:
+                return f"the options of an earlier version, which had no {name!r}"
+            if theirs[name] != ours[name]:
+                return f"another {name} ({theirs[name]!r}, now {ours[name]!r})"
         return None
 
 
