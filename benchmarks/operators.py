@@ -39,6 +39,7 @@ SMALL = {
     "embedding": {"entries": 1000, "width": 16, "lookups": 300},
     "add": {"rows": 300, "columns": 10},
     "index_add": {"rows": 300, "columns": 16, "additions": 300},
+    "sparse_mm": {"rows": 300, "columns": 16, "values": 1500},
     "cross_entropy": {"batch": 128, "classes": 10},
 }
 LARGE = {
@@ -68,6 +69,7 @@ LARGE = {
     "embedding": {"entries": 30000, "width": 256, "lookups": 8192},
     "add": {"rows": 1024, "columns": 4096},
     "index_add": {"rows": 10000, "columns": 256, "additions": 10000},
+    "sparse_mm": {"rows": 2708, "columns": 128, "values": 13566},
     "cross_entropy": {"batch": 256, "classes": 10000},
 }
 SIZES = {"small": SMALL, "large": LARGE}

@@ -7,8 +7,11 @@ import re
 import pytest
 import torch
 
+from benchmarks.fluxbench import GraphNetworks, Transformers
+from benchmarks.plain import PlainModels
+from benchmarks.torchvision_models import TorchvisionModels
 from tools import operator_coverage
-from tools.operator_coverage import operator_seconds, training_step
+from tools.operator_coverage import TRAINED, operator_seconds, training_step
 from torchspeed.measure.operators import OPERATORS
 
 
@@ -32,3 +35,19 @@ def test_a_model_is_covered_and_one_that_is_not_is_named(
     with pytest.raises(SystemExit, match="less than 95% of the training of lenet5; add cases"):
         operator_coverage.print_coverage(["lenet5"])
     assert "`convolution_backward`" in capsys.readouterr().out
+
+
+def test_every_model_is_looked_at_whose_gradient_a_suite_times() -> None:
+    suites = (PlainModels, TorchvisionModels, Transformers, GraphNetworks)
+    assert all(hasattr(suite, "time_backward") for suite in suites)
+    assert set(TRAINED) == {model for suite in suites for model in suite.params[0]}
+
+
+def test_products_with_a_graph_have_a_case_of_their_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A dense product's case would count for them: below `_sparse_addmm` both are `addmm`."""
+    operator_coverage.print_coverage(["gcn_16"])
+    covered = capsys.readouterr().out.splitlines()[-1]
+    assert re.match(r"\| `gcn_16` \| (9[5-9]|100)\.\d% \| ", covered), covered
+    assert "sparse" not in covered

@@ -152,6 +152,15 @@ def _index_add(draw: _Draw, rows: int, columns: int, additions: int) -> _Built:
     return lambda x, source: x.index_add(0, index, source), operands
 
 
+def _sparse_mm(draw: _Draw, rows: int, columns: int, values: int) -> _Built:
+    indices = torch.stack((draw.integers(rows, values), draw.integers(rows, values)))
+    shape = (rows, rows)
+    matrix = torch.sparse_coo_tensor(
+        indices, draw.normal(values), shape, check_invariants=False
+    ).coalesce()
+    return partial(torch.sparse.mm, matrix), (draw.normal(rows, columns),)
+
+
 def _cross_entropy(draw: _Draw, batch: int, classes: int) -> _Built:
     targets = draw.integers(classes, batch)
     return lambda logits: F.cross_entropy(logits, targets), (draw.normal(batch, classes),)
@@ -184,11 +193,13 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "embedding": _embedding,
     "add": _add,
     "index_add": _index_add,
+    "sparse_mm": _sparse_mm,
     "cross_entropy": _cross_entropy,
 }
 """The function that builds each operator from its sizes, by name.
 
-``add`` adds one row to every row of a matrix, ``select`` takes its last column.
+``add`` adds one row to every row of a matrix, ``select`` takes its last column. ``sparse_mm``
+multiplies a square sparse matrix, such as a graph, with a dense one.
 ``pointwise_conv2d`` has filters of one pixel, for which torch has another kernel where it runs
 on one thread.
 """
