@@ -7,15 +7,19 @@ import time
 from importlib import import_module
 from itertools import product
 
-from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
+from ._cases import DEVICES, FORECASTERS, SMALL_CNNS, TIME_SERIES
 from ._suite import _TimedPasses, skipped
 
 IMPLEMENTATIONS = ["plain", "tuned"]
 THREADS = [1, 4, "all"]
 ALL_BATCHES = [1, 32, 256, 2048, "source"]
+FEW_BATCHES = [1, "source", 256]
 
 _one_thread_on_gpus = skipped(
-    list(product(TIME_SERIES + SMALL_CNNS, ["cuda"], IMPLEMENTATIONS, THREADS[1:], ALL_BATCHES)),
+    [
+        *product(TIME_SERIES + SMALL_CNNS, ["cuda"], IMPLEMENTATIONS, THREADS[1:], ALL_BATCHES),
+        *product(FORECASTERS, ["cuda"], ["plain"], ["all"], FEW_BATCHES),
+    ],
     because="a GPU's work is launched by one thread",
 )
 
@@ -50,6 +54,12 @@ class TimeSeries(_Batches):
     """Forecasting models, from one sample to thousands."""
 
     params = (TIME_SERIES, DEVICES, IMPLEMENTATIONS, THREADS, ALL_BATCHES)
+
+
+class Forecasters(_Batches):
+    """Today's forecasters, which have no tuned implementation; their source's batch is 32."""
+
+    params = (FORECASTERS, DEVICES, ["plain"], [1, "all"], FEW_BATCHES)
 
 
 class SmallCNNs(_Batches):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -29,6 +30,7 @@ from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session, kill_when_late
 from tools.gpu.store import Lines, Store, machine_of
 from torchspeed.models.fastest import FILE, measured
+from torchspeed.workloads import list_workloads
 
 pytestmark = pytest.mark.timeout(1800)  # two sessions, whose processes import torch often
 IMITATED = "tests/imitated_gpu"
@@ -48,6 +50,8 @@ TRIED = [
     "batches.SmallCNNs.time_forward('lenet5', 'cpu', 'tuned', 'all', 'source')",
     "batches.TimeSeries.time_forward('lstnet', 'cuda', 'plain', 1, 32)",
     "batches.TimeSeries.time_forward('lstnet', 'cpu', 'plain', 'all', 32)",
+    "batches.Forecasters.time_forward('dlinear', 'cuda', 'plain', 1, 'source')",
+    "batches.Forecasters.time_forward('dlinear', 'cpu', 'plain', 'all', 'source')",
     "lenet5",
     expected.NAME,
     "variants.CNNVariants.time_forward('lenet5', 'cuda', 'bf16', 'contiguous')",
@@ -95,8 +99,28 @@ def test_every_step_has_cases_and_those_of_the_first_minutes_are_of_a_gpu(
         assert bool(on_cpu) == (step.name in {"host", "crossover"}), step.name
         assert all(case.can_fork == ("'cuda" not in case.name) for case in chosen), step.name
         assert step.command or any(case.name in TRIED for case in chosen), step.name
-    foreground = [step.seconds for step in plan.FIRST if not step.background]
-    assert sum(foreground) <= 600, "the most that one command may take on such machines"
+
+
+@pytest.mark.parametrize("session", sorted(plan.SESSIONS))
+def test_no_step_is_left_out_if_all_before_it_take_their_whole_time(session: str) -> None:
+    ends: dict[str, float] = {}
+    now = 0.0
+    for step in plan.SESSIONS[session]:
+        now = max(now, ends.get(step.after, 0.0))
+        ends[step.name] = now + step.seconds + plan.GRACE_S
+        if not step.background:
+            now = ends[step.name]
+    assert max(ends.values()) <= plan.BUDGETS[session] - plan.RESERVE_S
+    assert plan.BUDGETS[session] <= 600, "the most that one command may take on such machines"
+
+
+def test_the_crossover_measures_every_forecaster_on_both_devices(
+    prepared: tuple[Path, Prepared],
+) -> None:
+    chosen = plan.find_step("second", "crossover").chosen(prepared[1].cases)
+    measured = {tuple(re.findall(r"\('(\w+)', '(\w+)'", case.name)[0]) for case in chosen}
+    models = [*list_workloads("time_series"), *list_workloads("forecaster")]
+    assert measured == set(itertools.product(models, ["cpu", "cuda"]))
 
 
 def test_no_process_of_a_gpu_is_one_that_forks(

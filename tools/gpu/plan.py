@@ -79,7 +79,7 @@ FIRST = (
     _MACHINE,
     Step(
         "compile",
-        75,
+        55,
         cases=(
             r"^plain_compiled\.PlainCompilation\.track_compile_seconds_forward" + _FORECASTERS,
             r"^modes\.Compilation\.track_compile_seconds_forward" + _FORECASTERS,
@@ -88,10 +88,10 @@ FIRST = (
         parallel=8,
         background=True,
     ),
-    Step("tests", 75, command=("tools.gpu.tests",), all_cores=True),
+    Step("tests", 60, command=("tools.gpu.tests",), all_cores=True),
     Step(
         "history",
-        205,
+        190,
         cases=(
             r"^plain\.PlainModels\.time_\w+" + _FIRST_MODELS + " 'cuda'",
             r"^time_series\.TimeSeries\.time_.*'cuda'",
@@ -109,7 +109,7 @@ FIRST = (
     ),
     Step(
         "today",
-        40,
+        25,
         cases=(r"^plain\.PlainModels\.time_.*'cuda'", r"^plain_graphs\."),
         without=_FIRST_MODELS,
         by_pattern=True,
@@ -117,7 +117,7 @@ FIRST = (
     ),
     Step(
         "latency",
-        60,
+        40,
         cases=(r"^latency\..*" + _FIRST_MODELS + " 'cuda'", r"^latency\..*'cuda'"),
         without="'compiled'",
         by_pattern=True,
@@ -134,18 +134,18 @@ FIRST = (
         by_pattern=True,
         all_cores=True,
     ),
-    Step("expected", 30, command=("tools.gpu.expected",), all_cores=True),
-    Step("compiled", 30, cases=(_COMPILED,), rounds=2),
+    Step("expected", 25, command=("tools.gpu.expected",), all_cores=True),
+    Step("compiled", 25, cases=(_COMPILED,), rounds=2),
 )
-"""The tests, what changed, today's models, training, compiled: 485 s if no step ends early."""
+"""The tests, what changed, today's models, training, compiled."""
 
 SECOND = (
     _MACHINE,
-    Step("host", 55, cases=(_HOST,), by_pattern=True, all_cores=True),
-    Step("fastest", 60, command=("tools.gpu.fastest",)),
+    Step("host", 35, cases=(_HOST,), by_pattern=True, all_cores=True),
+    Step("fastest", 40, command=("tools.gpu.fastest",)),
     Step(
         "device",
-        35,
+        20,
         cases=(
             r"^device_time\.(DeviceTime|Fused)\.track_kernel_seconds_forward",
             r"^device_time\.(DeviceTime|Fused)\.",
@@ -154,20 +154,22 @@ SECOND = (
     ),
     Step(
         "crossover",
-        70,
+        85,
         cases=(
-            r"^batches\.TimeSeries\..*'cuda'",
-            r"^batches\.TimeSeries\..*'cpu', '\w+', 'all', (1|32|256)\)",
-            r"^batches\.TimeSeries\.",
+            r"^batches\.TimeSeries\.time_forward.*'tuned', (1|'all'), (1|'source'|256)\)",
+            r"^batches\.Forecasters\.time_forward.*, (1|'source')\)",
+            r"^batches\.(TimeSeries|Forecasters)\.time_forward.*, (1|'source'|256)\)",
+            r"^batches\.(TimeSeries|Forecasters)\..*, (1|'source'|256)\)",
+            r"^batches\.(TimeSeries|Forecasters)\.",
         ),
         without=_HOST,
         by_pattern=True,
         all_cores=True,
     ),
-    Step("spread", 40, command=("tools.gpu.spread", "10"), all_cores=True),
+    Step("spread", 30, command=("tools.gpu.spread", "10"), all_cores=True),
     Step(
         "more",
-        60,
+        14,
         cases=(
             r"^device_time\.Forecasters\.track_kernel_seconds_forward",
             r"^device_time\.Forecasters\.",
@@ -181,10 +183,16 @@ SECOND = (
         by_pattern=True,
     ),
 )
-"""GPU or CPU, which implementations are the fastest, device time, and why processes differ: 320 s
-if no step ends early."""
+"""GPU or CPU, which implementations are the fastest, device time, and why processes differ."""
 
 SESSIONS: dict[str, Sequence[Step]] = {"first": FIRST, "second": SECOND}
+
+BUDGETS = {"first": 460.0, "second": 260.0}
+"""Seconds in which each session ends, even if every one of its steps takes all its time."""
+GRACE_S = 5.0
+"""Seconds that a step may exceed its time before it is killed."""
+RESERVE_S = 6.0
+"""Seconds kept free at the end, to stop what still runs."""
 
 
 def find_step(session: str, name: str) -> Step:

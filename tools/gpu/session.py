@@ -1,4 +1,4 @@
-"""``python -m tools.gpu.session first --prepared FOLDER --out OUT --budget 465``: runs a session.
+"""``python -m tools.gpu.session first --prepared FOLDER --out OUT``: runs a session.
 
 Every step of the session (`plan`) runs in a process of its own, which is killed when its time is
 up; a step that would begin too late is left out. A result is a line of ``OUT/gpu.jsonl``, written
@@ -40,13 +40,9 @@ from asv_watch.engine.processes import (
 from asv_watch.engine.sides import Side
 from asv_watch.machine.facts import machine_state
 from asv_watch.statistics.ratio import margin_of_error, spread_of_rounds
-from tools.gpu.plan import SESSIONS, Step, find_step
+from tools.gpu.plan import BUDGETS, GRACE_S, RESERVE_S, SESSIONS, Step, find_step
 from tools.gpu.prepare import Prepared
 
-_RESERVE_S = 6.0
-"""Seconds kept free at the end, to stop what still runs."""
-_GRACE_S = 5.0
-"""Seconds that a step may exceed its time before it is killed."""
 _LEAST_SHARE = 0.3
 """A step is left out when less than this share of its time is left."""
 _LONGEST_CASE_S = 60.0
@@ -152,7 +148,7 @@ class Session:
             budget: seconds in all.
             share: share of its planned time that each step gets.
         """
-        end = time.monotonic() + budget - _RESERVE_S
+        end = time.monotonic() + budget - RESERVE_S
         shutil.rmtree(self._work, ignore_errors=True)
         begun: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
         for step in SESSIONS[self.name]:
@@ -163,7 +159,7 @@ class Session:
             if left < _LEAST_SHARE * wanted:
                 self.results.add("step", step=step.name, left_out=f"{max(0.0, left):.0f} s left")
                 continue
-            started = self._start(step, left), time.monotonic() + left + _GRACE_S
+            started = self._start(step, left), time.monotonic() + left + GRACE_S
             if step.background:
                 begun[step.name] = started
             else:
@@ -319,13 +315,16 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("session", choices=sorted(SESSIONS))
     parser.add_argument("--prepared", type=Path, required=True, help="folder of tools.gpu.prepare")
     parser.add_argument("--out", type=Path, required=True, help="folder of results")
-    parser.add_argument("--budget", type=float, required=True, help="seconds in all")
+    parser.add_argument(
+        "--budget", type=float, help="seconds in all; by default what all steps may take"
+    )
     parser.add_argument("--rounds", type=int, default=99, help="most rounds of a case")
     parser.add_argument("--share", type=float, default=1.0, help="share of the planned times")
     parser.add_argument("--step", help="run this step alone, in this process")
     parser.add_argument("--only", default="", help="regular expression of cases and models")
     parser.add_argument("--small", action="store_true", help="few images of ResNet-50, for a CPU")
     options = parser.parse_args(arguments)
+    budget = BUDGETS[options.session] if options.budget is None else options.budget
     session = Session(
         options.session,
         options.prepared,
@@ -335,9 +334,9 @@ def main(arguments: Sequence[str]) -> None:
         small=options.small,
     )
     if options.step:
-        session.run_step(find_step(options.session, options.step), options.budget)
+        session.run_step(find_step(options.session, options.step), budget)
     else:
-        session.run(options.budget, options.share)
+        session.run(budget, options.share)
 
 
 if __name__ == "__main__":
