@@ -16,7 +16,8 @@ from torchspeed.models.registry import register_model
 class FusedTPALSTM(tpa_lstm.TPALSTM):
     """`torchspeed.models.tpa_lstm.TPALSTM` with fewer terms in its sums.
 
-    The whole LSTM is one call of torch's, which cuDNN computes on a GPU.
+    The whole LSTM is one call of torch's, which cuDNN computes on a GPU. Beside it the model runs
+    three operators more than the plain one, so it launches no fewer kernels: they compute less.
     """
 
     def forward(self, x: Tensor) -> Tensor:
