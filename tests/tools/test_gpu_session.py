@@ -67,16 +67,20 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Prepared]:
     return folder, prepare(ROOT, folder, ["HEAD~1"])
 
 
+def _with_imitated_gpu(project: Path) -> dict[str, str]:
+    return os.environ | {
+        "PYTHONPATH": f"{project / IMITATED}{os.pathsep}{project / 'src'}",
+        "PATH": f"{project / IMITATED / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
 @pytest.fixture(scope="module")
 def lines(prepared: tuple[Path, Prepared], tmp_path_factory: pytest.TempPathFactory) -> Lines:
     """What both sessions measure of the cases above, on the imitated GPU."""
     folder, out = prepared[0], tmp_path_factory.mktemp("out")
     project = folder / "project"
-    environment = os.environ | {
-        "PYTHONPATH": f"{project / IMITATED}{os.pathsep}{project / 'src'}",
-        "PATH": f"{project / IMITATED / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "PYTEST_ADDOPTS": "--collect-only",  # the tests themselves are for a real GPU
-    }
+    # The tests themselves are for a real GPU.
+    environment = _with_imitated_gpu(project) | {"PYTEST_ADDOPTS": "--collect-only"}
     arguments = ["--prepared", str(folder), "--out", str(out), "--rounds", "2"]
     arguments += ["--budget", "3000", "--share", "5", "--small"]  # other tests share the machine
     arguments += ["--only", "|".join(f"^{re.escape(case)}$" for case in TRIED)]
@@ -247,10 +251,16 @@ def test_expected_speed_of_training_is_shown_beside_the_measured_one(lines: Line
 
 
 def test_storing_writes_results_choices_and_what_belongs_to_no_case(
-    prepared: tuple[Path, Prepared], lines: Lines, tmp_path: Path
+    prepared: tuple[Path, Prepared],
+    lines: Lines,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = FILE.read_text()
     store.main([str(prepared[0]), *map(str, lines.folders), "--results", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert re.search(r"`dlinear` +\| forward \| (at|from) .*32: [\d,.]+ / [\d,.]+", printed)
+    assert re.search(r"`lstnet` +\| forward \| (at|from) .*32: [\d,.]+ / [\d,.]+", printed)
     assert FILE.read_text() == before, "that is for this project's own results"
     chosen = measured(tmp_path / FILE.name)["cuda"]["Imitated GPU"]
     assert set(chosen) == {"lenet5"}

@@ -4,7 +4,8 @@ The values of all commits become result files of asv with their side files, as i
 measured them; cases that were interleaved between commits become a comparison; which
 implementations are the fastest goes to ``models/fastest.json``. What belongs to no case (which
 tests passed, the ratios behind the choices, the spread of processes, the expected speed, the GPU's
-state after each step) goes to a file of its own beside the results. The machine is named after
+state after each step) goes to a file of its own beside the results. What the stored results say of
+GPU and CPU is printed (`summary`). The machine is named after
 its card, and values of two cards are never stored under one name.
 """
 
@@ -35,6 +36,7 @@ from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.version import Version
 from tools.gpu.prepare import CARD, ROOT, Prepared, committed_at
+from tools.gpu.summary import summary
 from torchspeed.files import write_whole
 from torchspeed.measure.formulations import keep
 from torchspeed.models.fastest import FILE
@@ -257,7 +259,11 @@ def main(arguments: Sequence[str]) -> None:
         if "choices" in line:
             file = (ROOT / "src/torchspeed/models" if own else options.results) / FILE.name
             keep("cuda", line["processor"], line["choices"], file)
-    print(f"stored in {options.results / machine}")
+    for line in lines.of_kind("step"):
+        for outcome in ("left_out", "killed"):
+            if outcome in line:
+                print(f"step {line['step']} was {outcome.replace('_', ' ')}: {line[outcome]}")
+    print(f"stored in {options.results / machine}\n\n{summary(options.results, machine)}")
 
 
 if __name__ == "__main__":
