@@ -154,7 +154,7 @@ SECOND = (
     ),
     Step(
         "crossover",
-        85,
+        75,
         cases=(
             r"^batches\.TimeSeries\.time_forward.*'tuned', (1|'all'), (1|'source'|256)\)",
             r"^batches\.Forecasters\.time_forward.*, (1|'source')\)",
@@ -166,7 +166,7 @@ SECOND = (
         by_pattern=True,
         all_cores=True,
     ),
-    Step("spread", 30, command=("tools.gpu.spread", "10"), all_cores=True),
+    Step("spread", 40, command=("tools.gpu.spread", "10"), all_cores=True),
     Step(
         "more",
         14,

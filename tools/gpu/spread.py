@@ -1,11 +1,11 @@
 """The step that looks for the reason why eager passes on a GPU differ between processes.
 
 Fresh processes, every other one pinned to two cores, time both passes of one model: single
-calls, as the first stored values were taken; batches of 20 ms for a second, with the thread's CPU
-time, a loop of Python and the time that the hypervisor took; and replays of a CUDA graph by the
-device's own clock. If batches agree where single calls do not, single calls were the cause; if
-batches follow the loop, the host's clock varies; if replays drift, the device's clock does; if
-values are steady in a process and differ between processes, its memory layout is the cause.
+calls, as the first stored values were taken; batches of 20 ms for half a second, with the thread's
+CPU time, a loop of Python and the time that the hypervisor took; and replays of a CUDA graph by
+the device's own clock. `differences` tells the reason: if batches agree where single calls do not,
+single calls were the cause; if batches follow the loop, the host's clock varies; if replays
+differ, the device's clock does; if nothing of this holds, the memory's layout is the cause.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORKLOAD = "lstnet"
 _SINGLE_CALLS = 20
 _BATCH_S = 0.02
-_SECONDS = 1.0
+_SECONDS = 0.5
 _REPLAYS = 200
 
 
