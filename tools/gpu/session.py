@@ -18,7 +18,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -26,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
@@ -38,6 +36,7 @@ from asv_watch.engine.processes import (
     measure_round,
 )
 from asv_watch.engine.sides import Side
+from asv_watch.machine.children import Child
 from asv_watch.machine.facts import machine_state
 from asv_watch.statistics.ratio import margin_of_error, spread_of_rounds
 from tools.gpu.plan import BUDGETS, GRACE_S, RESERVE_S, SESSIONS, Step, find_step
@@ -150,7 +149,7 @@ class Session:
         """
         end = time.monotonic() + budget - RESERVE_S
         shutil.rmtree(self._work, ignore_errors=True)
-        begun: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
+        begun: dict[str, tuple[Child, float]] = {}
         for step in SESSIONS[self.name]:
             if step.after in begun:
                 self._wait(step.after, *begun.pop(step.after))
@@ -164,19 +163,19 @@ class Session:
                 begun[step.name] = started
             else:
                 self._wait(step.name, *started)
-        for name, (process, _) in begun.items():
-            self._wait(name, process, end)
+        for name, (child, _) in begun.items():
+            self._wait(name, child, end)
 
-    def _wait(self, name: str, process: subprocess.Popen[bytes], until: float) -> None:
-        if kill_when_late(process, until):
+    def _wait(self, name: str, child: Child, until: float) -> None:
+        if child.end(until - time.monotonic()):
             self.results.add("step", step=name, killed="its time was up")
 
-    def _start(self, step: Step, seconds: float) -> subprocess.Popen[bytes]:
+    def _start(self, step: Step, seconds: float) -> Child:
         arguments = [self.name, "--prepared", str(self.folder), "--out", str(self.out)]
         arguments += ["--step", step.name, "--budget", f"{seconds:.1f}", "--only", self.only]
         arguments += ["--rounds", str(self.rounds), *(["--small"] if self.small else [])]
         command = [sys.executable, "-m", "tools.gpu.session", *arguments]
-        return subprocess.Popen(command, cwd=self.folder / "project", start_new_session=True)
+        return Child(command, cwd=self.folder / "project")
 
     def run_step(self, step: Step, seconds: float) -> None:
         """Run one step in this process; record how long it took, and the machine's state then."""
@@ -287,26 +286,6 @@ def _is_wide(rounds: Sequence[Sequence[float]]) -> bool:
         for ratios in zip(*rounds, strict=False)
         if len(ratios) > 1
     )
-
-
-def kill_when_late(process: subprocess.Popen[bytes], until: float) -> bool:
-    """Wait for a step; kill it and all that it started if its time is up, on the monotonic clock.
-
-    Returns:
-        Whether it was killed.
-    """
-    try:
-        process.wait(max(0.0, until - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        parent = psutil.Process(process.pid)
-        started = parent.children(recursive=True)
-        for child in (parent, *started):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-        process.wait()
-        psutil.wait_procs(started, timeout=2)
-        return True
-    return False
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.children import Child, MemoryWatch, TooMuchMemoryError, exit_in_words
 from asv_watch.machine.faults import REMEDIES
-from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.machine.signals import exit_in_words
+from asv_watch.machine.memory import memory_limit
 from asv_watch.versions.git import variables_for_git
 
 _WARNING = re.compile(r"left out of the site: .*")
@@ -101,10 +101,8 @@ _CAUSES_IN_PROJECT = (
 
 _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
-_SECONDS_TO_END = ((0.5, signal.SIGTERM), (2.0, signal.SIGKILL))
-"""Seconds that asv has to end by itself, and the signal that follows."""
-_SECONDS_BETWEEN_LOOKS = 0.5
-"""Seconds between two looks at the memory of a command."""
+_SECONDS_TO_END = 2.0
+"""Seconds that asv has to end by itself after Ctrl-C."""
 
 
 class NoCaseError(WatchError):
@@ -152,60 +150,23 @@ def run_command(
         MachineError: it failed because of the machine.
         WatchError: it failed otherwise, used too much memory, or took too long (`late`).
     """
-    limit, deadline = memory_limit(), time.monotonic() + timeout_s
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # so that it can be killed together with its children
-        **options,
-    ) as process:
+    watch, deadline = MemoryWatch(memory_limit()), time.monotonic() + timeout_s
+    with Child(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    ) as child:
         try:
-            printed, errors = _communicate(process, deadline, limit)
-        except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):  # nothing of it is left
-                os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise late(f"no answer after {timeout_s:g} s; try again later") from None
-            raise
-    if process.returncode:
-        cause = find_cause(errors, process.returncode)
+            for seconds in watch.turns(child.process.pid, deadline):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    printed, errors = child.process.communicate(timeout=seconds)
+                    break
+        except TimeoutError:
+            raise late(f"no answer after {timeout_s:g} s; try again later") from None
+        except TooMuchMemoryError as error:
+            raise WatchError(str(error)) from None
+    if child.process.returncode:
+        cause = find_cause(errors, child.process.returncode)
         raise (MachineError if cause.is_machine else WatchError)(cause.reason)
-    return printed
-
-
-def _communicate(
-    process: subprocess.Popen[str], deadline: float, memory_limit: float
-) -> tuple[str, str]:
-    """Return what a process printed, on standard output and standard error.
-
-    Raises:
-        subprocess.TimeoutExpired: it had not ended by the deadline, on the monotonic clock.
-        WatchError: it and its children used more memory, in bytes, than they may.
-    """
-    while True:
-        left = max(0.0, deadline - time.monotonic())
-        try:
-            return process.communicate(timeout=min(left, _SECONDS_BETWEEN_LOOKS))
-        except subprocess.TimeoutExpired:
-            if left <= _SECONDS_BETWEEN_LOOKS:
-                raise
-        if memory_of(process.pid) > memory_limit:
-            raise WatchError(limit_in_words(memory_limit))
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Wait for the end of asv, and end it if it takes longer than after Ctrl-C.
-
-    Ctrl-C reaches both processes, ``kill -INT`` only this one.
-    """
-    for timeout_s, end in _SECONDS_TO_END:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout_s)
-            return
-        process.send_signal(end)
-    process.wait()
+    return str(printed)
 
 
 def run_asv(root: Path, log: Path, *arguments: str) -> None:
@@ -222,8 +183,9 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
         OSError: asv's output could not be written to the log.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb", buffering=0) as stream:
-        process = subprocess.Popen(
+    with (
+        log.open("wb", buffering=0) as stream,
+        Child(
             [sys.executable, "-m", "asv", *arguments, *asv_arguments(root)],
             cwd=root,
             env=variables_for_git(),
@@ -232,20 +194,22 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-        )
-        output = process.stdout
-        assert output is not None  # noqa: S101 - PIPE was asked for above
+        ) as child,
+    ):
         try:
-            for line in output:
+            for line in child.process.stdout or ():
                 stream.write(line.encode())
                 if warning := _WARNING.search(line):
                     print(f"  {warning[0]}", flush=True)
+        except BaseException:
+            child.send_signal(signal.SIGINT)  # so that the site stays as it was
+            raise
         finally:
-            _end(process)
-            output.close()
-    if process.returncode:
+            child.end(_SECONDS_TO_END)
+    status = child.process.returncode
+    if status:
         printed = log.read_text(encoding="utf-8", errors="replace")
-        cause = find_cause(printed, process.returncode)
+        cause = find_cause(printed, status)
         if cause.is_machine:
             raise MachineError(f"{cause.reason} (full output: {log})")
         raise AsvError(arguments[0], cause.reason, log)

@@ -28,7 +28,7 @@ from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.signals import exit_in_words
+from asv_watch.machine.children import exit_in_words
 from asv_watch.records.records import benchmark_of, case_name
 from asv_watch.records.suite_lists import is_higher_better
 

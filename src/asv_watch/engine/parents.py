@@ -11,17 +11,15 @@ import contextlib
 import itertools
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import psutil
-
 from asv_watch import probes
 from asv_watch.engine.sides import Side
+from asv_watch.machine.children import Child, Lines
 
 _SECONDS_TO_END = 2.0
 """Seconds that processes may take to end before they are killed."""
@@ -36,54 +34,30 @@ class Start:
     """Its working folder."""
     errors: IO[bytes]
     """File to which it writes its errors."""
+    memory_limit: float
+    """Bytes that it and its children may use."""
 
 
 class Parent:
     """The process from which those of the sides are forked, or that of the only side."""
 
-    def __init__(self, process: subprocess.Popen[bytes], connections: int) -> None:
-        """Describe a process that has started.
+    def __init__(self, child: Child, connections: int) -> None:
+        """Describe a process that has started, and from which so many sides are forked."""
+        self.child, self._open = child, connections
+        self._answers: list[Lines] = []
 
-        Args:
-            process: the process; it leads a group, to which all those forked from it belong.
-            connections: number of sides.
-        """
-        self.process, self._open = process, connections
-        self._answers: list[IO[bytes]] = []
-        self._is_killed = False
-
-    def leave(self, answers: IO[bytes], *, kill: bool) -> None:
+    def leave(self, answers: Lines, *, kill: bool) -> None:
         """Stop reading one side's answers; after the last side, or to kill, end all processes."""
         self._answers.append(answers)
         self._open -= 1
         if self._open and not kill:
             return
-        if not kill:
-            try:
-                self.process.wait(timeout=_SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                kill = True
-        if kill and not self._is_killed:
-            self._kill()
-        for file in self._answers:
-            file.close()
-
-    def _kill(self) -> None:
-        """End all processes of the group; its leader may have ended before the others."""
-        self._is_killed = True
-        group = [p for p in psutil.process_iter() if _group_of(p.pid) == self.process.pid]
-        with contextlib.suppress(ProcessLookupError):  # all have ended
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        psutil.wait_procs(group, timeout=_SECONDS_TO_END)
-
-
-def _group_of(process: int) -> int:
-    """Return the group of a process; 0 if it has ended."""
-    try:
-        return os.getpgid(process)
-    except ProcessLookupError:
-        return 0
+        if kill:
+            self.child.kill()
+        else:
+            self.child.end(_SECONDS_TO_END)
+        for lines in self._answers:
+            lines.file.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +66,7 @@ class Connection:
 
     parent: Parent
     requests: IO[bytes]
-    answers: IO[bytes]
+    answers: Lines
 
     def close(self, *, kill: bool) -> None:
         """End the process by closing its input, or kill it."""
@@ -127,7 +101,7 @@ def start_processes(
     ]
     first = starts[0]
     path = first.side.shared_path  # the package's own folder is for the process of a side alone
-    process = subprocess.Popen(
+    child = Child(
         first.side.command(probes.MEASURE, json.dumps(sides), *preload),
         stdin=subprocess.DEVNULL,
         stdout=first.errors,
@@ -135,13 +109,16 @@ def start_processes(
         pass_fds=list(itertools.chain(*files)),
         cwd=first.folder,
         env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": path},
-        start_new_session=True,  # so that it can be killed together with its children
     )
     for asked, answering in zip(requests, answers, strict=True):
         os.close(asked[0])
         os.close(answering[1])
-    parent = Parent(process, len(starts))
+    parent = Parent(child, len(starts))
     return [
-        Connection(parent, os.fdopen(asked[1], "wb", 0), os.fdopen(answering[0], "rb", 0))
-        for asked, answering in zip(requests, answers, strict=True)
+        Connection(
+            parent,
+            os.fdopen(asked[1], "wb", 0),
+            Lines(os.fdopen(answering[0], "rb", 0), start.memory_limit),
+        )
+        for start, asked, answering in zip(starts, requests, answers, strict=True)
     ]

@@ -20,7 +20,6 @@ import contextlib
 import json
 import math
 import os
-import selectors
 import statistics
 import subprocess
 import tempfile
@@ -35,9 +34,9 @@ import msgspec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
+from asv_watch.machine.children import TooMuchMemoryError, exit_in_words
 from asv_watch.machine.faults import check_machine
-from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.machine.signals import exit_in_words
+from asv_watch.machine.memory import memory_limit
 from asv_watch.records.comparisons import Clock
 from asv_watch.records.measurements import Finite
 from asv_watch.statistics.ratio import fastest
@@ -67,10 +66,6 @@ _LONGEST_REASON = 2000
 _DIGITS_OF_VALUES = 12
 """Digits in which a fractional tracked value is compared: sums in another order differ in later
 ones."""
-_LONGEST_ANSWER = 1 << 20
-"""A line of more bytes is no answer."""
-_SECONDS_BETWEEN_LOOKS = 0.5
-"""Seconds between checks of a process's memory; a check takes some milliseconds."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork of the server, the server itself, or a server that ends with it."""
 
@@ -128,10 +123,6 @@ class CaseTimedOutError(CaseFailedError):
     """The case took too long on a side."""
 
 
-class _OutOfMemoryError(Exception):
-    """A process uses more memory than it may."""
-
-
 class Server(contextlib.AbstractContextManager["Server"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
@@ -158,17 +149,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._connection: Connection | None = None
-        self._pid = 0
-        """Process id of the server; 0 until it has said it."""
-        self._unread = b""
-        """Bytes after the last answer that was read."""
         self._case: MeasurableCase | None = None
         self._shared_by = ""
         """The common `process` of the cases that the process measures."""
         self._timeout = 0.0
         """The next answer has to come within this many seconds."""
-        self._next_look = 0.0
-        """When its memory is checked again, on the monotonic clock."""
         self._until = 0.0
         """When the round has to be over, on the monotonic clock."""
 
@@ -184,7 +169,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
     def how_to_start(self) -> Start:
         """Return how its process starts."""
-        return Start(self.side, self._folder, self._errors)
+        return Start(self.side, self._folder, self._errors, self._memory_limit)
 
     def use(self, connection: Connection, case: MeasurableCase) -> None:
         """Use a process that has started for a case and those that share its process."""
@@ -313,11 +298,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         left = min(self._timeout, self._until - time.monotonic())
         deadline = time.monotonic() + left
         try:
-            line = self._read_line(connection, deadline)
+            line = connection.answers.read(deadline)
             if line:
                 answer = msgspec.json.decode(line, type=dict[str, Any])
             else:
-                process = connection.parent.process
+                process = connection.parent.child.process
                 answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
         except (TimeoutError, subprocess.TimeoutExpired):
             reason = f"did not answer in {self._timeout:g} s"
@@ -325,14 +310,14 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self._stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
-        except _OutOfMemoryError:
+        except TooMuchMemoryError as error:
             self._stop(kill=True)
-            raise CaseFailedError(limit_in_words(self._memory_limit), self) from None
+            raise CaseFailedError(str(error), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             self._stop(kill=True)
             raise CaseFailedError("wrote no JSON object as its answer", self) from None
         if "server" in answer:
-            self._pid = answer["server"]
+            connection.answers.pid = answer["server"]
             return self._read()
         if "status" in answer:
             self._case = None
@@ -340,40 +325,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 self._stop()
         return answer
 
-    def _read_line(self, connection: Connection, deadline: float) -> bytes:
-        """Return the next line; nothing if the process ends before it has written a whole one.
-
-        Raises:
-            TimeoutError: no whole line came by the deadline, on the monotonic clock.
-            _OutOfMemoryError: the process and its children use more memory than they may.
-        """
-        answers = connection.answers
-        with selectors.DefaultSelector() as selector:
-            selector.register(answers, selectors.EVENT_READ)
-            while b"\n" not in self._unread and len(self._unread) < _LONGEST_ANSWER:
-                now = time.monotonic()
-                if now > self._next_look:
-                    self._next_look = now + _SECONDS_BETWEEN_LOOKS
-                    if self._pid and memory_of(self._pid) > self._memory_limit:
-                        raise _OutOfMemoryError
-                if not selector.select(max(0.0, min(deadline, self._next_look) - now)):
-                    if now >= deadline:
-                        raise TimeoutError
-                    continue
-                part = os.read(answers.fileno(), _LONGEST_ANSWER)
-                if not part:
-                    return b""
-                self._unread += part
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
-
     def _stop(self, *, kill: bool = False) -> None:
         """End the process and its child by closing its input; kill them if they stay.
 
         A kill ends those of other sides too, if one parent forked them.
         """
         connection, self._connection = self._connection, None
-        self._case, self._unread, self._pid = None, b"", 0
+        self._case = None
         if connection is not None:
             connection.close(kill=kill)
 

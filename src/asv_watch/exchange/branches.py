@@ -19,6 +19,7 @@ from typing import IO, cast
 
 from asv_watch.errors import WatchError
 from asv_watch.exchange.limits import Limits
+from asv_watch.machine.children import Child
 from asv_watch.versions.git import variables_for_git
 
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule"}
@@ -157,30 +158,29 @@ def _git(
     Raises:
         WatchError: The time was over, or git failed.
     """
-    with tempfile.TemporaryFile() as complaints:
-        process = subprocess.Popen(
+    with (
+        tempfile.TemporaryFile() as complaints,
+        Child(
             ["git", "-C", str(repository), *arguments],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=complaints,
             env=variables_for_git() | {"LC_ALL": "C"},
-        )
-        end = threading.Timer(max(0.0, limits.seconds_left), process.kill)
+        ) as child,
+    ):
+        end = threading.Timer(max(0.0, limits.seconds_left), child.kill)
         end.daemon = True
         end.start()
         try:
-            yield process
-            status = process.wait()
+            yield child.process
+            status = child.process.wait()
         except BrokenPipeError:  # git ended before it had read every request
-            status = process.wait()
+            status = child.process.wait()
         except WatchError:
             limits.check_time()  # killed at the end of the time, git gives half an answer
             raise
         finally:
             end.cancel()
-            process.kill()
-            _output(process).close()
-            process.wait()
         limits.check_time()
         if status != 0:
             complaints.seek(0)

@@ -13,13 +13,10 @@ import ast
 import contextlib
 import json
 import math
-import os
-import queue
 import signal
 import subprocess
 import tempfile
 import textwrap
-import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,12 +28,10 @@ from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
-from asv_watch.machine.memory import limit_in_words, memory_limit, memory_of
-from asv_watch.machine.signals import exit_in_words
+from asv_watch.machine.children import Child, Lines, TooMuchMemoryError, exit_in_words
+from asv_watch.machine.memory import memory_limit
 
 _SECONDS_A_CASE = 10
-_SECONDS_BETWEEN_LOOKS = 0.5
-"""Seconds between two looks at the memory of the case that is called."""
 _NEAR = 0.2
 """A case is near if it spends this share of its time in changed functions."""
 _ENOUGH_NEAR = 5
@@ -177,49 +172,33 @@ class Profiler:
             "seconds": _SECONDS_A_CASE,
             "import_seconds": math.ceil(import_seconds),
         }
-        self._answers: queue.Queue[str] = queue.Queue()
-        self._memory_limit = memory_limit()
         self._stopped = ""
         """Why the case that is called was stopped."""
 
     def __enter__(self) -> Self:
         """Start the process, paused."""
         self._folder = tempfile.TemporaryDirectory(prefix="asv-watch-")
-        self._process = subprocess.Popen(
-            self._side.command(probes.EXECUTED, self._side.source),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=self._folder.name,
-            env=self._side.variables,
-            start_new_session=True,  # so that it can be stopped together with its child
-        )
-        self._signal(signal.SIGSTOP)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as request:
+            json.dump(self._request, request)
+            request.seek(0)
+            self._child = Child(
+                self._side.command(probes.EXECUTED, self._side.source),
+                stdin=request,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folder.name,
+                env=self._side.variables,
+            )
+        self._child.send_signal(signal.SIGSTOP)
+        pid, stdout = self._child.process.pid, self._child.process.stdout
+        assert stdout is not None  # noqa: S101 - PIPE was asked for
+        self._lines = Lines(stdout, memory_limit(), pid)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the process and its child."""
-        self._signal(signal.SIGKILL)
-        self._process.wait()
-        self._reader.join()
+        self._child.__exit__(*error)
         self._folder.cleanup()
-
-    def _read(self) -> None:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None  # noqa: S101, PT018 - PIPE was asked for
-        with contextlib.suppress(OSError), stdin:
-            json.dump(self._request, stdin)
-        with stdout:
-            for line in stdout:
-                self._answers.put(line)
-        self._answers.put("")
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
 
     def look(self, seconds: float, known: Collection[str] = ()) -> None:
         """Profile cases for some seconds, or until enough more are near; then pause.
@@ -227,45 +206,40 @@ class Profiler:
         `_ENOUGH_NEAR` are, or fewer if what follows keeps them waiting.
         """
         until = time.monotonic() + seconds
-        answered_at = time.monotonic()
-        self._signal(signal.SIGCONT)
+        self._child.send_signal(signal.SIGCONT)
         try:
             while not self.is_done and self._near(known) < _ENOUGH_NEAR:
+                patient_until = time.monotonic() + _PATIENCE_S if self._near(known) else until
                 try:
-                    left = max(0.0, until - time.monotonic())
-                    self._take(self._answers.get(timeout=min(left, _SECONDS_BETWEEN_LOOKS)))
-                    answered_at = time.monotonic()
-                except queue.Empty:
-                    waited_s = time.monotonic() - answered_at
-                    if not left or (waited_s > _PATIENCE_S and self._near(known)):
-                        break
-                    self._limit_memory()
+                    self._take(self._lines.read(min(until, patient_until)))
+                except TimeoutError:
+                    break
+                except TooMuchMemoryError as error:
+                    self._stop_case(str(error))
         finally:
-            self._signal(signal.SIGSTOP)
+            self._child.send_signal(signal.SIGSTOP)
 
     def _near(self, known: Collection[str]) -> int:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
-    def _limit_memory(self) -> None:
-        """Kill the case that is called, or the import, if it uses more memory than it may."""
-        if memory_of(self._process.pid) <= self._memory_limit:
-            return
-        self._stopped = limit_in_words(self._memory_limit)
+    def _stop_case(self, reason: str) -> None:
+        """Kill the case that is called, or the process if it imports a suite."""
+        self._stopped = reason
         with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
-            profiler = psutil.Process(self._process.pid)
+            profiler = psutil.Process(self._child.process.pid)
             for process in profiler.children(recursive=True) or [profiler]:
                 process.kill()
 
     def _take_the_end(self) -> None:
         """Name the case at which the process ended, if it did so before all were called."""
-        status = self._process.wait()
+        status = self._child.process.wait()
         answered = self.shares.keys() | self.failures.keys()
         missing = [case for case in self._identities if case not in answered]
         if status and missing:
             reason = self._stopped or f"the profiler ended: {exit_in_words(status)}"
             self.failures[missing[0]] = reason
 
-    def _take(self, line: str) -> None:
+    def _take(self, line: bytes) -> None:
         self.is_done = not line
         if self.is_done:
             self._take_the_end()

@@ -1,4 +1,4 @@
-"""Handles SIGTERM and SIGHUP, which end a run as Ctrl-C does; says how a process ended."""
+"""Handles SIGTERM and SIGHUP, which end a run as Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -22,13 +22,3 @@ def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterat
     finally:
         for number in replaced:
             signal.signal(number, signal.SIG_DFL)
-
-
-def exit_in_words(status: int) -> str:
-    """Say how a process ended; a negative status is minus the signal that ended it."""
-    if status >= 0:
-        return f"exit status {status}"
-    names = {number.value: number.name for number in signal.Signals}
-    name = names.get(-status, f"signal {-status}")
-    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
-    return f"the process was ended by {name}{hint}"

@@ -1,0 +1,156 @@
+"""Starts child processes, limits their time and memory, and ends them with all that they started.
+
+All that a child starts inherits an environment variable. So what left the child's session, or
+outlived it, is found too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from asv_watch.machine.leftovers import end_processes
+from asv_watch.machine.memory import limit_in_words, memory_of
+
+_CHILD = "ASV_WATCH_CHILD"
+"""Environment variable that names the child that started a process, after those around it."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+"""Seconds between two looks at the memory of a process; a look takes some milliseconds."""
+_LONGEST_LINE = 1 << 20
+"""Bytes; the rest of a longer line counts as the next one."""
+
+
+class TooMuchMemoryError(Exception):
+    """A process and its descendants use more memory than they may; the message says so."""
+
+
+class Child(contextlib.AbstractContextManager["Child"]):
+    """A process and all that it starts, of which nothing is left after the body."""
+
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
+        """Start a command in a session of its own; the arguments are those of `Popen`."""
+        self._name = f"{os.environ.get(_CHILD, '')}/{uuid.uuid4().hex}"
+        self._is_killed = False
+        self.process: subprocess.Popen[Any] = subprocess.Popen(
+            command,
+            env={**(os.environ if env is None else env), _CHILD: self._name},
+            start_new_session=True,
+            **options,
+        )
+
+    def __exit__(self, *error: object) -> None:
+        self.kill()
+        with self.process:  # closes its pipes
+            pass
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process and to what it started in its session."""
+        with contextlib.suppress(ProcessLookupError):  # all have ended
+            os.killpg(self.process.pid, number)
+
+    def end(self, seconds: float) -> bool:
+        """Wait for the end of the process, and kill it if it takes longer than so many seconds.
+
+        Returns:
+            Whether it was killed.
+        """
+        try:
+            self.process.wait(max(0.0, seconds))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return True
+        return False
+
+    def kill(self) -> None:
+        """End the process, if it still runs, and all that it started."""
+        if self._is_killed:
+            return
+        self.send_signal(signal.SIGKILL)
+        self._is_killed = True
+        self.process.wait()
+        end_processes(lambda variables: variables.get(_CHILD, "").startswith(self._name))
+
+
+class MemoryWatch:
+    """Looks now and then at the memory of a process and its descendants."""
+
+    def __init__(self, limit: float) -> None:
+        """Set the limit, in bytes."""
+        self._limit, self._next_look = limit, 0.0
+
+    def turns(self, pid: int, deadline: float) -> Iterator[float]:
+        """Yield how many seconds to wait before the next look, until the deadline.
+
+        Args:
+            pid: id of the process; 0 if it is not known yet.
+            deadline: on the monotonic clock; at least one turn comes before it.
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            TooMuchMemoryError: the process uses more memory than it may.
+        """
+        while True:
+            now = time.monotonic()
+            if now >= self._next_look:
+                self._next_look = now + _SECONDS_BETWEEN_LOOKS
+                if pid and memory_of(pid) > self._limit:
+                    raise TooMuchMemoryError(limit_in_words(self._limit))
+            yield max(0.0, min(deadline, self._next_look) - now)
+            if now >= deadline:
+                raise TimeoutError
+
+
+class Lines:
+    """The lines that a process writes; its memory is watched while they are waited for."""
+
+    def __init__(self, file: IO[bytes], memory_limit: float, pid: int = 0) -> None:
+        """Read nothing yet.
+
+        Args:
+            file: the end of a pipe to which it writes.
+            memory_limit: in bytes, for the process and its descendants.
+            pid: id of the process; 0 if it is not known yet.
+        """
+        self.file, self.pid = file, pid
+        self._watch = MemoryWatch(memory_limit)
+        self._unread = b""
+
+    def read(self, deadline: float) -> bytes:
+        """Return the next line with its end; nothing if the process ends before it wrote one.
+
+        Raises:
+            TimeoutError: no whole line came by the deadline, on the monotonic clock.
+            TooMuchMemoryError: the process uses more memory than it may.
+        """
+        turns = self._watch.turns(self.pid, deadline)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.file, selectors.EVENT_READ)
+            while b"\n" not in self._unread and len(self._unread) < _LONGEST_LINE:
+                if not selector.select(next(turns)):
+                    continue
+                part = os.read(self.file.fileno(), _LONGEST_LINE)
+                if not part:
+                    return b""
+                self._unread += part
+        end = self._unread.find(b"\n") + 1 or len(self._unread)
+        line, self._unread = self._unread[:end], self._unread[end:]
+        return line
+
+
+def exit_in_words(status: int) -> str:
+    """Say how a process ended; a negative status is minus the signal that ended it."""
+    if status >= 0:
+        return f"exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    name = names.get(-status, f"signal {-status}")
+    hint = ", perhaps because memory ran out" if name == "SIGKILL" else ""
+    return f"the process was ended by {name}{hint}"

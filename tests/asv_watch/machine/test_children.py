@@ -1,0 +1,67 @@
+"""Child processes: nothing of them is left, and what they write is read within limits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from asv_watch.machine.children import Child, Lines
+from asv_watch.machine.memory import GIB
+
+SLEEP = "import time; time.sleep(60)"
+STARTS_THREE = f"""
+import subprocess, sys
+from pathlib import Path
+from asv_watch.machine.children import Child
+
+sleep = [sys.executable, "-c", {SLEEP!r}]
+started = [subprocess.Popen(sleep), subprocess.Popen(sleep, start_new_session=True)]
+with Child(sleep) as child:
+    started.append(child.process)
+    Path("started.new").write_text(" ".join(str(process.pid) for process in started))
+    Path("started.new").rename("started")
+    child.process.wait(60 if sys.argv[1] == "stays" else 0.5)
+"""
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("how", ["stays", "ends before what it started"])
+def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
+    tmp_path: Path, how: str
+) -> None:
+    with Child(
+        [sys.executable, "-c", STARTS_THREE, how], cwd=tmp_path, stderr=subprocess.DEVNULL
+    ) as child:
+        while not (tmp_path / "started").exists():
+            assert child.process.poll() is None
+            time.sleep(0.01)
+        started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
+        assert child.end(0.2 if how == "stays" else 30.0) is (how == "stays")
+        assert sum(map(_runs, started)) == (0 if how == "stays" else 2)
+    assert not any(map(_runs, started))
+
+
+def _lines(child: Child) -> Lines:
+    assert child.process.stdout is not None
+    return Lines(child.process.stdout, 0.2 * GIB, child.process.pid)
+
+
+def test_a_line_is_waited_for_until_the_deadline_and_the_end_is_none() -> None:
+    code = "import time; print('\\none', flush=True); time.sleep(1); print('two\\nhalf', end='')"
+    with Child([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+        lines, deadline = _lines(child), time.monotonic() + 30
+        assert [lines.read(deadline), lines.read(deadline)] == [b"\n", b"one\n"]
+        with pytest.raises(TimeoutError):
+            lines.read(time.monotonic() + 0.1)
+        assert [lines.read(deadline), lines.read(deadline)] == [b"two\n", b""]
