@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Self, TextIO
 
 from rich import progress
 from rich.console import Console
 
+from asv_watch.machine.budget import Budget
 from asv_watch.text.terminal import printable, unfiltered_output
+
+SECONDS_BETWEEN_LINES = 30.0
+"""A step whose end is not in sight has a new line this often."""
 
 
 def human_time(seconds: float) -> str:
@@ -19,6 +26,11 @@ def human_time(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def time_left(budget: Budget) -> str:
+    """Say how much of a time limit is left: ``3 min 20 s of the limit left``."""
+    return f"{human_time(max(0.0, budget.left_s))} of the limit left"
 
 
 class _Output(Console):
@@ -75,3 +87,30 @@ class Display(AbstractContextManager["Display"]):
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""
         self._console.print(printable(line))
+
+    @contextmanager
+    def during(self, name: str, budget: Budget) -> Iterator[None]:
+        """Print a line when a step of unknown length begins and every 30 s; say how long it took.
+
+        Args:
+            name: what is done meanwhile, such as ``building the head``.
+            budget: the time limit, of which each line says how much is left.
+        """
+        started = time.monotonic()
+        ended = threading.Event()
+
+        def say_again() -> None:
+            while not ended.wait(SECONDS_BETWEEN_LINES):
+                self.say(f"  still {name}, {time_left(budget)}")
+
+        self.say(f"{name}, {time_left(budget)}")
+        speaker = threading.Thread(target=say_again, daemon=True)
+        speaker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            speaker.join()
+            seconds = time.monotonic() - started
+            if seconds > SECONDS_BETWEEN_LINES:
+                self.say(f"{name} took {human_time(seconds)}")

@@ -43,7 +43,7 @@ from asv_watch.engine.processes import (
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
-from asv_watch.progress import Display, human_time
+from asv_watch.progress import Display, human_time, time_left
 from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.measurements import MeasuredCase, Rounds
 from asv_watch.statistics.ratio import (
@@ -450,7 +450,7 @@ def _measure_group(
                     seconds_left = left * (time.monotonic() - started) / count
                     words = f", {human_time(seconds_left)} left" if left else ""
                     if budget is not None:
-                        words = f", {human_time(max(0.0, budget.left_s))} of the limit left"
+                        words = f", {time_left(budget)}"
                     display.step(
                         f"round {number + 1} [{index:{len(str(len(cases)))}}/{len(cases)}] "
                         f"{case.name}  {message}{words}",

@@ -35,11 +35,10 @@ from asv_watch.gate.result import (
     GateResult,
     parse_share,
 )
-from asv_watch.gate.steps import step
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release, Threshold, Undecided
-from asv_watch.progress import human_time
+from asv_watch.progress import Display, human_time
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, find_commit
 
@@ -106,7 +105,7 @@ def gate(
     """
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
     started = time.monotonic()
-    budget = Budget(limit_s, time.monotonic)
+    budget, display = Budget(limit_s, time.monotonic), Display()
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(
         Path.cwd(), "gate", release=release, machine=machine, committed=False
@@ -131,13 +130,13 @@ def gate(
         )
         try:
             with budget.enforced(), ExitStack() as stack:
-                with step(f"building the head {newest[:8]}", budget):
+                with display.during(f"building the head {newest[:8]}", budget):
                     head_side = side(workplace, newest, release)
                 check_room(configuration, (head_side.environment,))
-                with step(f"building the base {merge_base[:8]}", budget):
+                with display.during(f"building the base {merge_base[:8]}", budget):
                     base_side = side(workplace, merge_base, release)
                 print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
-                with step("listing the cases", budget):
+                with display.during("listing the cases", budget):
                     listing = list_benchmarks(
                         workplace, [base_side, head_side], cases, _SHARE_OF_AN_IMPORT * limit_s
                     )

@@ -17,7 +17,7 @@ from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_rati
 from asv_watch.gate.result import ExactValues, GateCase, parse_share
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget, BudgetSpentError
-from asv_watch.progress import human_time
+from asv_watch.progress import time_left
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
 from asv_watch.records.measurements import MeasuredCase
 
@@ -100,11 +100,7 @@ class GateMeasurement:
         try:
             with self._budget.enforced():
                 while fitting and (group := order.next_group(self._cases, fitting)):
-                    print(
-                        f"measuring {len(group)} cases, {human_time(self._budget.left_s)} of the "
-                        "limit left",
-                        flush=True,
-                    )
+                    print(f"measuring {len(group)} cases, {time_left(self._budget)}", flush=True)
                     self._measure(group)
                     if is_enough(self._begun()):
                         print("the gate fails already: no other case is measured", flush=True)

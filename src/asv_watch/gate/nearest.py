@@ -12,9 +12,8 @@ from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed
 from asv_watch.gate.measure import FIRST_TOGETHER, InOrder
 from asv_watch.gate.ranking import Profiler, rank
-from asv_watch.gate.steps import step
 from asv_watch.machine.budget import Budget
-from asv_watch.progress import human_time
+from asv_watch.progress import Display, human_time
 from asv_watch.text import quantities
 
 SHARE_OF_LOOKING = 0.2
@@ -74,7 +73,7 @@ class Nearest:
         failed_before = set(profiler.failures)
         measured = {case.identity for case in self._candidates if case.name in begun}
         started = time.monotonic()
-        with step("profiling which cases run what changed", self._budget):
+        with Display().during("profiling which cases run what changed", self._budget):
             profiler.look(seconds, measured)
         took_s = time.monotonic() - started
         self._looking_s -= took_s
