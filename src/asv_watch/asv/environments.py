@@ -28,7 +28,7 @@ INSTALL = [
 ]
 """asv 0.6.6's own command installs all dependencies again with each commit, which takes minutes if
 torch is one of them. The second line is for a commit of the same version as the one before."""
-_INFORMATION = "asv-env-info.json"
+INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
 
 
@@ -46,8 +46,8 @@ def build_without_dependencies(conf: Any) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether asv has made an environment to the end, with the pinned asv_runner in it."""
-    return (folder / _INFORMATION).is_file() and _releases(folder, "asv_runner") == {
+    """Tell whether an environment was made to the end, with the pinned asv_runner in it."""
+    return (folder / INFORMATION).is_file() and _releases(folder, "asv_runner") == {
         pinned_asv_runner()
     }
 

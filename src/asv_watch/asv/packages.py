@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import asv.repo
 from asv_watch import probes
 from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.environments import (
+    INFORMATION,
     create,
     install_build_requirements,
     is_complete,
@@ -29,15 +31,17 @@ from asv_watch.asv.environments import (
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.git import ask_git, top_of
+from asv_watch.versions.releases import distribution
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
+_INSTALL_TIMEOUT = 3600.0  # s
 
 
 def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
     """Make an environment of asv.conf.json, unless that is done already.
 
-    It also gets what the project's own commands install with its newest commit, such as its
-    dependencies.
+    One of asv's also gets what the project's own commands install with its newest commit, such as
+    its dependencies. A release to compare, which asv does not know, gets its requirements alone.
 
     Args:
         root: the folder of asv.conf.json.
@@ -45,13 +49,17 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         spec: the environment.
 
     Raises:
-        MachineError: the machine is to blame, such as its network.
+        MachineError: the machine is to blame, such as its network, or the package index takes too
+            long.
         WatchError: it cannot be made.
     """
     if spec.interpreter is not None:
         describe_interpreter(spec.interpreter, ())
         return
     if is_complete(spec.folder):
+        return
+    if not spec.name:
+        _install_release(spec)
         return
     print("  creating the environment (once)", flush=True)
     conf, environment = _environment_of(root, repository, spec)
@@ -63,6 +71,33 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         failure = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
             _install_commit(conf, environment, commit)
+
+
+def _install_release(spec: EnvironmentSpec) -> None:
+    """Install a release to compare; a half-made environment is made anew."""
+    folder = spec.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    requirements = [
+        *(_published(name, release) for name, release in spec.requirements.items()),
+        f"asv_runner=={pinned_asv_runner()}",
+    ]
+    virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--python", spec.python]
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    variables = os.environ | dict(spec.variables)
+    try:
+        for command in ([*virtualenv, str(folder)], [*pip, *requirements]):
+            run_command(
+                command, _INSTALL_TIMEOUT, late=MachineError, cwd=folder.parent, env=variables
+            )
+    except WatchError as error:
+        raise WatchError(f"{spec.release}: {error}") from error
+    (folder / INFORMATION).touch()
+
+
+def _published(name: str, release: str) -> str:
+    """Return pip's argument for the published wheel of a release, without local builds."""
+    return f"{distribution(name)}==={release}" if release else distribution(name)
 
 
 def describe_interpreter(python: Path, packages: Iterable[str]) -> tuple[str, dict[str, str]]:

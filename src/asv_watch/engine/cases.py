@@ -136,8 +136,8 @@ def list_benchmarks(
         WatchError: an environment cannot be made, no suite can be imported, or they do not import
             the side's package.
     """
-    for environment in dict.fromkeys(side.environment.name for side in sides):
-        spec = next(s.environment for s in sides if s.environment.name == environment)
+    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
+    for spec in specs.values():
         make_environment(workplace.root, workplace.configuration.repository, spec)
     declared = workplace.declared
     modules = modules_of(sides[-1].suites, pattern)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
+from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import differences, report
@@ -36,7 +37,6 @@ from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.loading import with_versions
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_notes
-from asv_watch.releases import environments
 from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.text import quantities
@@ -233,7 +233,7 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
     """List benchmarks in asv's environment, or in that of a release if asv made none."""
     if not workplace.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
-            environments.make_environment(release)
+            make_environment(workplace.root, workplace.configuration.repository, release)
             in_release = dataclasses.replace(package, environment=release)
             return list_benchmarks_in(in_release, workplace.declared)
     return list_benchmarks(workplace, [package]).benchmarks

@@ -1,58 +1,20 @@
-"""Environments of releases, made when they are compared.
+"""Runs scripts in the environments of releases, and removes them when nothing needs them.
 
-asv does not manage them: an environment may take 6 GB, and the releases of several years do not
-fit on one disk together.
+An environment may take 6 GB, and the releases of several years do not fit on one disk together.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
-from asv_watch.asv.environments import pinned_asv_runner
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.errors import MachineError, WatchError
-from asv_watch.versions.releases import distribution
+from asv_watch.errors import WatchError
 
-_COMPLETE = "complete"
-_INSTALL_TIMEOUT = 3600  # s
 _PROBE_TIMEOUT = 300  # s: a first import compiles the package's Python files
-
-
-def make_environment(release: EnvironmentSpec) -> None:
-    """Install a release, unless that is done already; a half-made environment is made anew.
-
-    Raises:
-        MachineError: the machine is to blame, or the package index takes too long.
-        WatchError: it cannot be installed.
-    """
-    if (release.folder / _COMPLETE).exists():
-        return
-    remove_environment(release)
-    requirements = [
-        *(_exactly(name, version) for name, version in release.requirements.items()),
-        f"asv_runner=={pinned_asv_runner()}",
-    ]
-    interpreter = str(release.folder / "bin" / "python")
-    for command in (
-        [
-            sys.executable,
-            "-m",
-            "virtualenv",
-            "--quiet",
-            "--python",
-            release.python,
-            str(release.folder),
-        ],
-        [interpreter, "-m", "pip", "install", "--quiet", *requirements],
-    ):
-        _run(command, release, _INSTALL_TIMEOUT, late=MachineError)
-    (release.folder / _COMPLETE).touch()
 
 
 def remove_environment(release: EnvironmentSpec) -> None:
@@ -76,26 +38,9 @@ def run_probe(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
         MachineError: the machine is to blame.
         WatchError: it failed.
     """
-    interpreter = str(release.folder / "bin" / "python")
-    return _run([interpreter, "-P", str(script), *arguments], release, _PROBE_TIMEOUT)
-
-
-def _run(
-    command: Sequence[str],
-    release: EnvironmentSpec,
-    timeout_s: float,
-    late: type[WatchError | MachineError] = WatchError,
-) -> str:
-    """Run a command as `run_command` does, with the release in the message of its error."""
-    folder = release.folder.parent
-    folder.mkdir(parents=True, exist_ok=True)
+    command = [str(release.folder / "bin" / "python"), "-P", str(script), *arguments]
     variables = os.environ | dict(release.variables)
     try:
-        return run_command(command, timeout_s, late=late, cwd=folder, env=variables)
+        return run_command(command, _PROBE_TIMEOUT, cwd=release.folder.parent, env=variables)
     except WatchError as error:
         raise WatchError(f"{release.release}: {error}") from error
-
-
-def _exactly(name: str, release: str) -> str:
-    """Return pip's argument for the published wheel of a release, without local builds."""
-    return f"{distribution(name)}==={release}" if release else distribution(name)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
 from asv_watch.engine.cases import MeasurableCase
@@ -280,7 +281,7 @@ def _install(
 
 def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchError | None:
     try:
-        environments.make_environment(release)
+        make_environment(workplace.root, workplace.configuration.repository, release)
         environments.import_seconds(release)  # compiles the package's Python files
         if workplace.declared.facts_script is not None:
             environments.run_probe(release, workplace.declared.facts_script)

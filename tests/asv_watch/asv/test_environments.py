@@ -10,9 +10,11 @@ from typing import Any
 import asv.environment
 import pytest
 
+from asv_watch.asv import packages
 from asv_watch.asv.commands import find_cause
 from asv_watch.asv.environments import create, install_build_requirements, pinned_asv_runner
-from asv_watch.asv.settings import load_settings
+from asv_watch.asv.packages import make_environment
+from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from tests.asv_watch import torchless
 
 
@@ -84,3 +86,25 @@ def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
 """
     reason = find_cause(printed).reason
     assert "(Encountered error while generating package metadata.)" in reason
+
+
+def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = EnvironmentSpec({"pip+numpy": "2.4.0"}, "", tmp_path / "releases", python="3.11")
+    packages_folder = spec.folder / "lib/python3.11/site-packages"
+    pinned = packages_folder / f"asv_runner-{pinned_asv_runner()}.dist-info"
+    installed: list[str] = []
+
+    def install(command: list[str], *_: object, **__: object) -> None:
+        pinned.mkdir(parents=True, exist_ok=True)
+        installed.append(" ".join(command).rpartition("--quiet ")[2])
+
+    monkeypatch.setattr(packages, "run_command", install)
+    wanted = f"numpy===2.4.0 asv_runner=={pinned_asv_runner()}"
+    for _ in range(2):
+        make_environment(tmp_path, tmp_path, spec)
+        assert installed == [f"--python 3.11 {spec.folder}", wanted]
+    pinned.rename(packages_folder / "asv_runner-0.1.9.dist-info")
+    make_environment(tmp_path, tmp_path, spec)
+    assert installed[2:] == [f"--python 3.11 {spec.folder}", wanted]
