@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -91,8 +92,9 @@ def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
     output, _ = run_driver("compare", project, tmp_path, "HEAD", ".")
     assert not kept.exists(), "a finished comparison keeps no rounds aside"
     assert f"{CASES} slower" in output
-    assert "round 2 [" in output
-    assert "round 1 [" not in output, "it measured a round again"
+    first_round = re.search(r"^round (\d+) ", output, re.MULTILINE)
+    assert first_round is not None
+    assert int(first_round[1]) > 1, "it measured rounds again"
 
 
 @pytest.mark.timeout(900)
