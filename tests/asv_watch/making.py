@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from asv_watch.records.history import History, RunColumns, Series
+import numpy as np
+
+from asv_watch.records.history import History, RunColumns, Series, numbers_of
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Outcome, Point, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.commits import Commit
@@ -61,7 +63,8 @@ def make_series(
 def columns_of(runs: Mapping[str, Run]) -> RunColumns:
     """The columns of runs by commit hash, oldest first."""
     rows = {i: run for i, run in enumerate(runs.values()) if run.outcome is not Outcome.NEVER_RUN}
-    return RunColumns(tuple(runs), tuple(rows.values()), tuple(rows))
+    numbers = numbers_of(rows.values())
+    return RunColumns(tuple(runs), tuple(rows.values()), np.array(list(rows), np.intp), numbers)
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

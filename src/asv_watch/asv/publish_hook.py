@@ -18,7 +18,7 @@ from asv.console import log
 from asv.util import UserError
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.settings import find_repository, measured_paths
+from asv_watch.asv.settings import find_repository, measured_paths, work_folder
 from asv_watch.errors import WatchError
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import ask_git
@@ -37,8 +37,8 @@ class PublishRequest:
     declared: Declared
     measured_paths: tuple[str, ...]
     """`asv_watch.asv.settings.Configuration.measured_paths`."""
-    environments: Path
-    """Folder of asv's environments, which this machine has if it measures."""
+    work_folder: Path
+    """`asv_watch.asv.settings.Configuration.work_folder`."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 
@@ -81,7 +81,7 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         hashes=hashes,
         declared=conf.declared,
         measured_paths=measured_paths(conf, root, repository),
-        environments=Path(conf.env_dir),
+        work_folder=work_folder(Path(conf.env_dir)),
         project=project,
     )
 

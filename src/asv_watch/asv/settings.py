@@ -152,7 +152,7 @@ class Configuration:
     @property
     def work_folder(self) -> Path:
         """Folder for kept files that are neither environments nor results, such as caches."""
-        return _work_folder(self.environments_folder)
+        return work_folder(self.environments_folder)
 
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
@@ -213,7 +213,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         package=_package(conf),
         measured_paths=measured_paths(conf, root, repository),
         declared=conf.declared,
-        releases=_releases(_work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
+        releases=_releases(work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
     )
 
 
@@ -364,8 +364,8 @@ def _check_texts(entries: dict[str, Any]) -> None:
                 raise ValueError(f"{name!r} holds a character that no name of a file can have")
 
 
-def _work_folder(environments: Path) -> Path:
-    """Return the folder for packages of commits, logs and unfinished measurements.
+def work_folder(environments: Path) -> Path:
+    """Return the folder for packages of commits, logs, unfinished measurements and partitions.
 
     It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
     that a project whose environments are elsewhere stays as it is.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,6 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
-    Point,
     Problem,
     Record,
     Run,
@@ -31,6 +33,21 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 
+def numbers_of(runs: Collection[Run]) -> Floats:
+    """Return value and both ends of the interval of each run, or NaN; shape (runs, 3)."""
+    flat = itertools.chain.from_iterable(
+        _NO_NUMBERS
+        if (point := run.point) is None
+        else (point.value, *(point.interval or _NO_INTERVAL))
+        for run in runs
+    )
+    return np.fromiter(flat, np.float64, 3 * len(runs)).reshape(-1, 3)
+
+
+_NO_INTERVAL = (math.nan, math.nan)
+_NO_NUMBERS = (math.nan, math.nan, math.nan)
+
+
 @dataclass(frozen=True)
 class RunColumns:
     """The runs of a case apart from `NEVER_RUN`, oldest first, and their columns."""
@@ -38,52 +55,39 @@ class RunColumns:
     commits: tuple[str, ...]
     """Hashes of all measured commits; the cases of one machine and environment share them."""
     rows: tuple[Run, ...]
-    commit_of_row: tuple[int, ...]
-    """For each run the index of its commit in ``commits``."""
+    indices: Indices
+    """Index in ``commits`` of each run."""
+    numbers: Floats
+    """`numbers_of` the runs; shape (runs, 3)."""
 
     def runs(self) -> dict[str, Run]:
         """Return the run of each commit, `NEVER_RUN` if there is none."""
         runs = dict.fromkeys(self.commits, NEVER_RUN)
-        for index, run in zip(self.commit_of_row, self.rows, strict=True):
+        for index, run in zip(self.indices.tolist(), self.rows, strict=True):
             runs[self.commits[index]] = run
         return runs
 
-    @cached_property
-    def indices(self) -> Indices:
-        """Index in ``commits`` of each run."""
-        return np.array(self.commit_of_row, dtype=np.intp)
-
-    @cached_property
+    @property
     def values(self) -> Floats:
         """Value of each run, in the unit of the benchmark; NaN for a run without one."""
-        return np.array([point.value if point else np.nan for point in self._points])
+        return self.numbers[:, 0]
 
     @property
     def interval(self) -> Floats:
         """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
-        unknown = (np.nan, np.nan)
-        ends = [(point and point.interval) or unknown for point in self._points]
-        flat = np.fromiter(itertools.chain.from_iterable(ends), np.float64, 2 * len(ends))
-        return flat.reshape(len(ends), 2)
-
-    @cached_property
-    def _points(self) -> list[Point | None]:
-        """Value of each run: they lie apart in memory, so all columns share one walk."""
-        return [run.point for run in self.rows]
+        return self.numbers[:, 1:]
 
     @cached_property
     def recipes(self) -> tuple[str, ...]:
         """Recipe of each run."""
-        return tuple(run.recipe for run in self.rows)
+        return tuple(map(attrgetter("recipe"), self.rows))
 
     @cached_property
     def valued(self) -> RunColumns:
         """The columns of the runs that have a value."""
-        has_value = [point is not None for point in self._points]
-        rows = tuple(itertools.compress(self.rows, has_value))
-        return RunColumns(
-            self.commits, rows, tuple(itertools.compress(self.commit_of_row, has_value))
-        )
+        has_value = ~np.isnan(self.values)
+        rows = tuple(itertools.compress(self.rows, has_value.tolist()))
+        return RunColumns(self.commits, rows, self.indices[has_value], self.numbers[has_value])
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from asv_watch.files import read_regular
 from asv_watch.records import explanations, suite_lists
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
-from asv_watch.records.history import History, RunColumns, Series
+from asv_watch.records.history import History, RunColumns, Series, numbers_of
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.measurements import read_comparisons
@@ -225,20 +227,29 @@ class _Loader:
     def _series(self) -> Iterator[Series]:
         for (machine, environment), setup in self._setups.items():
             by_commit = self._in_order(setup.runs)
-            runs_by_case: list[dict[int, Run]] = [{} for _ in self._runs.cases]
+            rows_by_case: list[list[Run]] = [[] for _ in self._runs.cases]
+            numbers = np.full((len(by_commit), len(rows_by_case), 3), np.nan)
+            was_run = np.zeros(numbers.shape[:2], dtype=bool)
+            # The runs of a commit lie together in memory, those of a case do not.
             for index, runs in enumerate(by_commit.values()):
+                if runs:
+                    cases = list(runs)
+                    numbers[index, cases] = numbers_of(runs.values())
+                    was_run[index, cases] = True
                 for number, run in runs.items():
-                    runs_by_case[number][index] = run
+                    rows_by_case[number].append(run)
             hashes = tuple(by_commit)
-            for case, case_runs in zip(self._runs.cases, runs_by_case, strict=True):
+            for number, case in enumerate(self._runs.cases):
                 benchmark = self._runs.benchmarks[case.benchmark]
+                indices = np.flatnonzero(was_run[:, number])
+                rows = tuple(rows_by_case[number])
                 yield Series(
                     machine=machine,
                     environment=environment,
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    columns=RunColumns(hashes, tuple(case_runs.values()), tuple(case_runs)),
+                    columns=RunColumns(hashes, rows, indices, numbers[indices, number]),
                 )
 
     def _load_machine(self, folder: Path) -> None:

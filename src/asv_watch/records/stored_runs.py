@@ -155,7 +155,9 @@ class RunReader:
         from_asv: set[int] = set()
         is_peak = self._benchmarks[name].type == PRIVATE
         numbers = self._layout(name, row)
-        row_reports = [None if number is None else reported.get(number) for number in numbers]
+        row_reports: list[Report | None] = [None] * row.count
+        if reported:
+            row_reports = [None if number is None else reported.get(number) for number in numbers]
         read_runs = runs_of_row(columns, started_at, row_reports, recipe)
         for number, value, report, run in zip(
             numbers, columns[0], row_reports, read_runs, strict=True
@@ -172,7 +174,7 @@ class RunReader:
                 row_runs[number] = run
                 if is_peak and run.point is not None and not (report and report.rounds):
                     from_asv.add(number)
-        runs.update(self._by_metric(row_runs, from_asv) if is_peak else row_runs)
+        runs.update(self._by_metric(row_runs, from_asv) if from_asv else row_runs)
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
@@ -186,10 +188,10 @@ class RunReader:
 
         Args:
             row_runs: Index of a case to its run.
-            from_asv: The cases whose value asv measured.
+            from_asv: The cases whose value asv measured, at least one.
         """
         for number, run in row_runs.items():
-            is_from_asv = bool(from_asv) if run.point is None else number in from_asv
+            is_from_asv = run.point is None or number in from_asv
             yield (self._resident[number] if is_from_asv else number), run
 
     def _layout(self, name: str, row: Row) -> list[int | None]:

@@ -144,7 +144,7 @@ def _recipe_events(history: History) -> Iterator[Event]:
     for series in history.series:
         columns = series.columns.valued
         for row, fact, before, after in recipe_changes(columns):
-            commit = columns.commits[columns.commit_of_row[row]]
+            commit = columns.commits[columns.indices[row]]
             yield Event(
                 series.machine, series.environment, commit, f"recipe {fact}", before, after
             )

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from asv_watch.files import read_regular, write_whole
+from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.runs import noise, partition
 from asv_watch.runs.partition import BlockPartition
 
@@ -26,8 +26,8 @@ _DIGEST_BYTES = 16
 def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
     """Provide the partitions that were found before, and keep those that exist at the end.
 
-    Without the folder, nothing is kept. A file that is damaged or was written by other code is
-    treated as missing, and failure to write it is ignored.
+    A file that is damaged or was written by other code is treated as missing, and failure to
+    write it is ignored.
     """
     path = folder / "partitions.msgpack"
     partitions: dict[str, BlockPartition] = {}
@@ -38,9 +38,10 @@ def kept_partitions(folder: Path) -> Iterator[dict[str, BlockPartition]]:
             partitions = msgspec.msgpack.decode(packed, type=dict[str, BlockPartition])
     before = set(partitions)
     yield partitions
-    if folder.is_dir() and partitions.keys() != before:
+    if partitions.keys() != before:
         packed = msgspec.msgpack.encode(partitions)
         with suppress(OSError):
+            make_folder(folder)
             write_whole(path, _digest(packed) + packed)
 
 

@@ -50,7 +50,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    with swapped_in(request.site) as fresh, kept_partitions(request.environments) as known:
+    with swapped_in(request.site) as fresh, kept_partitions(request.work_folder) as known:
         history = in_order(load_history(request.results, commits, layout=declared.layout))
         findings = analyse(history, known)
         ancestry = ancestry_of(history, findings, request.repository, request.measured_paths)

@@ -25,7 +25,7 @@ from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.pair_data import commit_pairs
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import Json, distances, shortened, write_script
+from asv_watch.site.scripts import Json, all_shortened, distances, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 from asv_watch.text import quantities
@@ -67,14 +67,11 @@ def _values_of(summary: SeriesSummary) -> Json:
     """Return values and intervals with an entry for each commit from the first to the last."""
     commits, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
-    # A distance from a value of zero has no relative size.
-    known = ~np.isnan(interval[:, 0]) & (values != 0)
-    is_exact = np.isnan(interval[:, 0]).tolist()
-    shown = [
-        value if exact else shortened(value)
-        for value, exact in zip(values.tolist(), is_exact, strict=True)
-    ]
-    data = {"from": int(commits[0]), "v": _spread_out(commits, commits, shown)}
+    has_interval = ~np.isnan(interval[:, 0])
+    shown = values.copy()
+    shown[has_interval] = all_shortened(values[has_interval])
+    data = {"from": int(commits[0]), "v": _spread_out(commits, commits, shown.tolist())}
+    known = has_interval & (values != 0)  # a distance from zero has no relative size
     if known.any():
         centres, ends = values[known], interval[known]
         for key, differences in (("lo", centres - ends[:, 0]), ("hi", ends[:, 1] - centres)):
@@ -95,7 +92,7 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     if summary.has_value:
         data |= _values_of(summary) | {"stretches": stretch_data(contents, summary)}
     columns = summary.series.columns
-    without_value = [row for row, run in enumerate(columns.rows) if run.point is None]
+    without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
     if without_value:
         commits = contents.history.indices(columns)[without_value].tolist()
         runs = [columns.rows[row] for row in without_value]

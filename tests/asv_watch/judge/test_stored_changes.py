@@ -93,7 +93,7 @@ def test_resident_and_private_memory_are_two_metrics(
         assert metric.endswith("peak resident memory" if resident else "peak memory")
         assert not (resident and index in stored_findings.compared)
         columns = series.columns.valued
-        for row, value in zip(columns.commit_of_row, columns.values.tolist(), strict=True):
+        for row, value in zip(columns.indices.tolist(), columns.values.tolist(), strict=True):
             key = series.machine, series.environment, case + resident, columns.commits[row]
             values[key][metric] = value
     for change in stored_findings.changes:
