@@ -35,4 +35,11 @@ def test_what_other_code_found_and_a_damaged_file_are_as_good_as_none(tmp_path: 
     for spoilt in (other_code, content[:-10], b""):
         path.write_bytes(spoilt)
         assert find(tmp_path) == (0, steps)
-    assert find(tmp_path / "missing") == (0, steps)
+
+
+def test_a_folder_is_made_if_it_can_be(tmp_path: Path) -> None:
+    made = tmp_path / "new" / "folder"
+    steps = find_all_steps(SERIES)
+    assert [find(made) for _ in range(2)] == [(0, steps), (3, steps)]
+    (tmp_path / "file").touch()
+    assert [find(tmp_path / "file" / "folder") for _ in range(2)] == [(0, steps)] * 2

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -14,6 +17,7 @@ from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.contents import order_of_release
 from asv_watch.site.names import slug
+from asv_watch.site.scripts import all_shortened, shortened
 from asv_watch.versions.git import read_commits
 from tests.asv_watch.site.conftest import Project, case_of, registered
 
@@ -112,6 +116,11 @@ def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[
                 if values:
                     assert min(values) * 0.999 <= level <= max(values) * 1.001
             assert not cut or cut[-1][1] == 1
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+def test_many_values_are_rounded_as_one_is(values: list[float]) -> None:
+    assert all_shortened(np.array(values)) == list(map(shortened, values))
 
 
 def test_names_of_files_are_safe_and_told_apart() -> None:

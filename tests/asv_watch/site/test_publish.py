@@ -119,6 +119,34 @@ def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
     assert (project.html / "site.js").exists()
 
 
+@pytest.mark.parametrize(
+    ("env_dir", "kept"), [(".asv/env", ".asv"), ("elsewhere", "elsewhere/asv-watch")]
+)
+def test_a_machine_that_only_publishes_keeps_partitions_and_reads_every_result_anew(
+    tmp_path: Path, env_dir: str, kept: str
+) -> None:
+    suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn",), "device": ("cpu",)})
+    plan = Plan(commits=30, suites=(suite,), unmeasured_commits=0.0, machines=("ci-2core",))
+    project = make_project(tmp_path / "it", plan, env_dir=env_dir)
+    before = set(project.root.iterdir())
+    project.publish()
+    assert set(project.root.iterdir()) - before == {
+        project.html,
+        project.root / Path(kept).parts[0],
+    }
+    partitions = project.root / kept / "partitions.msgpack"
+    first = partitions.stat()
+    project.publish()
+    assert partitions.stat().st_mtime_ns == first.st_mtime_ns, "nothing was found anew"
+    for path in project.result_files():
+        path.write_text(
+            re.sub(r'("s.S.time_forward": \[\[)[^],]+', r"\g<1>0.125", path.read_text())
+        )
+    project.publish()
+    index = json.loads((project.html / "index.json").read_text())
+    assert {series["last"]["v"] for series in index["series"] if series["last"]} == {0.125}
+
+
 def _stored(project: Project, number: int, value: str) -> Path:
     """Store a value, as it is to stand in the file, as the first of a benchmark's row."""
     path = project.result_files()[number]
