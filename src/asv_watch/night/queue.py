@@ -125,16 +125,23 @@ class Situation:
         return cases
 
     def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:
-        """Return the newest measured or compared commit before another, if there is any."""
-        earlier = itertools.takewhile(lambda other: other.hash != commit, self.commits)
-        return next(
-            (
-                other.hash
-                for other in reversed(list(earlier))
-                if self.coverage.is_complete(other.hash, environment.stored_as)
-                or self.compared_cases(other.hash, environment) >= self.measurable_cases
-            ),
-            None,
+        """Return the newest measured or compared commit before another, if there is any.
+
+        A commit counts as measured too if a later one was that changes nothing measured, such as
+        the HEAD of `bench`: their values are of the same code.
+        """
+        hashes = self.history.hashes if self.history is not None else {}
+        last = next(index for index, other in enumerate(self.commits) if other.hash == commit)
+        for earlier, later in reversed(list(itertools.pairwise(self.commits[: last + 1]))):
+            same_code = (hashes.get(n, "") for n in range(earlier.position, later.position))
+            if any(self._is_measured(same, environment) for same in same_code):
+                return earlier.hash
+        return None
+
+    def _is_measured(self, commit: str, environment: EnvironmentSpec) -> bool:
+        """Tell whether a commit was measured completely, or compared in every case."""
+        return self.coverage.is_complete(commit, environment.stored_as) or (
+            self.compared_cases(commit, environment) >= self.measurable_cases
         )
 
     @cached_property

@@ -228,6 +228,27 @@ def test_the_newest_commit_comes_first_then_the_largest_gap(
     assert project.night(NEW)[0] == (9, "2")
 
 
+def test_a_commit_is_compared_with_the_newest_whose_code_was_measured(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(6)
+    project.measure(1, NEW, 1, 1)
+    project.measure(3, NEW, 1, 1)
+
+    def before(*changing: int) -> int:
+        """The commit that the last of those that change what is measured is compared with."""
+        situation = project.situation(NEW)
+        commits = tuple(situation.commits[index] for index in changing)
+        found = replace(situation, commits=commits).measured_before(commits[-1].hash, NEW)
+        assert found is not None
+        return project.hashes.index(found)
+
+    assert before(0, 1, 2, 5) == 2, "only the commit after it was measured, which is the same code"
+    assert before(0, 1, 2, 3, 5) == 3
+    assert before(0, 1, 2, 4, 5) == 2
+    assert before(0, 1, 2, 3) == 1
+
+
 def test_every_fifth_commit_and_every_version_is_compared_with_the_reference(
     make_project: Callable[[int], Project],
 ) -> None:
