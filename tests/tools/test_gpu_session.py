@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.measurements import read_comparisons, read_version
 from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import read_result_file
-from asv_watch.records.side_files import read_outcomes, read_records
+from asv_watch.records.side_files import read_records
 from asv_watch.versions.git import ask_git
 from tests.conftest import git, run
 from tools.gpu import expected, plan, store
@@ -203,16 +203,17 @@ def test_what_a_session_measured_is_stored_as_a_run_and_a_comparison_of_its_card
     for commit in content.commits:
         [path] = (tmp_path / machine).glob(f"{commit[:8]}-*.json")
         assert read_result_file(path).commit_hash == commit
-        reports, damaged = read_outcomes(path.with_suffix(".outcomes.jsonl"))
+        cases, damaged = read_version(path.with_suffix(".measured.jsonl"))
         assert not damaged
-        assert reports[EAGER].outcome is Outcome.OK
-        assert reports[EAGER].rounds == len(lines.measured()[EAGER])
+        assert cases[EAGER].outcome(0)[0] is Outcome.OK
+        assert len(cases[EAGER].rounds) == len(lines.measured()[EAGER])
         [record] = read_records(path.with_suffix(".environment.jsonl"))[0]
         assert record.environment["package torch"]
         assert record.after["gpus 0 sm_mhz"] == "1755.0"
-    assert reports[LAUNCHES].outcome is Outcome.OK
-    compiled = reports["modes.Modes.time_forward('lstnet', 'cuda', 'compiled')"]
-    assert (compiled.outcome, "\n" in compiled.reason) == (Outcome.SKIPPED, False)
+    assert cases[LAUNCHES].outcome(0)[0] is Outcome.OK
+    compiled = cases["modes.Modes.time_forward('lstnet', 'cuda', 'compiled')"]
+    outcome, reason = compiled.outcome(0)
+    assert (outcome, "\n" in reason) == (Outcome.SKIPPED, False)
 
 
 def test_what_a_session_measured_is_on_the_site(

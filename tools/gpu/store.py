@@ -27,7 +27,6 @@ import msgspec
 from asv_watch.asv.result_store import ResultStore, store_machine
 from asv_watch.asv.selection import cases_of
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.engine.runs import run_of
 from asv_watch.records import suite_lists
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
 from asv_watch.records.records import case_name
@@ -147,21 +146,15 @@ class Store:
         if not cases:
             return
         date = int(ask_git(ROOT, "log", "-1", "--format=%at", commit))
-        store = ResultStore(
-            self._results,
-            self._machine,
-            (commit, date),
-            self._environment,
-            self._environment.python,
-            self._facts,
-        )
+        header = self._header([commit])
+        store = ResultStore(self._results, header, date, self._environment, self._facts)
         store.record(self._record())
         for listed in self._prepared.benchmarks:
             benchmark = listed | {"version": _sampled_version(listed)}
             for number, params in enumerate(cases_of(benchmark)):
                 name = case_name(benchmark["name"], params)
                 if name in cases:
-                    store.add(benchmark, number, name, run_of(cases[name], index))
+                    store.add(benchmark, number, cases[name].of(index))
 
     def _record(self) -> dict[str, Any]:
         """Return the record of the run, with the GPU's state at the end of each step."""
@@ -174,18 +167,22 @@ class Store:
         last = self._steps[-1]
         return record | {"until": int(last["at"]), "after": last["after"]}
 
-    def _store_comparison(self) -> None:
-        versions = tuple(
-            Version(commit, dict(self._environment.requirements), self._environment.python)
-            for commit in self._prepared.commits
-        )
-        header = Measurement(
+    def _header(self, commits: Sequence[str]) -> Measurement:
+        """Return the header of a measurement of these commits."""
+        environment = self._environment
+        return Measurement(
             kind="compare",
             at=int(self._identity["at"]),
             machine=self._machine,
-            versions=versions,
+            versions=tuple(
+                Version(commit, dict(environment.requirements), environment.python)
+                for commit in commits
+            ),
             recipe={"estimate": ESTIMATE, "processes": "all cases one after the other in one"},
         )
+
+    def _store_comparison(self) -> None:
+        header = self._header(self._prepared.commits)
         writer = MeasurementWriter(self._results, header)  # writes nothing before its first case
         for case in self._cases.values():
             rounds = [[n for n in numbers if n is not None] for numbers in case.rounds]

@@ -1,9 +1,10 @@
-"""Stores what the engine measured of one commit in one environment as asv stores its own runs.
+"""Stores what the engine measured of one commit in one environment, and exports it to asv.
 
-A file of asv's format 2 holds value, spread and rounds of each case, so that `asv show`,
-`asv compare`, `asv publish` and other tools read it. Beside it, one file has a line with the
-outcome of each case (`asv_watch.records.side_files`), and one a line with the machine and
-environment of each run. Every finished case is stored at once: first its value, then its outcome.
+A line of the record says what was measured of a case, and a line of another file describes the
+machine and environment of a run (`asv_watch.records.side_files`). From the record a file of asv's
+format 2 is written, with value, spread and rounds of each case, so that `asv show`, `asv compare`,
+`asv publish` and other tools read it. Every finished case is stored at once: first in the record,
+then in asv's file. What asv's file lost, or a kill kept from it, is written there again.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from asv.results import get_filename
 from asv_runner.statistics import compute_stats
 
@@ -25,8 +26,22 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.machine.facts import describe
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.records import Outcome
-from asv_watch.records.side_files import OUTCOMES, RECORDS, Report, read_outcomes
+from asv_watch.records.measurements import (
+    MeasuredCase,
+    Measurement,
+    MeasurementWriter,
+    read_version,
+)
+from asv_watch.records.records import Outcome, case_name
+from asv_watch.records.result_files import is_finite_number
+from asv_watch.records.side_files import (
+    MEASURED,
+    OUTCOMES,
+    RECORDS,
+    Report,
+    read_outcomes,
+    report_of,
+)
 from asv_watch.versions.releases import distribution
 
 _COLUMNS = (
@@ -39,58 +54,40 @@ _UNKNOWN_SPREAD = 10.0
 """Upper end of a single round's interval, over its value; asv's own infinity is not JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRun:
-    """One case as it is stored."""
-
-    outcome: Outcome
-    at: int
-    """When it was finished, seconds since the epoch."""
-    value: float | None = None
-    """In the unit of its benchmark; ``None`` if it was skipped or failed."""
-    rounds: tuple[float, ...] = ()
-    """One number for each round, in the unit of its benchmark."""
-    calls: int = 1
-    """Calls in a sample."""
-    reason: str = ""
-
-
 class ResultStore:
-    """The result file of one commit in one environment, and the files beside it."""
+    """What was measured of one commit in one environment, and asv's file of it."""
 
     def __init__(
         self,
         results: Path,
-        machine: str,
-        commit: tuple[str, int],
+        header: Measurement,
+        date: int,
         spec: EnvironmentSpec,
-        python: str,
         facts: Mapping[str, str] | None = None,
     ) -> None:
-        """Read what is stored; a damaged file is set aside.
+        """Read what is stored; a damaged file of asv is set aside.
 
         Args:
             results: folder of all machines' results.
-            machine: name of the machine.
-            commit: full hash, and the author's date in seconds since the epoch.
+            header: the commit as its only version, the machine, and how it is measured.
+            date: the author's date of the commit, in seconds since the epoch.
             spec: the environment.
-            python: its release of Python.
             facts: what asv stores about the machine; by default about this one.
         """
-        self._results, self._machine = results, machine
-        self.path = results / get_filename(machine, commit[0], spec.name)
+        [version] = header.versions
+        self.path = results / get_filename(header.machine, version.commit, spec.name)
         requirements = {distribution(name): release for name, release in spec.requirements.items()}
         self._content: dict[str, Any] = {
-            "commit_hash": commit[0],
+            "commit_hash": version.commit,
             "env_name": spec.name,
-            "date": commit[1] * 1000,
+            "date": date * 1000,
             "params": {
-                "machine": machine,
+                "machine": header.machine,
                 **(facts or describe()),
-                "python": python,
+                "python": spec.python,
                 **requirements,
             },
-            "python": python,
+            "python": spec.python,
             "requirements": requirements,
             "env_vars": dict(spec.variables),
             "result_columns": list(_COLUMNS),
@@ -101,13 +98,17 @@ class ResultStore:
         self.set_aside = ""
         """New name of a damaged file."""
         self._rows: dict[str, dict[str, Any]] = self._read()
+        record = self.path.with_suffix(MEASURED)
+        self._writer = MeasurementWriter(results, header, record)
+        self._measured = read_version(record)[0] if record.exists() else {}
         self.reports: dict[str, Report] | None = None
         """Outcomes of cases by name; ``None`` if only asv measured, which stores none."""
         outcomes = self.path.with_suffix(OUTCOMES)
         if outcomes.exists():
             self.reports, _ = read_outcomes(outcomes)
-        elif self.path.with_suffix(RECORDS).exists():  # a kill came before the first outcome
-            self.reports = {}
+        if self._measured or self.path.with_suffix(RECORDS).exists():
+            measured = {name: report_of(case) for name, case in self._measured.items()}
+            self.reports = (self.reports or {}) | measured
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if not self.path.exists():
@@ -149,49 +150,72 @@ class ResultStore:
                 row[name][index] = cell[old] if isinstance(cell, list) else None
         return row
 
-    def add(self, benchmark: Mapping[str, Any], index: int, name: str, run: CaseRun) -> None:
+    def add(self, benchmark: Mapping[str, Any], index: int, case: MeasuredCase) -> None:
         """Store one finished case.
 
         Args:
             benchmark: its entry in asv's list.
             index: index of the case in the benchmark.
-            name: name of the case.
-            run: its measurement.
+            case: what was measured of it, of this version alone.
         """
+        self._make_file()
+        version = benchmark["version"]
+        self._writer.add(msgspec.structs.replace(case, benchmark_version=version))
+        self._put(benchmark, index, case)
+        self._save()
+
+    def restore(self, benchmarks: Iterable[Mapping[str, Any]]) -> None:
+        """Write the values into asv's file that it lacks and the record has."""
+        lacking = [
+            (benchmark, index, case)
+            for benchmark in benchmarks
+            for index, params in enumerate(cases_of(dict(benchmark)))
+            if (case := self._measured.get(case_name(benchmark["name"], params)))
+            and case.benchmark_version == benchmark["version"]
+            and case.numbers(0)
+            and not is_finite_number(self.value(benchmark, index))
+        ]
+        for benchmark, index, case in lacking:
+            self._put(benchmark, index, case)
+        if lacking:
+            self._save()
+
+    def _put(self, benchmark: Mapping[str, Any], index: int, case: MeasuredCase) -> None:
+        """Write a case into the row of its benchmark."""
         row = self._row(benchmark)
         cells: dict[str, Any] = dict.fromkeys(_PER_CASE)
-        cells["result"] = math.nan if run.outcome is Outcome.SKIPPED else run.value
-        if run.rounds and benchmark["type"] == "time":
-            cells["result"], stats = compute_stats(list(run.rounds), run.calls)
-            if len(run.rounds) == 1:
-                stats |= {"ci_99_a": 0.0, "ci_99_b": run.rounds[0] * _UNKNOWN_SPREAD}
+        cells["result"] = math.nan if case.skipped else case.value(0)
+        rounds = [number for (number,) in case.numbers(0)]
+        if rounds and benchmark["type"] == "time":
+            cells["result"], stats = compute_stats(rounds, 1)
+            if len(rounds) == 1:
+                stats |= {"ci_99_a": 0.0, "ci_99_b": rounds[0] * _UNKNOWN_SPREAD}
             cells |= {f"stats_{key}": value for key, value in stats.items()}
-            cells["samples"] = list(run.rounds)
+            cells["samples"] = rounds
         for column, value in cells.items():
             row[column][index] = value
-        row["started_at"] = 1000 * run.at
+        row["started_at"] = 1000 * case.at
         self._rows[benchmark["name"]] = row
-        self._save()
-        report = Report(name, run.outcome, run.reason, at=run.at, rounds=len(run.rounds))
-        self._append(OUTCOMES, report)
 
-    def skip(self, name: str, reason: str) -> bool:
+    def skip(self, benchmark: Mapping[str, Any], name: str, reason: str) -> bool:
         """Store that a case cannot run here, without a value; return whether that was new."""
         known = (self.reports or {}).get(name)
         if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
             return False
-        report = Report(name, Outcome.SKIPPED, reason, at=int(time.time()))
-        self._append(OUTCOMES, report)
+        self._make_file()
+        at, unit = int(time.time()), benchmark["unit"]
+        self._writer.add(MeasuredCase(name, at, unit, skipped={0: reason}))
         return True
 
     def record(self, record: Mapping[str, Any]) -> None:
         """Store the machine and environment of a run."""
-        self._append(RECORDS, record)
+        self._make_file()
+        append_lines(self.path.with_suffix(RECORDS), [record])
 
-    def _append(self, suffix: str, line: Report | Mapping[str, Any]) -> None:
-        if not self.path.exists():  # else the file beside it would belong to none
+    def _make_file(self) -> None:
+        """Write asv's file if there is none: what is beside it would belong to no file."""
+        if not self.path.exists():
             self._save()
-        append_lines(self.path.with_suffix(suffix), [line])
 
     def _save(self) -> None:
         rows = {name: _written(row) for name, row in sorted(self._rows.items())}

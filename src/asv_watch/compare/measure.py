@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
-from asv_watch.engine import processes
 from asv_watch.engine.cases import (
     MeasurableCase,
     Measures,
     choose_cases,
     list_benchmarks,
 )
+from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
 from asv_watch.engine.runs import store_compared
 from asv_watch.engine.sides import Side
-from asv_watch.engine.unfinished import Unfinished
+from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Unmeasured
@@ -115,7 +115,7 @@ def measure(
     if header is None:
         return Measured((*extra, *_measure_unstored(workplace, sides, cases, sampling)), None)
     writer = MeasurementWriter(workplace.configuration.results, header)
-    unfinished = _unfinished(workplace, sides, header.kind)
+    unfinished = find_unfinished(workplace, sides, header.kind)
     finished: dict[str, MeasuredCase] = {}
     if unfinished.path is not None:
         writer.go_on_with(unfinished.path)
@@ -125,22 +125,9 @@ def measure(
     for result in extra:
         if result.case not in finished:
             writer.add(result)
-    measured = measure_cases(
-        sides,
-        [case for case in cases if case.name not in finished],
-        writer.add,
-        sampling,
-        unfinished.rounds,
-        lambda case, numbers: unfinished.keep(case.name, numbers),
-        fewest_sides=fewest_sides,
-    )
-    unfinished.forget()
+    missing = [case for case in cases if case.name not in finished]
+    measured = unfinished.measure(missing, writer.add, sampling, fewest_sides)
     return Measured((*extra, *known, *measured), writer.path)
-
-
-def _unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
-    folder = workplace.configuration.work_folder / "unfinished"
-    return Unfinished(folder, sides, workplace.machine, kind)
 
 
 def _measure_unstored(
@@ -156,16 +143,7 @@ def _measure_unstored(
     """
     if all(side.version for side in sides):
         return measure_cases(sides, cases, sampling=sampling)
-    unfinished = _unfinished(workplace, sides, "compare")
-    measured = measure_cases(
-        sides,
-        cases,
-        sampling=sampling,
-        kept=unfinished.rounds,
-        keep_round=lambda case, numbers: unfinished.keep(case.name, numbers),
-    )
-    unfinished.forget()
-    return measured
+    return find_unfinished(workplace, sides, "compare").measure(cases, sampling=sampling)
 
 
 def compare_missing(
@@ -199,7 +177,7 @@ def compare_missing(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
     compared = compare(workplace, sides, missing, kind)
-    store_compared(workplace, new, benchmarks, missing, compared.cases, 1)
+    store_compared(workplace, new, benchmarks, missing, compared.cases, 1, kind)
     return [compared]
 
 
@@ -221,7 +199,6 @@ def _header(
         commits = {version.commit for version in versions}
         kind = "release" if len(commits) == 1 else "compare"
         kind = "null" if len(set(versions)) == 1 else kind
-    forks = all(side.environment.fork_safe for side in sides)
     recipe = dataclasses.asdict(sampling)
     del recipe["usual_spread"]  # of the machine today, so no two comparisons would have one recipe
     if not sampling.change_if_busy:
@@ -233,12 +210,8 @@ def _header(
         versions=versions,
         recipe={
             **recipe,
-            "fewest_samples": processes.FEWEST_SAMPLES,
-            "most_samples": processes.MOST_SAMPLES,
-            "round_s": processes.SECONDS,
+            **recipe_of_samples(sides),
             "estimate": ESTIMATE,
-            **({} if forks else {"processes": "all cases one after the other in one"}),
-            **({"clock": workplace.declared.clock} if workplace.declared.clock else {}),
             **({"planted": planted} if planted else {}),
         },
     )

@@ -318,14 +318,14 @@ class RoundsOfCases:
         """Finish a case."""
         opened = self.open.pop(case)
         reasons = opened.unmeasured.items()
-        values = _column(opened.rounds, "value")
-        clocks = {name: _column(opened.rounds, name) for name in ("wall", "cpu")}
         result = MeasuredCase(
             case=case.name,
             at=int(time.time()),
             unit=case.unit,
             higher_is_better=case.higher_is_better,
-            rounds=values,
+            rounds=_column(opened.rounds, "value"),
+            wall=_other_clock(opened.rounds, "wall"),
+            cpu=_other_clock(opened.rounds, "cpu"),
             exact=exact,
             least_spread=float(f"{least_spread:.4g}"),
             skipped={side: e.reason for side, e in reasons if isinstance(e, CaseSkippedError)},
@@ -336,7 +336,6 @@ class RoundsOfCases:
             },
             late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
             clock=clock_of(case, opened.rounds),
-            **{name: other for name, other in clocks.items() if _differs(values, other)},
         )
         self.results.append(result)
         self._keep(result)
@@ -349,11 +348,12 @@ def _column(rounds: Sequence[Round], name: str) -> Rounds:
     )
 
 
-def _differs(values: Rounds, other: Rounds) -> bool:
-    """Tell whether another clock is worth storing."""
+def _other_clock(rounds: Sequence[Round], name: str) -> Rounds:
+    """Return the numbers of another clock; empty if they are those of the case's own."""
+    values, other = _column(rounds, "value"), _column(rounds, name)
     pairs = zip(itertools.chain(*values), itertools.chain(*other), strict=True)
     known = [(value, seconds) for value, seconds in pairs if value and seconds is not None]
-    return any(abs(seconds / value - 1) > _SAME_CLOCK for value, seconds in known)
+    return other if any(abs(s / value - 1) > _SAME_CLOCK for value, s in known) else ()
 
 
 def measure_cases(

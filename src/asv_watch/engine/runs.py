@@ -1,8 +1,8 @@
-"""Measures a single version, and stores its values or those of a comparison as asv does.
+"""Measures a single version, and stores what was measured of it, alone or in a comparison.
 
 Cases of a version that a comparison measured are not measured again. A case is finished, stored
-and resumed as in comparisons; if a run was killed, the rounds of its unfinished cases are kept
-(`asv_watch.engine.unfinished`).
+and resumed as in comparisons, in lines of the same kind (`asv_watch.records.measurements`); if a
+run was killed, the rounds of its unfinished cases are kept (`asv_watch.engine.unfinished`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from typing import Any
 from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
 from asv_watch.asv.packages import make_environment
-from asv_watch.asv.result_store import CaseRun, ResultStore, store_machine
+from asv_watch.asv.result_store import ResultStore, store_machine
 from asv_watch.asv.selection import Selection, cannot_run, cases_of, select
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
-from asv_watch.engine.rounds import Sampling, measure_cases
+from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.sides import Side, commit_side
-from asv_watch.engine.unfinished import Unfinished
+from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_facts, machine_state
-from asv_watch.records.measurements import MeasuredCase
+from asv_watch.records.comparisons import Kind
+from asv_watch.records.measurements import MeasuredCase, Measurement
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
@@ -59,7 +60,7 @@ def measure_missing(
     """
     version = commit_side(workplace, commit, environment, may_lack_package=True)
     benchmarks, failures = _list(workplace, version, commit)
-    store = _open_store(workplace, commit, environment)
+    store = _open_store(workplace, version, benchmarks, "run")
     chosen = select(benchmarks, selection)
     if not chosen:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
@@ -68,7 +69,7 @@ def measure_missing(
         params = cases_of(benchmark)[index]
         name = case_name(benchmark["name"], params)
         reason = cannot_run(benchmark, params, workplace.declared)
-        if reason and store.skip(name, reason):
+        if reason and store.skip(benchmark, name, reason):
             outcomes[name] = Outcome.SKIPPED, reason
     wanted = {
         (benchmark["name"], index)
@@ -90,8 +91,9 @@ def store_compared(
     cases: Iterable[MeasurableCase],
     measured: Iterable[MeasuredCase],
     index: int,
+    kind: Kind,
 ) -> None:
-    """Store one version's values from a comparison, for the cases without a stored value.
+    """Store what a comparison measured of one version, for the cases without a stored value.
 
     Args:
         workplace: the checkout.
@@ -100,9 +102,9 @@ def store_compared(
         cases: the cases that were compared.
         measured: their measurements.
         index: index of the version in the comparison.
+        kind: why they were compared.
     """
-    assert version.version is not None  # noqa: S101 - it is a commit
-    store = _open_store(workplace, version.version.commit, version.environment)
+    store = _open_store(workplace, version, benchmarks, kind)
     entries = _entries(benchmarks)
     by_name = {case.name: case for case in cases}
     with _recorded(workplace, store, version):
@@ -112,7 +114,7 @@ def store_compared(
                 continue
             entry = entries[case.benchmark]
             if not is_finite_number(store.value(entry, case.index)):
-                store.add(entry, case.index, case.name, run_of(result, index))
+                store.add(entry, case.index, result.of(index))
 
 
 def _measure(
@@ -124,36 +126,13 @@ def _measure(
     outcomes: Outcomes,
 ) -> None:
     by_name = {case.name: case for case in cases}
-    folder = workplace.configuration.work_folder / "unfinished"
-    unfinished = Unfinished(folder, [version], workplace.machine, "run")
 
     def keep(result: MeasuredCase) -> None:
         case = by_name[result.case]
-        run = run_of(result, 0)
-        store.add(entries[case.benchmark], case.index, case.name, run)
-        outcomes[case.name] = run.outcome, run.reason
+        store.add(entries[case.benchmark], case.index, result)
+        outcomes[case.name] = result.outcome(0)
 
-    measure_cases(
-        [version],
-        cases,
-        keep,
-        Sampling(),
-        unfinished.rounds,
-        lambda case, numbers: unfinished.keep(case.name, numbers),
-    )
-    unfinished.forget()
-
-
-def run_of(result: MeasuredCase, index: int) -> CaseRun:
-    """Return the measurements of one version in their stored form."""
-    if index in result.skipped:
-        return CaseRun(Outcome.SKIPPED, result.at, reason=result.skipped[index])
-    if index in result.failed:
-        late = index in result.late
-        outcome = Outcome.TIMED_OUT if late else Outcome.FAILED
-        return CaseRun(outcome, result.at, reason=result.failed[index])
-    numbers = tuple(number for (number,) in result.numbers(index))
-    return CaseRun(Outcome.OK, result.at, result.value(index), numbers)
+    find_unfinished(workplace, [version], "run").measure(cases, keep)
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
@@ -199,31 +178,37 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
 def _is_missing(
     store: ResultStore, benchmark: dict[str, Any], index: int, *, retry_failed: bool
 ) -> bool:
-    """Tell whether a case has no value, or a value without its outcome."""
+    """Tell whether a case has no value, or one that is not known to be the engine's."""
     value = store.value(benchmark, index)
     if value is None:
         return retry_failed
     if not is_finite_number(value) or store.reports is None:
         return not is_finite_number(value)
-    # A kill may have come between the value and its outcome.
+    # `asv run` may have measured it, or a kill came before the outcome that old runs stored last.
     return case_name(benchmark["name"], cases_of(benchmark)[index]) not in store.reports
 
 
-def _open_store(workplace: Workplace, commit: str, environment: EnvironmentSpec) -> ResultStore:
-    store_machine(workplace.configuration.results, workplace.machine)
-    date = int(ask_git(workplace.configuration.repository, "log", "-1", "--format=%at", commit))
-    store = ResultStore(
-        workplace.configuration.results,
-        workplace.machine,
-        (commit, date),
-        environment,
-        environment.python,
+def _open_store(
+    workplace: Workplace, side: Side, benchmarks: Benchmarks, kind: Kind
+) -> ResultStore:
+    version, configuration = side.version, workplace.configuration
+    assert version is not None  # noqa: S101 - it is a commit
+    store_machine(configuration.results, workplace.machine)
+    header = Measurement(
+        kind=kind,
+        at=int(time.time()),
+        machine=workplace.machine,
+        versions=(version,),
+        recipe=recipe_of_samples([side]),
     )
+    date = ask_git(configuration.repository, "log", "-1", "--format=%at", version.commit)
+    store = ResultStore(configuration.results, header, int(date), side.environment)
     if store.set_aside:
         print(
-            f"  {store.path.name} is damaged; it is now {store.set_aside}, and measured again",
+            f"  {store.path.name} is damaged; it is now {store.set_aside}, and written again",
             flush=True,
         )
+    store.restore(benchmarks)
     return store
 
 

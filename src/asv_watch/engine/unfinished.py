@@ -14,10 +14,15 @@ from pathlib import Path
 
 import msgspec
 
+from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
+from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
 from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace
 from asv_watch.files import write_whole
+from asv_watch.records.comparisons import Kind
 from asv_watch.records.json_lines import append_lines, read_stored
+from asv_watch.records.measurements import MeasuredCase
 
 _OLDEST_S = 24 * 3600.0
 
@@ -42,6 +47,7 @@ class Unfinished:
             sides: the versions that are measured.
             identity: what else distinguishes this measurement.
         """
+        self._sides = sides
         key = hashlib.sha256()
         for part in (*identity, *sides):
             key.update(repr(part).encode())
@@ -79,6 +85,26 @@ class Unfinished:
         if kept:
             write_whole(self._path, msgspec.json.Encoder().encode_lines(kept))
 
+    def measure(
+        self,
+        cases: Sequence[MeasurableCase],
+        keep: KeepCase = lambda result: None,
+        sampling: Sampling = DEFAULT,
+        fewest_sides: int = 2,
+    ) -> list[MeasuredCase]:
+        """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
+        measured = measure_cases(
+            self._sides,
+            cases,
+            keep,
+            sampling,
+            self.rounds,
+            lambda case, numbers: self.keep(case.name, numbers),
+            fewest_sides=fewest_sides,
+        )
+        self.forget()
+        return measured
+
     def keep(self, case: str, numbers: Round) -> None:
         """Store a round, and wait until it is on the disk."""
         append_lines(self._path, [_KeptRound(self._stored_in, case, numbers)])
@@ -87,3 +113,9 @@ class Unfinished:
         """Remove the rounds: the measurement is finished."""
         self._path.unlink(missing_ok=True)
         self.rounds = {}
+
+
+def find_unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:
+    """Return what an earlier start of a measurement kept."""
+    folder = workplace.configuration.work_folder / "unfinished"
+    return Unfinished(folder, sides, workplace.machine, kind)

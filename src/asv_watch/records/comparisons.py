@@ -15,13 +15,14 @@ import msgspec
 from asv_watch.records.records import Time
 from asv_watch.versions.version import Version
 
-Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect"]
-"""Why two versions were compared.
+Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect", "run"]
+"""Why versions were measured.
 
 ``compare``: a person asked, or a new commit against the one measured before it; ``reference``: a
 commit against the machine's reference; ``confirm``: a change again, against its predecessor;
 ``release``: two releases of a requirement; ``null``: a version against itself; ``planted``:
-against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection.
+against itself, slowed down on purpose; ``bisect``: a midpoint of a bisection; ``run``: a
+version alone.
 """
 
 RatioKind = Literal["time", "memory"]

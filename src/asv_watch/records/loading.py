@@ -2,7 +2,7 @@
 
 A results folder holds ``benchmarks.json`` and a folder for each machine. That folder holds the
 machine's ``machine.json``, its own ``benchmarks.json``, its comparisons, and for each commit and
-environment a result file, with the outcomes of its cases and the records of its runs beside it.
+environment a result file, with what was measured and the records of its runs beside it.
 Valid data is loaded; damaged data becomes a ``Problem`` that names its file; valid data that is
 not current (an older version of a benchmark, a commit of another branch) counts as ``LeftOut``.
 """
@@ -25,7 +25,7 @@ from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, RunColumns, Series, numbers_of
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.measurements import read_comparisons, read_version
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     COMPARED,
@@ -44,7 +44,14 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.side_files import OUTCOMES, RECORDS, read_outcomes, read_records
+from asv_watch.records.side_files import (
+    MEASURED,
+    OUTCOMES,
+    RECORDS,
+    read_outcomes,
+    read_records,
+    report_of,
+)
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.versions.commits import Commit
@@ -260,7 +267,7 @@ class _Loader:
             return
         others = {"machine.json", suite_lists.FILE_NAME}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
-        suffixes = (OUTCOMES, RECORDS)
+        suffixes = (MEASURED, OUTCOMES, RECORDS)
         sidecars = {file.name: file for file in files if file.name.endswith(suffixes)}
         machine_file = folder / "machine.json"
         if result_files or sidecars or machine_file.exists():
@@ -306,7 +313,9 @@ class _Loader:
     def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.stem + RECORDS, sidecars, read_records)
-        reports = self._read_sidecar(path.stem + OUTCOMES, sidecars, read_outcomes)
+        reports = self._read_sidecar(path.stem + OUTCOMES, sidecars, read_outcomes) or {}
+        measured = self._read_sidecar(path.stem + MEASURED, sidecars, read_version) or {}
+        reports |= {name: report_of(case) for name, case in measured.items()}
         environment = path.stem.partition("-")[2] or path.stem
         try:
             content = read_result_file(path)
@@ -331,7 +340,7 @@ class _Loader:
         setup.facts[commit] = content.facts
         if records:
             setup.records[commit] = records
-        setup.runs[commit] = self._runs.read(path, content, reports or {})
+        setup.runs[commit] = self._runs.read(path, content, reports)
 
     def _read_sidecar(
         self,

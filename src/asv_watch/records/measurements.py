@@ -1,10 +1,14 @@
-"""Stored measurements: ``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``.
+"""Stored measurements: what was measured of one version, or of several that were interleaved.
 
-The first line is a `Measurement`: the versions whose samples were interleaved, and how. Each
-further line is a `MeasuredCase` and holds what was measured: one number for each version and
-round, or why there is none. A line is written when its case is finished, so an interrupted
-measurement keeps the finished cases. Ratios, intervals and values are derived here and nowhere
-else (`MeasuredCase.between`, `MeasuredCase.value`).
+A measurement of several versions has a file of its own,
+``results/<machine>/comparisons/<time>-<kind>-<a>-<b>.jsonl``. What was measured of one version is
+in a file beside asv's, which is written from it (`asv_watch.records.side_files`).
+
+The first line is a `Measurement`: the versions, and how they were measured. Each further line is
+a `MeasuredCase` and holds what was measured: one number for each version and round, or why there
+is none. A line is written when its case is finished, so an interrupted measurement keeps the
+finished cases. Ratios, intervals and values are derived here and nowhere else
+(`MeasuredCase.between`, `MeasuredCase.value`).
 
 Files from before 2026-11-26 (``"format": 2``) hold the ratio of each round, not the numbers of
 both sides, and are read too. The name does not end in ``.json``, because asv takes such files for
@@ -38,7 +42,7 @@ from asv_watch.records.comparisons import (
     Unmeasured,
 )
 from asv_watch.records.json_lines import UNREADABLE, append_lines, read_lines
-from asv_watch.records.records import Benchmark, Problem, Time, benchmark_of
+from asv_watch.records.records import Benchmark, Outcome, Problem, Time, benchmark_of
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text.quantities import more_is_better
@@ -60,8 +64,8 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     at: Time
     """When it began, seconds since the epoch."""
     machine: str
-    versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=2)]
-    """The versions in the order in which they are compared: two, or each with the next."""
+    versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=1)]
+    """A single version, or several in the order in which they are compared, each with the next."""
     recipe: dict[str, float | str] = {}
     """How samples and rounds were taken."""
     format: Literal[3] = 3
@@ -103,11 +107,14 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     cpu: Rounds = ()
     """CPU seconds of a call, if the case's own clock measures something else."""
     clock: Clock = ""
-    """Clock of the ratios (`asv_watch.engine.clocks` chooses it)."""
+    """Clock of the ratios. `asv_watch.engine.clocks` chooses it by how often a process waited,
+    which is not stored."""
     exact: bool = False
     """Whether every process gives the same value, so that any difference counts."""
     least_spread: float = 0.0
-    """Lower bound of its rounds' spread: the median of all cases when it was finished."""
+    """Lower bound of its rounds' spread: the median of all cases when it was finished. It is
+    stored because later rounds of other cases would change it, and with it the interval by which
+    the case was found precise enough."""
     skipped: dict[int, str] = {}
     """Maps the index of a version to the reason why it cannot run here."""
     failed: dict[int, str] = {}
@@ -116,6 +123,9 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Indices of the versions that failed because they took too long."""
     higher_is_better: bool = False
     """Whether more of the value is better, as its suite or its unit says."""
+    benchmark_version: str = ""
+    """Version of its benchmark as asv stores it, in the file of a single version: a value counts
+    for this code and recipe alone."""
 
     def numbers(self, *versions: int) -> list[tuple[float, ...]]:
         """Return the rounds in which all of these versions, by index, gave a number."""
@@ -125,6 +135,28 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         """Return the value of a version: the median over its rounds, in ``unit``."""
         numbers = self.numbers(version)
         return statistics.median(number for (number,) in numbers) if numbers else None
+
+    def outcome(self, version: int) -> tuple[Outcome, str]:
+        """Return the outcome of a version, and why it has no number."""
+        if version in self.skipped:
+            return Outcome.SKIPPED, self.skipped[version]
+        if version in self.failed:
+            outcome = Outcome.TIMED_OUT if version in self.late else Outcome.FAILED
+            return outcome, self.failed[version]
+        return Outcome.OK if self.numbers(version) else Outcome.NEVER_RUN, ""
+
+    def of(self, version: int) -> MeasuredCase:
+        """Return what was measured of one version, by index, as if it were the only one."""
+        return msgspec.structs.replace(
+            self,
+            rounds=tuple(_complete(self.rounds, [version])),
+            wall=tuple(_complete(self.wall, [version])),
+            cpu=tuple(_complete(self.cpu, [version])),
+            least_spread=0.0,
+            skipped={0: self.skipped[version]} if version in self.skipped else {},
+            failed={0: self.failed[version]} if version in self.failed else {},
+            late=(0,) if version in self.late else (),
+        )
 
     def between(self, before: int, after: int) -> CaseResult:
         """Return the ratio of two versions, their exact values, or why there is neither.
@@ -199,17 +231,23 @@ class MeasurementWriter:
     The file is created with the first case; each case is written at once, as one line.
     """
 
-    def __init__(self, results: Path, header: Measurement | Header) -> None:
-        """Choose the file's name."""
+    def __init__(
+        self, results: Path, header: Measurement | Header, path: Path | None = None
+    ) -> None:
+        """Choose the file's name, unless ``path`` names the file of a single version."""
+        self._header = [header]
+        self.path = path or self._new_file(results, header)
+        """File of the measurement."""
+
+    @staticmethod
+    def _new_file(results: Path, header: Measurement | Header) -> Path:
         folder = results / header.machine / FOLDER
         begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
         versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
         name = f"{begun:%Y%m%dT%H%M%S}-{header.kind}-{versions}"
         copies = (folder / f"{name}-{copy}.jsonl" for copy in itertools.count(2))
         names = itertools.chain([folder / f"{name}.jsonl"], copies)
-        self._header = [header]
-        self.path = next(path for path in names if not path.exists())
-        """File of the measurement."""
+        return next(path for path in names if not path.exists())
 
     def go_on_with(self, path: Path) -> None:
         """Continue the file of this measurement, which was interrupted."""
@@ -316,6 +354,29 @@ def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
     if better == result.higher_is_better:
         return result
     return msgspec.structs.replace(result, higher_is_better=better)
+
+
+def read_version(path: Path) -> tuple[dict[str, MeasuredCase], list[Problem]]:
+    """Read the last line of each case in the file of a single version, by name.
+
+    Returns:
+        The cases, and a problem for each damaged line, which is left out.
+    """
+    records, problems = read_lines(path, _decode_of_version, "case")
+    cases = (record for _, record in records if record is not None)
+    return {case.case: case for case in cases}, problems
+
+
+def _decode_of_version(line: bytes) -> MeasuredCase | None:
+    """Decode a case of a single version; ``None`` for the header of a measurement."""
+    record = _decode(line)
+    if isinstance(record, Measurement | Header):
+        return None
+    if not isinstance(record, MeasuredCase):
+        raise msgspec.ValidationError("it is a comparison")
+    if any(len(numbers) != 1 for numbers in (*record.rounds, *record.wall, *record.cpu)):
+        raise msgspec.ValidationError("a round does not have one number")
+    return record
 
 
 def read_cases(path: Path) -> dict[str, MeasuredCase]:

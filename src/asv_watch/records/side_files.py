@@ -1,8 +1,9 @@
-"""The two files beside a result file: outcomes of cases, and records of runs.
+"""The two files beside a result file: what was measured, and records of runs.
 
-asv stores values, but not why one is missing. Each line of ``….outcomes.jsonl`` says it for a
-case: ``{"case": "suite.Class.time_x('darnn', 'cpu')", "outcome": "timed out", "reason": "...",
-"at": 1785000000}``. The last line of a case counts.
+``….measured.jsonl`` holds what the engine measured of this commit in this environment, alone or
+in a comparison (`asv_watch.records.measurements`), and asv's file is written from it. The last
+line of a case counts. Runs before 2026-11-27 stored their numbers in asv's file alone, which does
+not say why one is missing; each line of their ``….outcomes.jsonl`` is a `Report` that does.
 
 A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
 ``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and
@@ -19,14 +20,15 @@ from typing import Any
 import msgspec
 
 from asv_watch.records.json_lines import read_lines
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.records import Outcome, Problem, Record, Time
 
-OUTCOMES, RECORDS = ".outcomes.jsonl", ".environment.jsonl"
+MEASURED, OUTCOMES, RECORDS = ".measured.jsonl", ".outcomes.jsonl", ".environment.jsonl"
 """Endings of their names, instead of ``.json``."""
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The outcome of one case in one run: a line of the file."""
+    """The outcome of one case in one run."""
 
     case: str
     outcome: Outcome
@@ -44,6 +46,12 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
     """Read the last report of each case by name, and a problem for each bad line."""
     lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
     return {report.case: report for _, report in lines}, problems
+
+
+def report_of(case: MeasuredCase) -> Report:
+    """Return the outcome of a case that was measured of a single version."""
+    outcome, reason = case.outcome(0)
+    return Report(case.case, outcome, reason, at=case.at, rounds=len(case.numbers(0)))
 
 
 PROCESSES = "processes"

@@ -1,13 +1,13 @@
-"""The runs that a result file holds, with the outcomes from its side file.
+"""The runs that a result file holds, with the outcomes from the file beside it.
 
-Outcome of a case, from its stored value and the outcomes in the side file:
+Outcome of a case, from its stored value and its report (`asv_watch.records.side_files`):
 
 ========================  ======================================================
 stored value              outcome
 ========================  ======================================================
 a finite number           ok
-``null``                  as the outcomes say, else failed for an unknown reason
-``NaN``, or no row        as the outcomes say, else never run
+``null``                  as the report says, else failed for an unknown reason
+``NaN``, or no row        as the report says, else never run
 infinite, text, other     failed, with that as the reason, and a ``Problem``
 ========================  ======================================================
 """
@@ -243,5 +243,5 @@ def runs_of_row(
 def _without_value(report: Report) -> Run:
     """Return the run of a report without a stored value."""
     if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
-        return NEVER_RUN  # its value was removed, such as by `asv rm`: it is measured again
+        return NEVER_RUN  # its value was removed, such as by `asv rm`: the next run stores it
     return Run(report.outcome, None, report.reason, report.at)

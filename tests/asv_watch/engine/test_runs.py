@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import random
@@ -19,10 +20,17 @@ import pytest
 
 from asv_watch.exchange.table import write_table
 from asv_watch.records.loading import load_history
+from asv_watch.records.measurements import (
+    MeasuredCase,
+    read_cases,
+    read_comparisons,
+    read_version,
+)
+from asv_watch.records.side_files import MEASURED
 from asv_watch.versions.git import read_commits
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
-from tests.asv_watch.torchless import CONFIGURATION
+from tests.asv_watch.torchless import CONFIGURATION, PUBLISHED
 from tests.conftest import commit, git, run
 
 SUITE = """
@@ -93,9 +101,14 @@ def _result_file(project: Path) -> Path:
     return path
 
 
-def _outcomes(project: Path) -> dict[str, dict[str, Any]]:
-    lines = _result_file(project).with_suffix(".outcomes.jsonl").read_text().splitlines()
-    return {line["case"]: line for line in map(json.loads, lines)}
+def _record(project: Path) -> Path:
+    return _result_file(project).with_suffix(MEASURED)
+
+
+def _cases(project: Path) -> dict[str, MeasuredCase]:
+    cases, problems = read_version(_record(project))
+    assert problems == []
+    return cases
 
 
 def _stored(project: Path, benchmark: str, column: str) -> Any:
@@ -109,8 +122,9 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     project: Path, tmp_path: Path
 ) -> None:
     output, errors = run_driver("bench", project, tmp_path, status=3)
-    outcomes = _outcomes(project)
-    assert {name.partition(".")[2]: line["outcome"] for name, line in outcomes.items()} == {
+    cases = _cases(project)
+    outcomes = {name: case.outcome(0) for name, case in cases.items()}
+    assert {name.partition(".")[2]: outcome.value for name, (outcome, _) in outcomes.items()} == {
         "Values.track_it('fine')": "ok",
         "Values.track_it('huge')": "failed",
         "Values.track_it('large')": "failed",
@@ -130,18 +144,21 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
         ),
         "peakmem_it": "ok",
     }
-    assert outcomes[TIMED]["rounds"] == 2
-    assert "no GPU" in outcomes["suite.Timed.time_it('fine', 'cuda')"]["reason"]
-    assert outcomes["suite.Timed.time_it('absent', 'cpu')"]["reason"] == "nobody has it"
-    brittle = outcomes["suite.Timed.time_it('brittle', 'cpu')"]["reason"]
-    assert brittle == "RuntimeError: out of cheese"
-    assert "SIGABRT" in outcomes["suite.Values.track_it('crash')"]["reason"]
-    ended = outcomes["suite.Values.track_it('leave')"]["reason"]
-    assert "ended before it gave a value" in ended
-    assert "did not answer in 2 s" in outcomes["suite.Slow.track_slow"]["reason"]
+    assert len(cases[TIMED].rounds) == 2
+    reasons = {name: reason for name, (_, reason) in outcomes.items()}
+    assert "no GPU" in reasons["suite.Timed.time_it('fine', 'cuda')"]
+    assert reasons["suite.Timed.time_it('absent', 'cpu')"] == "nobody has it"
+    assert reasons["suite.Timed.time_it('brittle', 'cpu')"] == "RuntimeError: out of cheese"
+    assert "SIGABRT" in reasons["suite.Values.track_it('crash')"]
+    assert "ended before it gave a value" in reasons["suite.Values.track_it('leave')"]
+    assert "did not answer in 2 s" in reasons["suite.Slow.track_slow"]
     value, *_ = _stored(project, "suite.Timed.time_it", "result")
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
+    assert cases[TIMED].rounds == tuple((number,) for number in rounds)
+    header, *_ = map(json.loads, _record(project).read_text().splitlines())
+    [version] = header["versions"]
+    assert (header["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
     [peak] = _stored(project, "suite.peakmem_it", "result")
     assert 10e6 < peak < 100e6
     assert not measured_processes(project)
@@ -187,15 +204,20 @@ def test_every_tool_gives_the_same_number(project: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.fault("damaged files", tried="a result file, when a run begins")
-def test_a_damaged_result_file_is_set_aside_and_measured_again(
+def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
     project: Path, tmp_path: Path
 ) -> None:
-    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    path = _result_file(project)
+    run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
+    path, record = _result_file(project), _record(project).read_bytes()
+    columns = "result", "samples"
+    benchmarks = "suite.Values.track_it", "suite.Timed.time_it", "suite.peakmem_it"
+    before = [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)]
     path.write_bytes(path.read_bytes()[:-40])
     output, _ = run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    assert re.search(r"is damaged; it is now \S+\.damaged-\d{8}T\d{6}, and measured again", output)
-    assert _stored(project, "suite.Values.track_it", "result")[0] == 1.5
+    assert re.search(r"is damaged; it is now \S+\.damaged-\d{8}T\d{6}, and written again", output)
+    assert "nothing was missing" in output
+    assert [_stored(project, *cell) for cell in itertools.product(benchmarks, columns)] == before
+    assert _record(project).read_bytes() == record
 
 
 @pytest.mark.fault("disks and power", tried="no room for a case")
@@ -216,14 +238,53 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.fault("kills", tried="a run, while a case is stored")
-def test_a_first_value_without_its_outcome_is_measured_again(
+def test_a_case_that_only_the_record_has_is_stored_in_the_file_of_asv(
     project: Path, tmp_path: Path
 ) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _outcomes(project)
-    _result_file(project).with_suffix(".outcomes.jsonl").unlink()
+    before = _result_file(project).read_bytes()
+    run_driver("bench", project, tmp_path, "--cases", "fine")
+    measured = _stored(project, "suite.Timed.time_it", "samples")
+    record = _record(project).read_bytes()
+    _result_file(project).write_bytes(before)
+    output, _ = run_driver("bench", project, tmp_path, "--cases", "fine")
+    assert "nothing was missing" in output
+    assert _stored(project, "suite.Timed.time_it", "samples") == measured
+    assert _record(project).read_bytes() == record
+    version = b'"benchmark_version":"'
+    _record(project).write_bytes(record.replace(version, version + b"other "))
+    _result_file(project).write_bytes(before)
+    output, _ = run_driver("bench", project, tmp_path, "--cases", "fine")
+    assert "1 ok" in output, "a record of other code of the benchmark does not count"
+    assert _stored(project, "suite.Timed.time_it", "samples") != measured
+
+
+def test_a_value_that_the_record_lacks_is_measured_again(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    assert _outcomes(project).keys() == before.keys()
+    before = _cases(project)
+    _record(project).unlink()
+    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
+    assert _cases(project).keys() == before.keys()
+
+
+def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = "def time_it():\n    sum(range(20_000))\n"
+    files = {"asv.conf.json": json.dumps(PUBLISHED), "src/package.py": ""}
+    project = make_project(suite, files)
+    run_driver("bench", project, tmp_path)
+    newest = commit(project, {"benchmarks/other.txt": "x"}, "Two")
+    run_driver("nightly", project, tmp_path)
+    [path] = (project / "results" / "m").glob(f"{newest[:8]}-*.json")
+    first, *_ = path.with_suffix(MEASURED).read_text().splitlines()
+    assert json.loads(first)["kind"] == "compare"
+    [case] = read_version(path.with_suffix(MEASURED))[0].values()
+    comparison = read_comparisons(project / "results")[0][0]
+    [compared] = read_cases(comparison.path).values()
+    assert case.rounds == tuple((numbers[1],) for numbers in compared.rounds)
+    row = json.loads(path.read_text())["results"]["suite.time_it"]
+    assert row[0] == [case.value(0)]
 
 
 STRIKES = 5
@@ -245,7 +306,7 @@ def test_strikes_at_random_moments_lose_nothing(
 ) -> None:
     project = make_project(MANY)
     moments = random.Random(12)  # noqa: S311 - a test repeats itself
-    before: dict[str, dict[str, Any]] = {}
+    before: dict[str, MeasuredCase] = {}
     for strike in range(STRIKES):
         process = start_driver("bench", project, tmp_path)
         if strike:  # the first one may come before anything is measured
@@ -258,16 +319,16 @@ def test_strikes_at_random_moments_lose_nothing(
         process.send_signal(SIGNALS[strike % len(SIGNALS)])
         process.wait()
         wait_until_none_is_left(project)
-        # A run that is killed before it finishes a case has no outcomes.
-        is_any_finished = any((project / "results").glob("m/*-*.outcomes.jsonl"))
-        after = _outcomes(project) if is_any_finished else {}
+        # A run that is killed before it finishes a case has no record.
+        is_any_finished = any((project / "results").glob("m/*-*.measured.jsonl"))
+        after = _cases(project) if is_any_finished else {}
         assert before.items() <= after.items(), "what was stored is lost or another"
         before = after
     run_driver("bench", project, tmp_path)
     values = _stored(project, "suite.Suite.time_it", "result")
     assert len(values) == 12
     assert all(value > 0 for value in values)
-    lines = _result_file(project).with_suffix(".outcomes.jsonl").read_text().splitlines()
-    assert len(lines) == 12, "no case was measured twice"
-    assert {json.loads(line)["rounds"] for line in lines} == {2}
+    lines = _record(project).read_text().splitlines()
+    assert sum('"case"' in line for line in lines) == 12, "no case was measured twice"
+    assert {len(case.rounds) for case in _cases(project).values()} == {2}
     assert not list((project / ".asv" / "unfinished").glob("*"))

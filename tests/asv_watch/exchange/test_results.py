@@ -113,10 +113,10 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     content["commit_hash"] = "f" * 40
     path.write_text(json.dumps(content))
     (checkout / "results/m/machine.json").write_text('{"machine": "other", "version": 1}')
-    side = next((checkout / "results/m").glob("*.outcomes.jsonl"))
+    side = next((checkout / "results/m").glob("*.measured.jsonl"))
     side.write_text(side.read_text() + "{\n")
     (checkout / "results/m/0a-x.json").write_text("{")
-    orphan = checkout / "results/m/ffffffff-x.outcomes.jsonl"
+    orphan = checkout / "results/m/ffffffff-x.measured.jsonl"
     orphan.write_text("")
     assert main(["results", "check"]) == 1
     printed = capsys.readouterr().out
@@ -127,7 +127,7 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
         "its commit is ffffffffffff, but its name does not begin with that",
         "machine.json: it names the machine 'other'",
         "it names machine 'm', not 'other'",
-        "is not a valid outcome of a case",
+        "is not a valid case",
         "0a-x.json: it is not JSON",
         f"{orphan}: the result file that it belongs to is missing",
     ):
@@ -162,7 +162,7 @@ def test_results_of_another_machine_are_merged_from_anywhere(
 
 
 @pytest.mark.parametrize("is_newer", [True, False])
-def test_of_one_commit_on_one_machine_the_newer_result_file_and_all_outcomes_are_kept(
+def test_of_one_commit_on_one_machine_the_newer_result_file_and_all_records_are_kept(
     checkout: Path, tmp_path: Path, is_newer: bool
 ) -> None:
     theirs = tmp_path / "theirs"
@@ -174,9 +174,11 @@ def test_of_one_commit_on_one_machine_the_newer_result_file_and_all_outcomes_are
         row[columns.index("started_at")] += 1000 if is_newer else -1000
     content["results"]["suite.Suite.time_it"][columns.index("result")][0] = 2e-9
     path.write_text(json.dumps(content))
-    side = next(theirs.glob("m/*.outcomes.jsonl"))
-    report = {"case": "suite.Suite.time_it('broken')", "outcome": "timed out", "at": 4_000_000_000}
-    side.write_text(json.dumps(report) + "\n")
+    side = next(theirs.glob("m/*.measured.jsonl"))
+    late = {"case": "suite.Suite.time_it('broken')", "at": 4_000_000_000, "late": [0]}
+    side.write_text(
+        json.dumps(late | {"failed": {"0": "no answer"}}, separators=(",", ":")) + "\n"
+    )
     own = checkout / "results/m"
     before = result_file(checkout).read_text()
     lines = (own / side.name).read_text()
@@ -262,7 +264,7 @@ def test_a_line_that_was_cut_off_does_not_block_the_others(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     theirs = other_machine(checkout, tmp_path / "theirs")
-    side = next((theirs / "n").glob("*.outcomes.jsonl"))
+    side = next((theirs / "n").glob("*.measured.jsonl"))
     lines = side.read_text()
     side.write_text(lines + '{"case": "suite.Sui')
     assert main(["results", "merge", str(theirs)]) == 0

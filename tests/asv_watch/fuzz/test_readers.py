@@ -69,6 +69,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
         append_lines(path.with_suffix(".outcomes.jsonl"), _outcomes(path))
     versions = [Version(commit, {"torch": "2.15.0"}, "3.11") for commit in made.hashes]
     case = "s.S.time_forward('darnn', 'cpu')"
+    alone = Measurement(kind="run", at=1_760_300_000, machine="desk", versions=(versions[0],))
+    record = path.with_suffix(".measured.jsonl")
+    MeasurementWriter(made.results, alone, record).add(MeasuredCase(case, 1, rounds=((0.1,),) * 3))
     for number, kind in enumerate(
         ("compare", "reference", "confirm", "release", "null", "planted", "bisect")
     ):

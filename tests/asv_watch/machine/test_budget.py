@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 
+from asv_watch.records.measurements import read_version
 from tests.asv_watch.interruptible import start_driver
 from tests.asv_watch.torchless import PUBLISHED
 
@@ -49,6 +50,5 @@ def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     assert "1 commits and releases: 0 still to be measured, 1 that lack cases" in output
     assert (project / "html/index.html").is_file()
     assert _processes(project) == []
-    [path] = (project / "results/m").glob("*-*.outcomes.jsonl")
-    [line] = path.read_text().splitlines()
-    assert json.loads(line)["case"] == "suite.Steps.track_step('quick')"
+    [path] = (project / "results/m").glob("*-*.measured.jsonl")
+    assert list(read_version(path)[0]) == ["suite.Steps.track_step('quick')"]

@@ -19,7 +19,8 @@ from asv_watch import publish as publishing
 from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
-from asv_watch.records.side_files import OUTCOMES, read_outcomes
+from asv_watch.records.measurements import read_version
+from asv_watch.records.side_files import MEASURED
 from tests.asv_watch.torchless import BUILD, BUILT, CONFIGURATION
 from tests.conftest import commit, git
 
@@ -165,12 +166,12 @@ class Nights:
         values: dict[tuple[str, str], dict[str, float | str]] = {}
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
-            reports, _ = read_outcomes(path.with_suffix(OUTCOMES))
+            measured, _ = read_version(path.with_suffix(MEASURED))
             of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
             for name, row in stored["results"].items():
                 column = dict(zip(stored["result_columns"], row, strict=False))["result"]
                 [value] = column or [None]
-                of_cases[name] = reports[name].outcome.value if value is None else value
+                of_cases[name] = measured[name].outcome(0)[0].value if value is None else value
         return values
 
 

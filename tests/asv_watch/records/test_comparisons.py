@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,9 @@ from asv_watch.records.measurements import (
     MeasurementWriter,
     read_comparisons,
     read_file,
+    read_version,
 )
+from asv_watch.records.records import Outcome
 from asv_watch.versions.version import Version
 
 BEFORE = Version("0123456789abcdef" * 2 + "01234567", {"torch": "2.15.0"}, "3.11")
@@ -108,6 +111,39 @@ def test_what_was_measured_is_stored_and_every_derived_number_follows_from_it(
     assert second.unmeasured == (
         Unmeasured("broken", 4, failed="B: RuntimeError", failed_before=True),
     )
+
+
+def test_what_was_measured_of_one_version_is_read_as_if_it_were_the_only_one(
+    tmp_path: Path,
+) -> None:
+    ladder = MeasuredCase(
+        "x",
+        1,
+        rounds=((1.0, 2.0, 3.0), (1.5, None, 3.5)),
+        cpu=((0.9, 1.9, 2.9), (1.4, None, 3.4)),
+        least_spread=0.1,
+        skipped={2: "not here"},
+        failed={1: "too late"},
+        late=(1,),
+    )
+    header = Measurement(kind="run", at=1, machine="desk", versions=(AFTER,))
+    writer = MeasurementWriter(tmp_path, header, tmp_path / "version.jsonl")
+    for version in range(3):
+        writer.add(msgspec.structs.replace(ladder.of(version), case=str(version)))
+    cases, problems = read_version(writer.path)
+    assert problems == []
+    assert [cases[str(version)].rounds for version in range(3)] == [
+        ((1.0,), (1.5,)),
+        ((2.0,),),
+        ((3.0,), (3.5,)),
+    ]
+    assert [cases[str(version)].value(0) for version in range(3)] == [1.25, 2.0, 3.25]
+    assert cases["0"].cpu == ((0.9,), (1.4,))
+    assert [case.outcome(0) for case in cases.values()] == [
+        (Outcome.OK, ""),
+        (Outcome.TIMED_OUT, "too late"),
+        (Outcome.SKIPPED, "not here"),
+    ]
 
 
 @given(

@@ -16,7 +16,7 @@ WORD = msgspec.json.Decoder(str)
 def test_git_keeps_the_lines_of_both_branches(
     make_repository: Callable[..., Path], root: Path
 ) -> None:
-    name = "results/m/1234-env.outcomes.jsonl"
+    name = "results/m/1234-env.measured.jsonl"
     attributes = (root / ".gitattributes").read_text()
     folder = make_repository({".gitattributes": attributes, name: '"first"\n'})
     git(folder, "checkout", "--quiet", "-b", "other")

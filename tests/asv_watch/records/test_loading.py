@@ -18,7 +18,9 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
+from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
 from asv_watch.records.records import Outcome
+from asv_watch.records.side_files import MEASURED
 from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
@@ -26,6 +28,7 @@ from asv_watch.site.release_data import release_data
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.releases import Release
+from asv_watch.versions.version import Version
 from tests.asv_watch import planted_releases
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 
@@ -170,6 +173,32 @@ def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
     assert run_of(history).point.value == 1.1
     assert run_of(history).point.interval is None
     assert history.problems == ()
+
+
+def test_what_the_engine_measured_says_the_outcome_and_is_newer_than_older_outcomes(
+    results_dir: Path,
+) -> None:
+    path = save(results_dir, result=measured([None, math.nan, 3.1, 4.1]))
+    outcomes(path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "old", "at": 5})
+    version = Version(HASHES[0], {"torch": "2.15.0"}, "3.11")
+    header = Measurement(kind="run", at=6, machine="ci-2core", versions=(version,))
+    writer = MeasurementWriter(results_dir, header, path.with_suffix(MEASURED))
+    late = MeasuredCase(f"{NAME}('darnn', 5)", 7, failed={0: "after 60 s"}, late=(0,))
+    for case in (
+        late,
+        MeasuredCase(f"{NAME}('darnn', 10)", 8, skipped={0: "no CUDA"}),
+        MeasuredCase(f"{NAME}('dsanet', 5)", 9, rounds=((3.1,),)),
+        MeasuredCase(f"{NAME}('dsanet', 10)", 9, rounds=((1.0, 2.0),)),
+    ):
+        writer.add(case)
+    history = load_history(results_dir, COMMITS)
+    timed_out, skipped = run_of(history, "darnn", "5"), run_of(history, "darnn", "10")
+    assert (timed_out.outcome, timed_out.reason) == (Outcome.TIMED_OUT, "after 60 s")
+    assert (skipped.outcome, skipped.reason, skipped.at) == (Outcome.SKIPPED, "no CUDA", 8)
+    single = run_of(history, "dsanet", "5")
+    assert (single.outcome, single.point.interval, single.at) == (Outcome.OK, None, 9)
+    [problem] = history.problems
+    assert (problem.path, problem.line) == (str(writer.path), 5)
 
 
 def test_every_outcome_is_told_apart(results_dir: Path) -> None:
