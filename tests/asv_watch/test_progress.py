@@ -37,7 +37,7 @@ def test_a_long_step_says_again_and_again_how_much_of_the_limit_is_left(
     moments = iter(range(0, 6000, 60))  # a minute passes between two looks at the clock
     budget = Budget(600, lambda: float(next(moments)))
     with Display().during("building the head", budget):
-        time.sleep(0.4)
+        time.sleep(2)
     first, again, *_, last = capsys.readouterr().out.splitlines()
     assert first == "building the head, 9 min 00 s of the limit left"
     assert again == "  still building the head, 8 min 00 s of the limit left"
