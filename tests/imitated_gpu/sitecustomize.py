@@ -2,7 +2,8 @@
 
 Python imports this module at its start if its folder is in ``PYTHONPATH``. It imports no torch.
 Once somebody does, tensors and modules for ``cuda`` stay on the CPU, a graph's replay does
-nothing, and what a process asks of the device gets an answer. Stricter than a real device, it
+nothing, and what a process asks of the device gets an answer; once the file exists that
+``IMITATED_GPU_HANGS`` names, the device never ends what it does. Stricter than a real device, it
 refuses every process that was forked or has forked.
 """
 
@@ -115,6 +116,11 @@ def _set_device(device: object) -> None:
         raise ValueError("Expected a torch.device with a specified index or an integer")
 
 
+def _synchronize(*device: object) -> None:
+    while os.path.exists(os.environ.get("IMITATED_GPU_HANGS", "")):
+        time.sleep(1)
+
+
 def _use() -> None:
     if _forks:
         raise RuntimeError(f"this process {_forks[0]}, so it must not use a GPU")
@@ -128,7 +134,6 @@ def _imitate(torch: Any) -> None:
         "current_device": 0,
         "get_device_name": "Imitated GPU",
         "get_device_capability": (9, 0),
-        "synchronize": None,
         "empty_cache": None,
         "reset_peak_memory_stats": None,
         "max_memory_allocated": 64 * _MEBIBYTE,
@@ -146,7 +151,7 @@ def _imitate(torch: Any) -> None:
         setattr(torch.cuda, name, answering(answer))
     torch.profiler.profile = _Profile
     sys.modules["triton"] = None  # type: ignore[assignment]  # what it compiles needs a device
-    torch.cuda.set_device = _set_device
+    torch.cuda.set_device, torch.cuda.synchronize = _set_device, _synchronize
     torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph = _Event, _Stream, _Graph
     torch.cuda.current_stream = torch.cuda.default_stream = lambda *device: _Stream()
     torch.cuda.stream = torch.cuda.device = torch.cuda.graph = _nothing

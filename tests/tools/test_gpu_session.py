@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from asv_watch.engine.cases import MeasurableCase
@@ -294,3 +295,42 @@ def test_values_of_two_cards_are_never_stored_under_one_name(
         Lines([h100, h200]).card()
     with pytest.raises(SystemExit, match="h200 has results of NVIDIA H200, and these"):
         Store(ROOT / "results", prepared[1], "h200", Lines([h100]))
+
+
+def _slowness() -> float:
+    """Return how much slower than an idle machine this one is, at least 1."""
+    start = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import torch"], check=True)
+    return max(1.0, (time.monotonic() - start) / 5)
+
+
+def test_a_session_with_little_time_and_a_device_that_hangs_stores_what_it_measured_before(
+    prepared: tuple[Path, Prepared], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, out, hangs = prepared[0] / "project", tmp_path / "out", tmp_path / "hangs"
+    environment = _with_imitated_gpu(project) | {
+        "PYTEST_ADDOPTS": "-p no:xdist",  # pytest then refuses its command, at once
+        "IMITATED_GPU_HANGS": str(hangs),
+    }
+    first, second = (f"plain.PlainModels.time_forward('{m}', 'cuda')" for m in ("dlinear", "tcn"))
+    slowness = _slowness()
+    command = [sys.executable, "-m", "tools.gpu.session", "first", "--share", f"{slowness:.2f}"]
+    command += ["--budget", f"{36 * slowness:.0f}", "--prepared", str(prepared[0])]
+    command += ["--out", str(out)]
+    command += ["--only", f"{re.escape(first)}|{re.escape(second)}"]
+    file = out / "gpu.jsonl"
+    with subprocess.Popen(command, cwd=project, env=environment) as session:
+        while session.poll() is None and not (file.exists() and first in file.read_text()):
+            time.sleep(0.05)
+        hangs.touch()
+    assert session.returncode == 0
+    running = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert not [command for command in running if str(out) in command]
+    store.main([str(prepared[0]), str(out), "--results", str(tmp_path / "results")])
+    [path] = (tmp_path / "results/imitated-gpu").glob("*.measured.jsonl")
+    assert read_version(path)[0][first].outcome(0)[0] is Outcome.OK
+    printed = capsys.readouterr().out
+    assert set(re.findall(r"step (\w+) was left out: \d+ s left", printed)) == {
+        "history", "latency", "training", "expected", "compiled",
+    }  # fmt: skip
+    assert "step today was killed: its time was up" in printed
