@@ -30,10 +30,11 @@ from asv_watch.versions.git import ask_git, export_files, find_commit
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = ("asv.conf.json", "pyproject.toml", "benchmarks", "src", "tests", "tools")
 WHEELS = (
-    "asv==0.6.6", "asv_runner==0.3.2", "distlib", "importlib-metadata", "json5", "lazy-importer",
-    "msgspec", "platformdirs", "pympler", "python-discovery", "virtualenv",
+    "asv==0.6.6", "asv_runner==0.3.2", "distlib", "hypothesis", "importlib-metadata", "json5",
+    "lazy-importer", "msgspec", "platformdirs", "pympler", "python-discovery", "sortedcontainers",
+    "virtualenv",
 )  # fmt: skip
-"""Packages that asv_watch imports and no distribution of torch brings."""
+"""Packages that asv_watch or the tests import and no distribution of torch brings."""
 CARD = "gpu 0 name"
 """Name of the fact that says which GPU a machine has (`asv_watch.machine.facts`)."""
 
