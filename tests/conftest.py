@@ -29,11 +29,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile(
     "this project",
-    # A run fails for a change, not by chance: it tries the examples of the last one.
+    # A run fails for a change, not by chance: examples are derived from the test itself, so each
+    # run tries the same.
     derandomize="FUZZ_EXAMPLES" not in os.environ,
     # A busy machine is no error: times that matter are measured as CPU time, where they matter.
     deadline=None,
-    # Fixtures of one test are not changed by an example.
+    # All examples of a test share its fixtures, so a test must not depend on a fresh one for each.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("this project")

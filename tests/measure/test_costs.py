@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 
 import pytest
@@ -67,8 +68,7 @@ def test_the_peak_is_that_of_products_or_of_convolutions(
     counted = count(costs._convolution(torch.device("cpu"))).flops
     assert counted == costs.CONVOLUTION_FLOPS
     rates = [meter.measure().flops_per_second / meter._peak.measure() for _ in range(3)]
-    assert max(rates) > 0.6
-    assert min(rates) < 4
+    assert 0.6 < statistics.median(rates) < 4
     monkeypatch.setattr(meter._peak, "measure", lambda: 0.0)
     assert 1e8 < meter.measure().flops_per_second < 1e13
 

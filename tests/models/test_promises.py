@@ -18,7 +18,6 @@ IMAGES = {
 }
 EVERY_FORECAST = pytest.mark.parametrize("name", FORECASTS)
 EVERY_MODEL = pytest.mark.parametrize("name", [*FORECASTS, *IMAGES])
-# The fixture that seeds and sets one thread may run once for all examples.
 OVER_SIZES = settings(max_examples=25)
 
 
