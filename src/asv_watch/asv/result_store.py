@@ -4,7 +4,8 @@ A line of the record says what was measured of a case, and a line of another fil
 machine and environment of a run (`asv_watch.records.side_files`). From the record a file of asv's
 format 2 is written, with value, spread and rounds of each case, so that `asv show`, `asv compare`,
 `asv publish` and other tools read it. Every finished case is stored at once: first in the record,
-then in asv's file. What asv's file lost, or a kill kept from it, is written there again.
+then in asv's file. A value that asv's file lost, or that a kill kept from it, is written there
+again; a case that failed has none.
 """
 
 from __future__ import annotations
@@ -100,7 +101,9 @@ class ResultStore:
         self._rows: dict[str, dict[str, Any]] = self._read()
         record = self.path.with_suffix(MEASURED)
         self._writer = MeasurementWriter(results, header, record)
-        self._measured = read_version(record)[0] if record.exists() else {}
+        self._measured: dict[str, MeasuredCase] = {}
+        if record.exists():
+            self._measured, _ = read_version(record, header.machine, version.commit)
         self.reports: dict[str, Report] | None = None
         """Outcomes of cases by name; ``None`` if only asv measured, which stores none."""
         outcomes = self.path.with_suffix(OUTCOMES)
@@ -164,6 +167,11 @@ class ResultStore:
         self._put(benchmark, index, case)
         self._save()
 
+    def report(self, benchmark: Mapping[str, Any], name: str) -> Report | None:
+        """Return the outcome of a case, unless it is of another version of the benchmark."""
+        known = (self.reports or {}).get(name)
+        return known if known and known.version in ("", benchmark["version"]) else None
+
     def restore(self, benchmarks: Iterable[Mapping[str, Any]]) -> None:
         """Write the values into asv's file that it lacks and the record has."""
         lacking = [
@@ -199,12 +207,14 @@ class ResultStore:
 
     def skip(self, benchmark: Mapping[str, Any], name: str, reason: str) -> bool:
         """Store that a case cannot run here, without a value; return whether that was new."""
-        known = (self.reports or {}).get(name)
+        known = self.report(benchmark, name)
         if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
             return False
         self._make_file()
-        at, unit = int(time.time()), benchmark["unit"]
-        self._writer.add(MeasuredCase(name, at, unit, skipped={0: reason}))
+        at, unit, version = int(time.time()), benchmark["unit"], benchmark["version"]
+        self._writer.add(
+            MeasuredCase(name, at, unit, skipped={0: reason}, benchmark_version=version)
+        )
         return True
 
     def record(self, record: Mapping[str, Any]) -> None:

@@ -177,7 +177,7 @@ def compare_missing(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
     compared = compare(workplace, sides, missing, kind)
-    store_compared(workplace, new, benchmarks, missing, compared.cases, 1, kind)
+    store_compared(workplace, sides, benchmarks, missing, compared.cases, 1, kind)
     return [compared]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,7 +86,7 @@ def measure_missing(
 
 def store_compared(
     workplace: Workplace,
-    version: Side,
+    sides: Sequence[Side],
     benchmarks: Benchmarks,
     cases: Iterable[MeasurableCase],
     measured: Iterable[MeasuredCase],
@@ -97,14 +97,15 @@ def store_compared(
 
     Args:
         workplace: the checkout.
-        version: a commit.
+        sides: the versions that were compared.
         benchmarks: entries of asv's list.
         cases: the cases that were compared.
         measured: their measurements.
-        index: index of the version in the comparison.
+        index: index of the version, which is a commit.
         kind: why they were compared.
     """
-    store = _open_store(workplace, version, benchmarks, kind)
+    version = sides[index]
+    store = _open_store(workplace, version, benchmarks, kind, sides)
     entries = _entries(benchmarks)
     by_name = {case.name: case for case in cases}
     with _recorded(workplace, store, version):
@@ -184,13 +185,20 @@ def _is_missing(
         return retry_failed
     if not is_finite_number(value) or store.reports is None:
         return not is_finite_number(value)
-    # `asv run` may have measured it, or a kill came before the outcome that old runs stored last.
-    return case_name(benchmark["name"], cases_of(benchmark)[index]) not in store.reports
+    # Without an outcome, the value is one of `asv run`, or of an earlier version of this package
+    # that was killed: it stored the value first.
+    name = case_name(benchmark["name"], cases_of(benchmark)[index])
+    return store.report(benchmark, name) is None
 
 
 def _open_store(
-    workplace: Workplace, side: Side, benchmarks: Benchmarks, kind: Kind
+    workplace: Workplace,
+    side: Side,
+    benchmarks: Benchmarks,
+    kind: Kind,
+    measured_with: Sequence[Side] = (),
 ) -> ResultStore:
+    """Open the record of a commit, which was measured alone or with the other given sides."""
     version, configuration = side.version, workplace.configuration
     assert version is not None  # noqa: S101 - it is a commit
     store_machine(configuration.results, workplace.machine)
@@ -199,7 +207,7 @@ def _open_store(
         at=int(time.time()),
         machine=workplace.machine,
         versions=(version,),
-        recipe=recipe_of_samples([side]),
+        recipe=recipe_of_samples(measured_with or [side]),
     )
     date = ask_git(configuration.repository, "log", "-1", "--format=%at", version.commit)
     store = ResultStore(configuration.results, header, int(date), side.environment)

@@ -13,6 +13,7 @@ import glob
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -314,8 +315,7 @@ class _Loader:
         """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.stem + RECORDS, sidecars, read_records)
         reports = self._read_sidecar(path.stem + OUTCOMES, sidecars, read_outcomes) or {}
-        measured = self._read_sidecar(path.stem + MEASURED, sidecars, read_version) or {}
-        reports |= {name: report_of(case) for name, case in measured.items()}
+        record = path.stem + MEASURED
         environment = path.stem.partition("-")[2] or path.stem
         try:
             content = read_result_file(path)
@@ -323,8 +323,12 @@ class _Loader:
             if content.machine != machine:
                 raise DamagedError(f"it names machine {content.machine!r}, not {machine!r}")
         except DamagedError as error:
+            self._read_sidecar(record, sidecars, read_version)
             self._problem(path, f"{error}; its results are left out")
             return
+        read = partial(read_version, machine=machine, commit=commit)
+        measured = self._read_sidecar(record, sidecars, read) or {}
+        reports |= {name: report_of(case) for name, case in measured.items()}
         if commit not in self._order:
             self._left_out[commit, NOT_ON_BRANCH] += 1
             return

@@ -306,6 +306,9 @@ def read_file(
         message = "line 1 is not the header of a comparison; the file was left out"
         return [], unreadable or [Problem(str(path), message)]
     count = len(header.versions) if isinstance(header, Measurement) else 2
+    if count < 2:
+        message = "line 1 names a single version, which is no comparison; the file was left out"
+        return [], [*problems, Problem(str(path), message)]
     comparisons = []
     for before in range(count - 1):
         results: dict[str, CaseResult] = {}
@@ -356,22 +359,42 @@ def with_direction(result: Result, benchmarks: Benchmarks) -> Result:
     return msgspec.structs.replace(result, higher_is_better=better)
 
 
-def read_version(path: Path) -> tuple[dict[str, MeasuredCase], list[Problem]]:
-    """Read the last line of each case in the file of a single version, by name.
+def read_version(
+    path: Path, machine: str = "", commit: str = ""
+) -> tuple[dict[str, MeasuredCase], list[Problem]]:
+    """Read the newest line of each case in the file of a single version, by name.
+
+    Where branches were merged, the newest line need not be the last one.
+
+    Args:
+        path: The file.
+        machine: The machine that its headers should name; any if empty.
+        commit: The commit that they should name; any if empty.
 
     Returns:
-        The cases, and a problem for each damaged line, which is left out.
+        The cases, and a problem for each damaged line, which is left out. If a header names
+        another machine or commit, there are no cases, and a problem for the file.
     """
     records, problems = read_lines(path, _decode_of_version, "case")
-    cases = (record for _, record in records if record is not None)
-    return {case.case: case for case in cases}, problems
+    cases: dict[str, MeasuredCase] = {}
+    for number, record in records:
+        if isinstance(record, Measurement):
+            measured = record.machine, record.after.commit
+            wanted = machine or record.machine, commit or record.after.commit
+            if measured != wanted:
+                message = "line {} names machine {!r} and commit {}, not {!r} and {}"
+                in_words = message.format(number, *measured, *wanted)
+                return {}, [*problems, Problem(str(path), f"{in_words}; the file was left out")]
+        elif record.case not in cases or record.at >= cases[record.case].at:
+            cases[record.case] = record
+    return cases, problems
 
 
-def _decode_of_version(line: bytes) -> MeasuredCase | None:
-    """Decode a case of a single version; ``None`` for the header of a measurement."""
+def _decode_of_version(line: bytes) -> MeasuredCase | Measurement:
+    """Decode a case of a single version, or the header of its measurement."""
     record = _decode(line)
-    if isinstance(record, Measurement | Header):
-        return None
+    if isinstance(record, Measurement) and len(record.versions) == 1:
+        return record
     if not isinstance(record, MeasuredCase):
         raise msgspec.ValidationError("it is a comparison")
     if any(len(numbers) != 1 for numbers in (*record.rounds, *record.wall, *record.cpu)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
-from asv_watch.records.records import Benchmark
+from asv_watch.records.records import Benchmark, benchmark_of
 
 PRIVATE, RESIDENT = "peakmemory", "resident memory"
 """Types of benchmarks; asv knows only the first one."""
@@ -26,8 +26,8 @@ def resident_benchmark(benchmark: Benchmark) -> Benchmark:
 
 def suite_name(name: str) -> str:
     """Return the name that suites give a benchmark or a case: without the mark, if it has one."""
-    benchmark, parenthesis, params = name.partition("(")
-    return benchmark.removesuffix(_MARK) + parenthesis + params
+    benchmark = benchmark_of(name)
+    return benchmark.removesuffix(_MARK) + name.removeprefix(benchmark)
 
 
 def is_resident(name: str) -> bool:

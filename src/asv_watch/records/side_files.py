@@ -1,9 +1,10 @@
 """The two files beside a result file: what was measured, and records of runs.
 
 ``….measured.jsonl`` holds what the engine measured of this commit in this environment, alone or
-in a comparison (`asv_watch.records.measurements`), and asv's file is written from it. The last
-line of a case counts. Runs before 2026-11-27 stored their numbers in asv's file alone, which does
-not say why one is missing; each line of their ``….outcomes.jsonl`` is a `Report` that does.
+as the newer commit of a night's comparison (`asv_watch.records.measurements`), and asv's file is
+written from it. The newest line of a case counts. Runs before 2026-11-27 stored their numbers in
+asv's file alone. It does not say why a number is missing, so they have an ``….outcomes.jsonl``,
+of which each line is a `Report` with the reason.
 
 A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
 ``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and
@@ -37,6 +38,10 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """When the last round ended; ``None`` if unknown."""
     rounds: int = 0
     """Rounds that the engine measured: the stored value is the median of their numbers."""
+    value: float | None = None
+    """The value, if the record holds it."""
+    version: str = ""
+    """Version of its benchmark as asv stores it; empty if it was not recorded."""
 
 
 _REPORT = msgspec.json.Decoder(Report)
@@ -51,7 +56,15 @@ def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
 def report_of(case: MeasuredCase) -> Report:
     """Return the outcome of a case that was measured of a single version."""
     outcome, reason = case.outcome(0)
-    return Report(case.case, outcome, reason, at=case.at, rounds=len(case.numbers(0)))
+    return Report(
+        case.case,
+        outcome,
+        reason,
+        at=case.at,
+        rounds=len(case.numbers(0)),
+        value=case.value(0),
+        version=case.benchmark_version,
+    )
 
 
 PROCESSES = "processes"

@@ -10,6 +10,9 @@ a finite number           ok
 ``NaN``, or no row        as the report says, else never run
 infinite, text, other     failed, with that as the reason, and a ``Problem``
 ========================  ======================================================
+
+A report of other code of the benchmark does not count. If asv's file lacks a value that the
+record has, as after a kill between the two, the value is the record's, without an interval.
 """
 
 from __future__ import annotations
@@ -106,7 +109,9 @@ class RunReader:
         runs: dict[int, Run] = {}
         outdated = set()
         reported = {
-            self._named[name]: report for name, report in reports.items() if name in self._named
+            self._named[name]: report
+            for name, report in reports.items()
+            if name in self._named and self._is_of_today(report, self._named[name])
         }
         for name in content.results:
             benchmark = self._benchmarks.get(name)
@@ -126,9 +131,16 @@ class RunReader:
         for number, report in reported.items():  # a case without a row may have a report
             if number in runs or self._resident.get(number) in runs:
                 continue
-            if self.cases[number].benchmark not in outdated:
-                runs[number] = _without_value(report)
+            if report.version or self.cases[number].benchmark not in outdated:
+                runs[number] = _from_report(report)
         return runs
+
+    def _is_of_today(self, report: Report, number: int) -> bool:
+        """Tell whether a report is of today's code of its benchmark, as far as is known."""
+        if not report.version:
+            return True
+        benchmark = self.benchmarks[self.cases[number].benchmark]
+        return code_version(report.version) == benchmark.code_version
 
     def _problem(self, path: Path, message: str) -> None:
         self.problems.append(Problem(str(path), message))
@@ -235,13 +247,16 @@ def runs_of_row(
         elif value is None and report is None:
             yield Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
         elif value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
-            yield NEVER_RUN if report is None else _without_value(report)
+            yield NEVER_RUN if report is None else _from_report(report)
         else:
             yield None
 
 
-def _without_value(report: Report) -> Run:
-    """Return the run of a report without a stored value."""
+def _from_report(report: Report) -> Run:
+    """Return the run of a report whose value asv's file lacks."""
+    if report.value is not None and report.version:
+        recipe = sys.intern(recipe_of(report.version))
+        return Run(_OK, Point(report.value), "", report.at, recipe)
     if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
         return NEVER_RUN  # its value was removed, such as by `asv rm`: the next run stores it
     return Run(report.outcome, None, report.reason, report.at)

@@ -93,6 +93,8 @@ def other_machine(checkout: Path, to: Path, name: str = "n") -> Path:
     path = result_file(to, name)
     content = json.loads(path.read_text())
     edit(path, params=content["params"] | {"machine": name})
+    record = path.with_suffix(".measured.jsonl")
+    record.write_text(record.read_text().replace('"machine":"m"', f'"machine":"{name}"'))
     return results
 
 

@@ -146,6 +146,25 @@ def test_what_was_measured_of_one_version_is_read_as_if_it_were_the_only_one(
     ]
 
 
+def test_the_newest_line_of_a_case_counts_where_branches_were_merged(tmp_path: Path) -> None:
+    header = Measurement(kind="run", at=1, machine="desk", versions=(AFTER,))
+    writer = MeasurementWriter(tmp_path, header, tmp_path / "one.measured.jsonl")
+    for at, value in ((5, 1.0), (7, 2.0), (7, 3.0), (6, 4.0)):
+        writer.add(MeasuredCase("a.A.time_x", at, rounds=((value,),)))
+    cases, _ = read_version(writer.path)
+    assert cases["a.A.time_x"].value(0) == 3.0
+
+
+def test_a_single_version_among_the_comparisons_is_a_problem(tmp_path: Path) -> None:
+    header = Measurement(kind="run", at=1, machine="desk", versions=(AFTER,))
+    writer = MeasurementWriter(tmp_path, header)
+    writer.add(MeasuredCase("a.A.time_x", 2, rounds=((1.0,),)))
+    comparisons, [problem] = read_comparisons(tmp_path)
+    assert comparisons == ()
+    assert problem.path == str(writer.path)
+    assert "a single version, which is no comparison" in problem.message
+
+
 @given(
     st.lists(st.tuples(*[st.floats(0.5, 2.0)] * 2), min_size=2, max_size=9),
     st.floats(0.01, 100),

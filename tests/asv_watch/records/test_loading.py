@@ -201,6 +201,52 @@ def test_what_the_engine_measured_says_the_outcome_and_is_newer_than_older_outco
     assert (problem.path, problem.line) == (str(writer.path), 5)
 
 
+def _record_of(path: Path, commit: int = 0, machine: str = "ci-2core") -> MeasurementWriter:
+    """A record beside a result file."""
+    version = Version(HASHES[commit], {"torch": "2.15.0"}, "3.11")
+    header = Measurement(kind="run", at=6, machine=machine, versions=(version,))
+    return MeasurementWriter(path.parent.parent, header, path.with_suffix(MEASURED))
+
+
+def _case(params: str, version: str, at: int = 8, **numbers: Any) -> MeasuredCase:
+    return MeasuredCase(f"{NAME}({params})", at, benchmark_version=version, **numbers)
+
+
+@pytest.mark.parametrize("lacks", ["values", "the row"])
+def test_a_value_that_only_the_record_has_is_shown(results_dir: Path, lacks: str) -> None:
+    path = save(results_dir, result=measured([math.nan, math.nan, math.nan, 4.1]))
+    if lacks == "the row":
+        edit(path, lambda content: content["results"].clear())
+    writer = _record_of(path)
+    numbers = ((1.5,), (1.7,), (1.6,))
+    writer.add(_case("'darnn', 5", "one; rounds=3", rounds=numbers))
+    writer.add(_case("'darnn', 10", "other", rounds=numbers))
+    writer.add(_case("'dsanet', 5", "other", failed={0: "it is broken"}))
+    history = load_history(results_dir, COMMITS)
+    shown = run_of(history, "darnn", "5")
+    assert (shown.outcome, shown.point.value, shown.at) == (Outcome.OK, 1.6, 8)
+    assert shown.recipe == "rounds=3"
+    for case in (("darnn", "10"), ("dsanet", "5")):
+        found = {run.outcome for run in case_of(history, *case).runs.values()}
+        assert found <= {Outcome.NEVER_RUN}, "lines of other code do not count"
+    assert history.problems == ()
+
+
+def test_a_record_of_another_commit_or_machine_is_left_out_and_named(results_dir: Path) -> None:
+    nothing = [math.nan] * 4
+    for commit, header in ((0, {"commit": 1}), (1, {"commit": 1, "machine": "desk"})):
+        path = save(results_dir, commit, result=measured(nothing))
+        _record_of(path, **header).add(_case("'darnn', 5", "one", rounds=((1.5,),)))
+    path = save(results_dir, 2, result=measured(nothing))
+    _record_of(path, 2).add(_case("'darnn', 5", "one", rounds=((1.5,),)))
+    history = load_history(results_dir, COMMITS)
+    runs = case_of(history, "darnn", "5").runs
+    assert [commit for commit, run in runs.items() if run.point] == [HASHES[2]]
+    other_commit, other_machine = history.problems
+    assert f"commit {HASHES[1]}, not 'ci-2core' and {HASHES[0]}" in other_commit.message
+    assert "names machine 'desk'" in other_machine.message
+
+
 def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     path = save(results_dir, result=measured([None, math.nan, 3.1, None]))
     outcomes(
@@ -229,7 +275,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     assert history.problems == ()
 
 
-def test_outcomes_speak_for_cases_whose_values_were_lost(results_dir: Path) -> None:
+def test_foundspeak_for_cases_whose_values_were_lost(results_dir: Path) -> None:
     path = save(results_dir)
     edit(path, lambda content: content["results"].clear())
     outcomes(
@@ -364,8 +410,8 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     """A NaN that was not run, a text of that name, and texts that hold one."""
     path = store(results_dir, [math.nan, "NaN", "a, NaN, b", "\x00NaN"])
     history = load_history(results_dir, COMMITS)
-    outcomes_found = [series.runs[HASHES[0]].outcome for series in history.series]
-    assert outcomes_found == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
+    foundfound = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert foundfound == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
     assert "3 of 4" in history.problems[0].message
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     edit(path, lambda content: content["requirements"].update(torch="NaN"))
