@@ -30,6 +30,8 @@ from asv_watch.text.markdown import code
 LABEL = "asv-watch"
 """Issues with another label are never touched."""
 _MARK = re.compile(r"<!-- asv-watch slowdown (\{.*\}) -->")
+_TIMEOUT_S = 120.0
+"""Seconds that a call of gh may take; one lists or opens an issue."""
 _MOST = 1000
 """Largest number of issues that are read."""
 _GREATER = "\\u003e"
@@ -216,7 +218,14 @@ def _gh(*arguments: str) -> str:
     program = shutil.which("gh")
     if program is None:
         raise WatchError("gh is not on the PATH; install it from https://cli.github.com")
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            [program, *arguments], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise WatchError(
+            f"gh {' '.join(arguments[:2])} took more than {_TIMEOUT_S:g} s; try again later"
+        ) from error
     if done.returncode:
         reason = " ".join(done.stderr.split()) or f"status {done.returncode}"
         raise WatchError(f"gh {' '.join(arguments[:2])} failed: {reason}")

@@ -149,6 +149,11 @@ class Session:
         """
         end = time.monotonic() + budget - RESERVE_S
         shutil.rmtree(self._work, ignore_errors=True)
+        with contextlib.ExitStack() as children:
+            self._run_steps(children, end, share)
+
+    def _run_steps(self, children: contextlib.ExitStack, end: float, share: float) -> None:
+        """Run the steps until a moment on the monotonic clock; the stack ends their processes."""
         begun: dict[str, tuple[Child, float]] = {}
         for step in SESSIONS[self.name]:
             if step.after in begun:
@@ -158,7 +163,8 @@ class Session:
             if left < _LEAST_SHARE * wanted:
                 self.results.add("step", step=step.name, left_out=f"{max(0.0, left):.0f} s left")
                 continue
-            started = self._start(step, left), time.monotonic() + left + GRACE_S
+            child = children.enter_context(self._start(step, left))
+            started = child, time.monotonic() + left + GRACE_S
             if step.background:
                 begun[step.name] = started
             else:

@@ -52,10 +52,9 @@ class Parent:
         self._open -= 1
         if self._open and not kill:
             return
-        if kill:
-            self.child.kill()
-        else:
+        if not kill:
             self.child.end(_SECONDS_TO_END)
+        self.child.kill()  # also what it started and left behind
         for lines in self._answers:
             lines.file.close()
 

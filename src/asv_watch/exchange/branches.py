@@ -181,6 +181,7 @@ def _git(
             raise
         finally:
             end.cancel()
+            end.join()  # it may be ending processes
         limits.check_time()
         if status != 0:
             complaints.seek(0)

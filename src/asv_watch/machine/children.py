@@ -75,9 +75,9 @@ class Child(contextlib.AbstractContextManager["Child"]):
         if self._is_killed:
             return
         self.send_signal(signal.SIGKILL)
-        self._is_killed = True
         self.process.wait()
         end_processes(lambda variables: variables.get(_CHILD, "").startswith(self._name))
+        self._is_killed = True  # not before: an interrupt may come in between
 
 
 class MemoryWatch:

@@ -191,7 +191,13 @@ def gpu_is_plainly_absent() -> bool:
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return True
-    return subprocess.run([tool, "-L"], capture_output=True, check=False).returncode != 0
+    try:
+        done = subprocess.run(
+            [tool, "-L"], capture_output=True, check=False, timeout=_QUERY_TIMEOUT
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode != 0
 
 
 _GPU_FACTS = {

@@ -52,16 +52,40 @@ def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
     assert not any(map(_runs, started))
 
 
+def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with Child(
+        [sys.executable, "-c", STARTS_THREE, "stays"], cwd=tmp_path, stderr=subprocess.DEVNULL
+    ) as child:
+        while not (tmp_path / "started").exists():
+            assert child.process.poll() is None
+            time.sleep(0.01)
+        started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
+        with monkeypatch.context() as patched:
+            patched.setattr(child.process, "wait", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                child.kill()
+    assert not any(map(_runs, started))
+
+
 def _lines(child: Child) -> Lines:
     assert child.process.stdout is not None
     return Lines(child.process.stdout, 0.2 * GIB, child.process.pid)
 
 
 def test_a_line_is_waited_for_until_the_deadline_and_the_end_is_none() -> None:
-    code = "import time; print('\\none', flush=True); time.sleep(1); print('two\\nhalf', end='')"
-    with Child([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+    code = "print('\\none', flush=True); input(); print('two\\nhalf', end='')"
+    command = [sys.executable, "-c", code]
+    with Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.process.stdin is not None
         lines, deadline = _lines(child), time.monotonic() + 30
         assert [lines.read(deadline), lines.read(deadline)] == [b"\n", b"one\n"]
         with pytest.raises(TimeoutError):
             lines.read(time.monotonic() + 0.1)
+        child.process.stdin.write(b"\n")
+        child.process.stdin.flush()
         assert [lines.read(deadline), lines.read(deadline)] == [b"two\n", b""]
