@@ -30,6 +30,8 @@ INSTALL = [
 torch is one of them. The second line is for a commit of the same version as the one before."""
 INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
+_EARLIER_INFORMATION = "complete"
+"""File that was written into the environment of a release before 2026-11-27."""
 
 
 def pinned_asv_runner() -> str:
@@ -47,9 +49,8 @@ def build_without_dependencies(conf: Any) -> None:
 
 def is_complete(folder: Path) -> bool:
     """Tell whether an environment was made to the end, with the pinned asv_runner in it."""
-    return (folder / INFORMATION).is_file() and _releases(folder, "asv_runner") == {
-        pinned_asv_runner()
-    }
+    is_made = any((folder / name).is_file() for name in (INFORMATION, _EARLIER_INFORMATION))
+    return is_made and _releases(folder, "asv_runner") == {pinned_asv_runner()}
 
 
 def _releases(folder: Path, name: str) -> set[str]:

@@ -18,7 +18,7 @@ from asv_watch.text import quantities
 
 SHARE_OF_LOOKING = 0.2
 """Share of the time limit, and later of the remaining time, for profiling cases."""
-_SHARE_OF_AN_IMPORT = 0.2
+_IMPORT_SHARE_OF_LOOKING = 0.2
 """Importing a suite may take this share of all looking."""
 _WORTH_MEASURING_FIRST = 0.1
 """Share of the nearest case's share that a case needs to be in the first group."""
@@ -61,7 +61,7 @@ class Nearest:
             yield
             return
         by_name = rank(self._candidates, {}, self._texts, self._changes)
-        import_s = _SHARE_OF_AN_IMPORT * self._looking_s
+        import_s = _IMPORT_SHARE_OF_LOOKING * self._looking_s
         with Profiler(head, by_name, self._changes, import_s) as self._profiler:
             yield
 

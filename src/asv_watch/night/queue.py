@@ -116,10 +116,10 @@ class Situation:
         cases: set[str] = set()
         for comparison in self.comparisons:
             header = comparison.header
-            is_of_commit = header.after.commit == commit != header.before.commit
-            release = environment.release
-            same_release = header.before.release == header.after.release == release
-            if is_of_commit and same_release and header.kind != "reference":
+            if not header.after.commit == commit != header.before.commit:
+                continue
+            same_release = header.before.release == header.after.release == environment.release
+            if same_release and header.kind != "reference":
                 cases |= {case.case for case in comparison.ratios}
                 cases |= {case.case for case in comparison.unmeasured}
         return cases
@@ -127,8 +127,8 @@ class Situation:
     def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:
         """Return the newest measured or compared commit before another, if there is any.
 
-        A commit counts as measured too if a later one was that changes nothing measured, such as
-        the HEAD of `bench`: their values are of the same code.
+        A commit also counts as measured if a later commit with the same measured code was, such as
+        the HEAD of `bench`.
         """
         hashes = self.history.hashes if self.history is not None else {}
         last = next(index for index, other in enumerate(self.commits) if other.hash == commit)

@@ -1,4 +1,4 @@
-"""Runs scripts in the environments of releases, and removes them when nothing needs them.
+"""Runs scripts in the environments of releases, and removes environments no longer needed.
 
 An environment may take 6 GB, and the releases of several years do not fit on one disk together.
 """

@@ -50,6 +50,14 @@ def test_an_environment_gets_the_pinned_release_instead_of_another(tmp_path: Pat
     assert installed == [], "it is not installed twice"
 
 
+def test_an_environment_of_a_release_that_was_made_earlier_is_kept(tmp_path: Path) -> None:
+    release = f"asv_runner-{pinned_asv_runner()}"
+    (tmp_path / f"lib/python3.11/site-packages/{release}.dist-info").mkdir(parents=True)
+    (tmp_path / "complete").touch()
+    make_environment(tmp_path, tmp_path, EnvironmentSpec({"torch": "2.4.0"}, "", tmp_path))
+    assert (tmp_path / "complete").exists()
+
+
 @pytest.mark.parametrize(
     ("requires", "settings", "installed"),
     [

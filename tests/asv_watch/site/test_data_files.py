@@ -118,7 +118,15 @@ def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[
             assert not cut or cut[-1][1] == 1
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+MIDDLES = st.builds(
+    lambda whole, power: (10 * whole + 5) / 10**power,
+    st.integers(-99_999, 99_999),
+    st.integers(0, 20),
+)
+"""Decimal numbers in the middle of two that have five digits, or fewer."""
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | MIDDLES))
 def test_many_values_are_rounded_as_one_is(values: list[float]) -> None:
     assert all_shortened(np.array(values)) == list(map(shortened, values))
 
