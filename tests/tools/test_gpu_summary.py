@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +15,12 @@ from tools.gpu.differences import conclusion
 from tools.gpu.prepare import ROOT
 from tools.gpu.summary import (
     Value,
+    _spread,
     crossing,
     crossings,
     faster_on_gpu,
     graphs_near_kernels,
+    main,
     summary,
 )
 
@@ -118,7 +122,7 @@ def _process(pinned: bool, single: float, batch: float, loop: float, replay: flo
 @pytest.mark.parametrize(
     ("times", "reason"),
     [
-        (lambda n: (1.0, 1.0, 1.0, 1.0), "free processes differ, pinned ones do not"),
+        (lambda n: (1.0, 1.0, 1.0, 1.0), "unpinned processes differ, pinned ones do not"),
         (lambda n: (1 + 0.2 * n, 1.0, 1.0, 1.0), "single calls differ, batches do not"),
         (lambda n: (1.0, 1 + 0.1 * n, 1 + 0.1 * n, 1.0), "the speed of the host varies"),
         (lambda n: (1.0, 1 + 0.1 * n, 1.0, 1 + 0.1 * n), "the clock of the device varies"),
@@ -129,11 +133,57 @@ def test_the_reason_why_processes_differ_is_told_from_what_else_differs(
     times: Callable[[int], tuple[float, float, float, float]], reason: str
 ) -> None:
     pinned = [_process(True, *times(number)) for number in range(3)]
-    free = [_process(False, 1.0, 1 + 0.5 * number, 1.0, 1.0) for number in range(3)]
-    text = conclusion([*pinned, {"pinned": True, "failed": "no memory"}, *free])
+    unpinned = [_process(False, 1.0, 1 + 0.5 * number, 1.0, 1.0) for number in range(3)]
+    text = conclusion([*pinned, {"pinned": True, "failed": "no memory"}, *unpinned])
     assert text.startswith("Report batches of pinned processes")
     assert reason in text
-    assert conclusion([*pinned, *free[1:]]).startswith("Not known: ")
+    assert conclusion([*pinned, *unpinned[1:]]).startswith("Not known: ")
+
+
+def test_the_reason_is_about_the_processes_that_are_reported() -> None:
+    pinned = [_process(True, 1.0, 1 + 0.5 * number, 1.0, 1.0) for number in range(3)]
+    unpinned = [_process(False, 1.0, 1.0, 1.0, 1.0) for _ in range(3)]
+    text = conclusion([*pinned, *unpinned])
+    assert text.startswith("Report batches of unpinned processes")
+    assert "pinned processes differ, unpinned ones do not" in text
+
+
+def test_times_follow_a_loop_only_if_both_passes_do() -> None:
+    pinned = [_process(True, 1.0, 1 + 0.1 * n, 1 + 0.1 * n, 1.0) for n in range(3)]
+    for line, loop in zip(pinned, (1.0, 1.2, 1.0), strict=True):
+        line["backward"] = _process(True, 1.0, line["forward"]["batches"][0]["wall_s"], loop, 1.0)[
+            "backward"
+        ]
+    unpinned = [_process(False, 1.0, 1 + 0.5 * number, 1.0, 1.0) for number in range(3)]
+    assert "the memory's layout" in conclusion([*pinned, *unpinned])
+
+
+def test_the_newest_session_with_processes_tells_their_spread(tmp_path: Path) -> None:
+    folder = tmp_path / "gpu"
+    folder.mkdir()
+    sessions = {
+        "1": [_process(True, 1.0, 1 + n, 1.0, 1.0) for n in range(3)]
+        + [_process(False, 1.0, 1 + n, 1.0, 1.0) for n in range(3)],
+        "2": [_process(pinned, 1.0, 1.0, 1.0, 1.0) for pinned in (True, False) for _ in range(3)],
+        "3": [{"kind": "tests"}],
+    }
+    for name, lines in sessions.items():
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (folder / f"session-{name}.jsonl").write_text(text)
+    assert "no processes differ" in _spread(tmp_path, "gpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [([], "required: machine"), (["h2000"], "no machine 'h2000'; choose one of ci-2core")],
+)
+def test_a_machine_that_is_missing_or_misspelt_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert refused.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_machine_without_values_of_both_devices_is_no_error() -> None:

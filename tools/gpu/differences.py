@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from asv_watch.statistics.ratio import fastest
 from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 
@@ -14,15 +15,15 @@ _FEWEST_PROCESSES = 3
 _ALIKE = 0.05
 """Processes agree if largest and smallest value differ by at most this share of the median."""
 _FOLLOWS = 0.7
-"""Correlation from which times follow the loop of Python."""
-_KINDS = {True: "pinned", False: "free"}
+"""Correlation, in both passes, from which times follow the loop of Python."""
+_KINDS = {True: "pinned", False: "unpinned"}
 _PASSES = ("forward", "backward")
 
 
-def _fastest_half(pass_: Mapping[str, Any], field: str) -> float:
-    """Return the mean of the faster half of the batches, as a stored value is."""
-    ordered = sorted(batch[field] for batch in pass_["batches"])
-    return statistics.fmean(ordered[: (len(ordered) + 1) // 2])
+def _mean_of_fastest(pass_: Mapping[str, Any], field: str) -> float:
+    """Return the mean of the fastest batches, as a stored value is."""
+    values = [batch[field] for batch in pass_["batches"]]
+    return statistics.fmean(fastest(values, float))
 
 
 _SINGLES, _BATCHES, _LOOP, _REPLAYS = (
@@ -33,9 +34,9 @@ _SINGLES, _BATCHES, _LOOP, _REPLAYS = (
 )
 _MEASURES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
     _SINGLES: lambda pass_: float(min(pass_["singles_s"])),
-    _BATCHES: lambda pass_: _fastest_half(pass_, "wall_s"),
-    "batches, CPU time of the thread": lambda pass_: _fastest_half(pass_, "thread_s"),
-    _LOOP: lambda pass_: _fastest_half(pass_, "loop_s"),
+    _BATCHES: lambda pass_: _mean_of_fastest(pass_, "wall_s"),
+    "batches, CPU time of the thread": lambda pass_: _mean_of_fastest(pass_, "thread_s"),
+    _LOOP: lambda pass_: _mean_of_fastest(pass_, "loop_s"),
     _REPLAYS: lambda pass_: statistics.median(pass_["replays_s"]),
 }
 """Maps what is compared to its seconds in one process."""
@@ -57,7 +58,8 @@ def conclusion(lines: Sequence[Mapping[str, Any]]) -> str:
     }
     if min(map(len, groups.values())) < _FEWEST_PROCESSES:
         return (
-            f"Not known: it takes {_FEWEST_PROCESSES} processes that are pinned, and as many free."
+            f"Not known: at least {_FEWEST_PROCESSES} pinned and {_FEWEST_PROCESSES} unpinned "
+            "processes are needed."
         )
     rows, spreads = [], {}
     for measure, seconds in _MEASURES.items():
@@ -77,22 +79,25 @@ def conclusion(lines: Sequence[Mapping[str, Any]]) -> str:
     head = ("median, spread", *(f"{name}, {kind}" for kind in groups for name in _PASSES))
     return (
         f"Report {_BATCHES} of {kind} processes, which differ by "
-        f"{quantities.share(spreads[_BATCHES, kind])}. Reason: {_reason(spreads, groups)}.\n\n"
-        + table(head, rows)
+        f"{quantities.share(spreads[_BATCHES, kind])}. Reason: "
+        f"{_reason(spreads, groups, kind)}.\n\n" + table(head, rows)
     )
 
 
 def _reason(
     spreads: Mapping[tuple[str, str], float],
     groups: Mapping[str, Sequence[Mapping[str, Any]]],
+    kind: str,
 ) -> str:
-    """Return why values differ between processes that are pinned, as a session's are."""
-    kind = _KINDS[True]
+    """Return why values differ between processes of a kind, or why only others differ."""
     if spreads[_BATCHES, kind] <= _ALIKE:
         if spreads[_SINGLES, kind] > _ALIKE:
             return "single calls differ, batches do not"
-        if spreads[_BATCHES, _KINDS[False]] > _ALIKE:
-            return "free processes differ, pinned ones do not, so the cores do"
+        for other in groups.keys() - {kind}:
+            if spreads[_BATCHES, other] > _ALIKE:
+                return (
+                    f"{other} processes differ, {kind} ones do not, so the choice of cores matters"
+                )
         return "no processes differ"
     if spreads[_LOOP, kind] > _ALIKE and _follows_loop(groups[kind]):
         return "times follow a loop of Python, so the speed of the host varies"
@@ -102,7 +107,7 @@ def _reason(
 
 
 def _follows_loop(group: Sequence[Mapping[str, Any]]) -> bool:
-    return any(
+    return all(
         statistics.correlation(
             [_MEASURES[_BATCHES](line[name]) for line in group],
             [_MEASURES[_LOOP](line[name]) for line in group],

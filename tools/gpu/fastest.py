@@ -6,14 +6,16 @@ chooses.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import os
 import re
-import subprocess
 import sys
-import threading
-import time
 import traceback
 from typing import TYPE_CHECKING, Any
+
+from asv_watch.machine.children import Child, Lines
 
 if TYPE_CHECKING:
     from tools.gpu.session import Session
@@ -25,21 +27,15 @@ _BATCHES = (1, 32)
 
 def run(session: Session, deadline: float) -> None:
     """Measure model by model, and record each one when it is known."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", __file__, session.only, str(min(_ROUNDS, session.rounds))],
-        env=session.side(session.prepared.newest).variables,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    timer = threading.Timer(max(1.0, deadline - time.monotonic()), process.kill)
-    timer.start()
-    try:
-        for line in process.stdout or ():
-            session.results.add("fastest", **json.loads(line))
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
+    command = [sys.executable, "-P", __file__, session.only, str(min(_ROUNDS, session.rounds))]
+    variables = session.side(session.prepared.newest).variables
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", 0) as stream, Child(command, env=variables, stdout=writing):
+        os.close(writing)
+        lines = Lines(stream, math.inf)
+        with contextlib.suppress(TimeoutError):
+            while line := lines.read(deadline):
+                session.results.add("fastest", **json.loads(line))
 
 
 def measure(device: str, only: str, rounds: int) -> None:

@@ -94,6 +94,7 @@ class Session:
         self.prepared = msgspec.json.decode(content, type=Prepared)
         self._work = self.folder / "work" / name
         self.results = Results(self.out)
+        self._begun: set[str] = set()
 
     def side(self, commit: str) -> Side:
         """Return the side of a commit, which finds packages on the path of this process."""
@@ -196,7 +197,10 @@ class Session:
                 self._measure(step, start + seconds)
         finally:
             took = round(time.monotonic() - start, 2)
-            self.results.add("step", step=step.name, seconds=took, after=machine_state())
+            not_begun = len({case.name for case in self.cases(step, seconds)} - self._begun)
+            self.results.add(
+                "step", step=step.name, seconds=took, not_begun=not_begun, after=machine_state()
+            )
 
     def _measure(self, step: Step, deadline: float) -> None:
         if not step.all_cores and hasattr(os, "sched_setaffinity"):
@@ -239,6 +243,7 @@ class Session:
         self, step: Step, number: int, case: MeasurableCase, servers: dict[str, Server]
     ) -> dict[str, float]:
         """Measure a round of a case and record it; return the values of the commits that can."""
+        self._begun.add(case.name)
         able = dict(servers)
         while able:
             try:

@@ -38,7 +38,7 @@ def run(session: Session, deadline: float, processes: str) -> None:
         if left < 4:
             return
         pinned = number % 2 == 0
-        command = [sys.executable, "-P", __file__, "pinned" if pinned else "free"]
+        command = [sys.executable, "-P", __file__, "pinned" if pinned else "unpinned"]
         try:
             done = subprocess.run(
                 command, env=variables, capture_output=True, text=True, timeout=left, check=False

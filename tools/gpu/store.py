@@ -260,6 +260,8 @@ def main(arguments: Sequence[str]) -> None:
         for outcome in ("left_out", "killed"):
             if outcome in line:
                 print(f"step {line['step']} was {outcome.replace('_', ' ')}: {line[outcome]}")
+        if not_begun := line.get("not_begun"):
+            print(f"step {line['step']} had no time to begin {not_begun} of its cases")
     print(f"stored in {options.results / machine}\n\n{summary(options.results, machine)}")
 
 

@@ -1,12 +1,13 @@
 """``python -m tools.gpu.summary MACHINE``: what the stored results of a GPU's machine say.
 
-The batch from which each model is faster on the GPU; whether all are at their source's batch; and
-whether CUDA graphs come near the device's own time. Values are the newest of each case. `store`
-prints the same of what it stored.
+The batch from which each model is faster on the GPU; whether every model is faster at its source's
+batch; and whether CUDA graphs come near the device's own time. Values are the newest of each case.
+`store` prints the same of what it stored.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import defaultdict
@@ -60,9 +61,10 @@ class Value:
 
 def newest_values(results: Path, machine: str) -> list[Value]:
     """Return the newest value of each case that a machine measured."""
-    layout = read_configuration(ROOT).declared.layout
+    configuration = read_configuration(ROOT)
+    layout = configuration.declared.layout
     patterns = {name: case_pattern(text) for name, text in layout.levels.items()}
-    branch = ask_git(ROOT, "branch", "--show-current") or "main"
+    branch = ask_git(ROOT, "branch", "--show-current") or configuration.branch
     history = load_history(results, read_commits(ROOT, branch), machine, layout=layout)
     values: dict[str, Value] = {}
     for series in sorted(history.series, key=lambda series: series.last.at or 0):
@@ -120,7 +122,7 @@ def crossings(values: Iterable[Value]) -> str:
 
 
 def faster_on_gpu(values: Sequence[Value]) -> str:
-    """Say whether every model is faster on the GPU than on the CPU, eager."""
+    """Say whether every forecaster and small CNN is faster on the GPU than on the CPU, eager."""
     eager = [value for value in values if value.level in _EAGER]
     gpu = _fastest(value for value in eager if value.labels["device"] == "cuda")
     cpu = _fastest(value for value in eager if value.labels["device"] == "cpu")
@@ -197,13 +199,11 @@ def _cell(cell: tuple[float, str] | None) -> str:
 
 
 def _spread(results: Path, machine: str) -> str:
-    lines = [
-        line
-        for path in sorted((results / machine).glob("session-*.jsonl"))
-        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        if line["kind"] == "spread"
-    ]
-    return conclusion(lines)
+    for path in sorted((results / machine).glob("session-*.jsonl"), reverse=True):
+        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        if spread := [line for line in lines if line["kind"] == "spread"]:
+            return conclusion(spread)
+    return conclusion([])
 
 
 def summary(results: Path, machine: str) -> str:
@@ -211,8 +211,8 @@ def summary(results: Path, machine: str) -> str:
     values = newest_values(results, machine)
     parts = {
         "From which batch is the GPU faster?": crossings(values),
-        "Is every model faster on the GPU than on this machine's CPU, eager, at its source's "
-        "batch? The CPU's time over the GPU's": faster_on_gpu(values),
+        "Is each forecaster and small CNN faster on the GPU than on this machine's CPU, eager, at "
+        "its source's batch? The CPU's time over the GPU's": faster_on_gpu(values),
         "Does a CUDA graph take at most three times as long as its kernels? Its time over "
         "theirs": graphs_near_kernels(values),
         "Why do eager values differ between processes?": _spread(results, machine),
@@ -220,5 +220,17 @@ def summary(results: Path, machine: str) -> str:
     return "\n\n".join(f"**{question}**\n\n{answer}" for question, answer in parts.items())
 
 
+def main(arguments: Sequence[str]) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tools.gpu.summary", description=__doc__)
+    parser.add_argument("machine", help="name of a folder of results/, such as h200")
+    machine = parser.parse_args(arguments).machine
+    results = ROOT / "results"
+    if not (results / machine / "machine.json").is_file():
+        known = ", ".join(sorted(path.parent.name for path in results.glob("*/machine.json")))
+        parser.error(f"results/ has no machine {machine!r}; choose one of {known}")
+    print(summary(results, machine))
+
+
 if __name__ == "__main__":
-    print(summary(ROOT / "results", sys.argv[1]))
+    main(sys.argv[1:])
