@@ -199,7 +199,8 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
 """The function that builds each operator from its sizes, by name.
 
 ``add`` adds one row to every row of a matrix, ``select`` takes its last column. ``sparse_mm``
-multiplies a square sparse matrix, such as a graph, with a dense one.
+multiplies a square sparse matrix, such as a graph, with a dense one; ``values`` numbers are
+drawn for it, of which those with equal indices are added up, so it may hold fewer.
 ``pointwise_conv2d`` has filters of one pixel, for which torch has another kernel where it runs
 on one thread.
 """

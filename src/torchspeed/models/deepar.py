@@ -16,7 +16,7 @@ class DeepAR(nn.Module):
 
     D. Salinas et al., "DeepAR: Probabilistic Forecasting with Autoregressive Recurrent
     Networks", International Journal of Forecasting 36 (2020), arXiv:1704.04110. The state
-    h_t = h(h_{t-1}, z_{t-1}) of a stacked LSTM (section 3) gives the mean w_m h_t + b_m and the
+    h_t = h(h_{t-1}, z_{t-1}) of a stacked LSTM (eq. 1) gives the mean w_m h_t + b_m and the
     deviation log(1 + exp(w_s h_t + b_s)) of z_t (section 3.1);
     the values of the window are known (conditioning range), those of the horizon are drawn
     one after the other and read in turn (prediction range). Inputs are divided by
@@ -24,11 +24,11 @@ class DeepAR(nn.Module):
     (section 3.3, which has the mean itself: its values are counts). The paper has one series per
     sample and covariates; here, as in the other forecasters, all series of a window are read
     together, and there are no covariates. The authors' code (GluonTS) also reads lagged values,
-    drops states out in training, and assumes Student's t distribution by default.
+    applies dropout to states in training, and assumes Student's t distribution by default.
 
     In evaluation mode the forecast is the path of means, which draws nothing. In training mode
     it is one drawn path, mean + deviation x a normal number, so that the gradient reaches
-    both. `sample` draws many paths, `log_likelihood` is what the paper trains with (section 3.2).
+    both. `sample` draws many paths, `log_likelihood` is what the paper trains with (eq. 2).
 
     21,534 parameters: 160 x (7 + 40 + 2) and 160 x (40 + 40 + 2) in the LSTM, of which 320 are
     torch's second bias per gate, which the paper does not have, and 7 x 41 each in mean and
@@ -93,12 +93,12 @@ class DeepAR(nn.Module):
         mean, deviation = self._likelihood(states)
         density = torch.distributions.Normal(mean * scale, deviation * scale)
         values = series[:, 1:] * scale
-        return density.log_prob(values).mean()  # type: ignore[no-any-return]
+        return density.log_prob(values).mean()  # type: ignore[no-any-return]  # eq. 2, a mean
 
     def _path(self, x: Tensor, *, draw: bool) -> Tensor:
         scale = self._scale(x)
         states, memory = self.lstm(x / scale)
-        state = states[:, -1:]  # h_t: (batch, 1, hidden)
+        state = states[:, -1:]  # h_t of eq. 1: (batch, 1, hidden)
         path: list[Tensor] = []
         for step in range(self.horizon):
             if step:

@@ -46,9 +46,9 @@ class PatchTST(nn.Module):
     linear map of all tokens gives the forecast.
 
     Reversible instance norm has learned factors here; the authors' code can have them, but its
-    scripts turn them off. That code also adds the attention scores of a layer to those of the
-    next, and applies dropout to the output of attention twice; the paper mentions neither, and
-    both are left out here. They change no count of parameters.
+    command turns them off by default. That code also adds the attention scores of a layer to
+    those of the next, and applies dropout to the output of attention twice; the paper mentions
+    neither, and both are left out here. They change no count of parameters.
 
     548,718 parameters: 14 of the instance norm, 128 x 17 of W_p, 12 x 128 of W_pos, 132,480 in
     each of three layers (4 x 128 x 129 + 256 x 129 + 128 x 257 + 2 x 256), and 96 x 1,537 of

@@ -36,5 +36,6 @@ class SelfAttention(nn.Module):
             for part in (self.query, self.key, self.value)
         )  # (batch, heads, tokens, width / heads) each
         p = self.dropout if self.training else 0.0
-        mixed = scaled_dot_product_attention(query, key, value, dropout_p=p)  # eq. 1
+        # Eq. 1 of Vaswani et al.
+        mixed = scaled_dot_product_attention(query, key, value, dropout_p=p)
         return self.output(mixed.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]

@@ -46,7 +46,7 @@ class TimesBlock(nn.Module):
             padded = pad(x, (0, 0, 0, period * frequency - steps))
             image = padded.unflatten(1, (frequency, period)).permute(0, 3, 2, 1)  # eq. 3
             image = self.second(gelu(self.first(image)))  # eq. 5: (batch, width, p_i, f_i)
-            unfolded.append(image.permute(0, 3, 2, 1).flatten(1, 2)[:, :steps])
+            unfolded.append(image.permute(0, 3, 2, 1).flatten(1, 2)[:, :steps])  # Trunc of eq. 5
         weights = amplitudes[:, frequencies].softmax(1)  # (batch, periods)
         mixed = torch.stack(unfolded, -1) * weights[:, None, None]  # eq. 6
         return x + mixed.sum(-1)  # type: ignore[no-any-return]  # eq. 4

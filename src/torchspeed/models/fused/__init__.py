@@ -1,1 +1,1 @@
-"""Models in torch's fused kernels, written to launch fewer of them on a GPU."""
+"""Models written for a GPU: fewer kernels, or less work in each."""
