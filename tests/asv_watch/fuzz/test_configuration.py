@@ -70,6 +70,7 @@ CONFIGURATION: dict[str, Any] = {
         "labels": {"kind": {"suite": "small"}},
         "spelling": {"cold": "COLD"},
         "operators": {"*cold*": "cold start"},
+        "callers": {"inner_product": ["*cold*"]},
         "operator_prefixes": ["aten::"],
         "levels": {"slow": "time_cold"},
     },
