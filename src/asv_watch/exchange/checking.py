@@ -18,12 +18,12 @@ from asv_watch.records import suite_lists
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Benchmark, Problem, case_name
 from asv_watch.records.result_files import (
-    NAN_MARK,
     ROW_COLUMNS,
     DamagedError,
     ResultFile,
     Row,
     is_finite_number,
+    is_missing,
     read_json,
     read_result_file,
 )
@@ -142,7 +142,7 @@ def _faults_of_row(name: str, row: Row, unit: str) -> Iterator[str]:
         case = case_name(name, params)
         cells = {column: values[index] for column, values in columns.items()}
         value = cells.get("result")
-        if value not in (None, NAN_MARK) and not is_finite_number(value):
+        if not is_missing(value) and not is_finite_number(value):
             yield f"{case}: its value {str(value)[:80]!r} is not a finite number"
         elif is_finite_number(value) and unit in _PLAUSIBLE:
             least, largest = _PLAUSIBLE[unit]

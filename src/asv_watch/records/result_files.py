@@ -38,6 +38,11 @@ def is_finite_number(value: Any) -> TypeGuard[float]:
     return type(value) in NUMBERS and -LARGEST <= value <= LARGEST
 
 
+def is_missing(value: Any) -> bool:
+    """Tell whether a stored value says that there is none: ``null`` or ``NaN``."""
+    return value is None or value == NAN_MARK or value != value  # noqa: PLR0124 - NaN
+
+
 class DamagedError(Exception):
     """A result file, or a part of it, does not have the shape that asv writes."""
 

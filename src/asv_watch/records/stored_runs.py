@@ -39,12 +39,12 @@ from asv_watch.records.records import (
 )
 from asv_watch.records.result_files import (
     LARGEST,
-    NAN_MARK,
     NUMBERS,
     DamagedError,
     ResultFile,
     Row,
     is_finite_number,
+    is_missing,
 )
 from asv_watch.records.side_files import Report
 
@@ -246,7 +246,7 @@ def runs_of_row(
             yield Run(_OK, Point(float(value), interval), "", measured_at, recipe)
         elif value is None and report is None:
             yield Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
-        elif value is None or value == NAN_MARK or value != value:  # noqa: PLR0124 - NaN
+        elif is_missing(value):
             yield NEVER_RUN if report is None else _from_report(report)
         else:
             yield None

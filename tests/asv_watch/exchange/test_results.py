@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,19 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     ):
         assert fault in printed, fault
     assert printed.splitlines()[-1].startswith("9 faults in ")
+
+
+def test_a_missing_value_is_no_fault_in_a_file_with_nan_in_a_text(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = result_file(checkout)
+    content = json.loads(path.read_text())
+    row = content["results"]["suite.Suite.time_it"]
+    row[content["result_columns"].index("result")][-1] = math.nan
+    content["env_vars"] = {"WHY": "a NaN is skipped"}
+    path.write_text(json.dumps(content))
+    assert main(["results", "check"]) == 0
+    assert capsys.readouterr().out.startswith("no faults")
 
 
 @pytest.mark.parametrize("kind", ["folder", "branch"])
