@@ -5,7 +5,8 @@ as fast in a fork as elsewhere, forks a process for each suite, which forks one 
 Servers of one environment are forks of one parent themselves (`asv_watch.engine.parents`). Cases
 of a GPU, which must not be initialised in a process that forks, have a server that forks nothing.
 Where the processes compute on one thread they are pinned to one core, so that they share its
-clock, its caches and its neighbours; where they use a GPU, to two.
+clock, its caches and its neighbours; where they use a GPU, to two. With asv's default clock, it is
+the core that the system gave the first side, as others may be busier.
 
 All sides of a round have the same random data: their generators have one seed, and Python hashes
 texts alike. Another round has others.
@@ -24,12 +25,13 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import psutil
 
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.parents import Connection, Start, start_processes
@@ -363,9 +365,11 @@ def measure_round(
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         processes = [answer["pid"] for answer in ready]
         if all(answer["one thread"] for answer in ready):
-            _pin(processes, cores=1)
+            _pin(processes, _last_cores(1))
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
-            _pin(processes, cores=2)
+            _pin(processes, _last_cores(2))
+        elif process == "fork" and len(servers) > 1 and all(one["computes"] for one in ready):
+            _pin(processes, _cores_of(processes[0]))
         samples: list[list[Number]] = [[] for _ in servers]
         turn = order_of_samples(len(servers), backwards=backwards)
         ready_at, waited_s = time.monotonic(), 0.0
@@ -485,13 +489,22 @@ def _mean_of_fastest(times: Iterable[float | None]) -> float | None:
     return statistics.fmean(fastest(known, float)) if known else None
 
 
-def _pin(processes: Sequence[int], cores: int) -> None:
-    """Let all threads of processes run on the same few cores."""
-    if not hasattr(os, "sched_setaffinity"):  # Linux alone can pin
-        return
-    chosen = sorted(os.sched_getaffinity(0))[-cores:]  # the first one serves most interrupts
-    for process in processes:
+def _last_cores(count: int) -> list[int]:
+    """Return the last cores of this process; the first one serves most interrupts."""
+    return sorted(os.sched_getaffinity(0))[-count:] if hasattr(os, "sched_getaffinity") else []
+
+
+def _cores_of(process: int) -> list[int]:
+    """Return the core on which a process runs, or none if that is unknown."""
+    with contextlib.suppress(psutil.NoSuchProcess, AttributeError):  # not known on macOS
+        return [psutil.Process(process).cpu_num()]
+    return []
+
+
+def _pin(processes: Sequence[int], cores: Collection[int]) -> None:
+    """Let all threads of processes run on the same few cores; do nothing where there are none."""
+    for process in processes if cores else ():
         # A process that has just died is reported when it is asked for a sample.
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{process}/task"):
-                os.sched_setaffinity(int(thread), chosen)
+                os.sched_setaffinity(int(thread), cores)

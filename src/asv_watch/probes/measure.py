@@ -6,13 +6,13 @@ from before it. It imports the modules once for all cases of a round, because im
 longer than measuring. If it has several sides, each runs in a fork, which imports the modules that
 its own source brings; all others are imported before. A case runs in one of three ways: ``fork``,
 in a grandchild: a child imports the suite and forks a process for each case, which is safe because
-nothing runs before the fork and there is one thread (with more threads the child times one case
-itself, and ends); ``shared``, in the process itself, for releases that are slower in a forked
-process, for values, and for a GPU, which must never be initialised in a process that forks;
-``own``, in the process itself, which then ends: peak memory is that of a whole process. A case is
-made as asv makes it, by its own suite and under its recipe: the length of a sample, the warm-up
-and the clock. What ``setup_cache`` returned is kept in the working folder, for all processes of
-this side that run there.
+nothing runs before the fork and there is one thread (with threads that a fork does not end, the
+child times one case itself, and ends); ``shared``, in the process itself, for releases that are
+slower in a forked process, for values, and for a GPU, which must never be initialised in a process
+that forks; ``own``, in the process itself, which then ends: peak memory is that of a process as a
+whole. A case is made as asv makes it, by its own suite and under its recipe: the length of a
+sample, the warm-up and the clock. What ``setup_cache`` returned is kept in the working folder, for
+all processes of this side that run there.
 
 Each side has a file of requests, which are lines, and one of answers, which are lines of JSON, the
 first one ``{"server": 7}`` with the id of its process:
@@ -22,8 +22,10 @@ first one ``{"server": 7}`` with the id of its process:
   seed is that of `random` and of the generators of numpy and torch, before the suite is imported
   and again before its ``setup``; it is the same for all versions of a round. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
-  true, "clock": ""}`` when it is warm (with the clock that replaced asv's default),
-  ``{"value": 7.0}`` if it times nothing, or ``{"skipped": "<reason>"}``.
+  true, "computes": false, "clock": ""}`` when it is warm (whether its clock is the CPU time of one
+  thread; whether it is asv's default, and one thread made the last calls, which never waited; the
+  clock that replaced asv's default), ``{"value": 7.0}`` if it times nothing, or
+  ``{"skipped": "<reason>"}``.
 - An empty line takes a sample; the answer is ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02,
   "computes": true}``: the seconds of one call by the case's own clock, by the wall and in CPU time
   of the process, and whether the clock is asv's default and one thread ran, which never waited.
@@ -217,34 +219,53 @@ class Timer(Protocol):
         """Return the seconds that so many calls take."""
 
 
-def calls_of_a_sample(timer: Timer, number: int, sample_time: float, warmup_time: float) -> int:
+def calls_of_a_sample(
+    seconds_of: Callable[[int], float], number: int, sample_time: float, warmup_time: float
+) -> int:
     """Warm up, and find how many calls make a sample.
 
     Args:
-        timer: the case's timer, on its own clock, which waits until a device has finished.
+        seconds_of: makes so many calls of the case, and returns the seconds that they took.
         number: calls that the suite asks for; 0 if it leaves that open.
         sample_time: seconds that a sample lasts at least.
         warmup_time: seconds of calls that come between the very first one and the first sample.
     """
-    timer.timeit(1)
+    seconds_of(1)
     start = time.perf_counter()
     took = 0.0
     for _ in range(_FIRST_CALLS - 1):
         if time.perf_counter() - start < _FIRST_CALLS_S:
-            took = _seconds_of(timer, 1)
+            took = seconds_of(1)
     calls = number or 1
     while True:
         if not number and took < sample_time:
             calls = max(calls + 1, math.ceil(calls * min(10.0, sample_time / max(took, 1e-9))))
         elif time.perf_counter() - start >= warmup_time:
             return calls
-        took = _seconds_of(timer, calls)
+        took = seconds_of(calls)
 
 
-def _seconds_of(timer: Timer, calls: int) -> float:
-    """Return the seconds that so many calls take, by the case's clock or the wall."""
-    began = time.perf_counter()
-    return max(timer.timeit(calls), time.perf_counter() - began)
+class _WarmUp:
+    """Makes calls of a case before its samples."""
+
+    def __init__(self, timer: Timer, clocks: _Clocks, *, counts_waits: bool) -> None:
+        self._timer, self._clocks, self._counts_waits = timer, clocks, counts_waits
+        self.computes = False
+        """Whether the last calls ran one thread that never waited, for long enough to be sure."""
+
+    def __call__(self, calls: int) -> float:
+        """Return the seconds that so many calls take, by the case's clock or the wall.
+
+        It is CPU time if they never waited. Other work may interrupt them for longer than they
+        take, by chance on one side alone: its samples would then be of fewer calls than the
+        other's, and slower, because the first calls of a sample find their data in no cache.
+        """
+        self._clocks.take()
+        began = time.perf_counter()
+        seconds = max(self._timer.timeit(calls), time.perf_counter() - began)
+        used = self._clocks.take()
+        self.computes = self._counts_waits and used.computes
+        return min(seconds, used.cpu) if self._counts_waits and not used.waits else seconds
 
 
 class _TimerWithoutSetup:
@@ -375,17 +396,25 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
     following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
-    calls = calls_of_a_sample(following, benchmark.number, benchmark.sample_time, warmup)
+    counts_waits = clock is not None and _waits_are_counted()
+    warm_up = _WarmUp(following, clocks, counts_waits=counts_waits)
+    calls = calls_of_a_sample(warm_up, benchmark.number, benchmark.sample_time, warmup)
     spin = cpu_share = 0.0
     if planted:
         clocks.take()
         sample_s = sorted(following.timeit(calls) for _ in range(5))
         spin, cpu_share = planted * sample_s[2], clocks.take().cpu / sum(sample_s)
     one_thread = clock is time.process_time
+    may_compute = counts_waits and clock is timeit.default_timer
     channel.answer(
-        {"pid": os.getpid(), "calls": calls, "one thread": one_thread, "clock": replaced_by}
+        {
+            "pid": os.getpid(),
+            "calls": calls,
+            "one thread": one_thread,
+            "computes": may_compute and warm_up.computes,
+            "clock": replaced_by,
+        }
     )
-    may_compute = clock is timeit.default_timer and _waits_are_counted()
     while channel.request() == "":
         if calls > 1:
             timer.timeit(max(1, calls // _WARM_SHARE))
@@ -451,6 +480,20 @@ def _threads() -> int:
         return threading.active_count()
 
 
+def _can_fork() -> bool:
+    """Tell whether a fork of this process works as it does.
+
+    It does if one thread runs, or if all others end before a fork and start again when they are
+    needed, as those of OpenBLAS do, which numpy starts while it is imported.
+    """
+    if _threads() > 1:
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return _threads() == 1
+
+
 def _measure_in_forks(
     channel: _Channel, suites: str, planted: float, first: _Request, next_request: int
 ) -> int:
@@ -475,7 +518,7 @@ def _measure_in_forks(
         asked and asked["process"] == "fork" and f"{package}.{asked['case']}".startswith(imported)
     ):
         work = functools.partial(_measure_case, channel, suites, asked, planted)
-        if _threads() > 1:
+        if not _can_fork():
             return _run_here(channel, work)
         channel.answer({"status": _run_in_child(channel, work), "goes on": True})
         asked = channel.case()
@@ -511,7 +554,7 @@ def _serve(suites: str, planted: float) -> None:
     channel.answer({"server": os.getpid()})
     asked = channel.case()
     while asked is not None:
-        if asked["process"] == "fork" and _threads() == 1:
+        if asked["process"] == "fork" and _can_fork():
             asked = _fork_for_suite(channel, suites, planted, asked)
             continue
         work = functools.partial(_measure_case, channel, suites, asked, planted)
@@ -560,7 +603,7 @@ def _import_shared(sides: Sequence[_Side], modules: Sequence[str]) -> None:
 
 def _start_side(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]) -> int:
     """Start the process of a side and return its id: a fork, or a new one if there are threads."""
-    if _threads() > 1:
+    if not _can_fork():
         command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
         return subprocess.Popen(command, pass_fds=side["files"]).pid
     child = os.fork()

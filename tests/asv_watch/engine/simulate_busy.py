@@ -98,7 +98,7 @@ class _BusyProcess:
         self._machine.now += _READY_S / 2 * (1 + _WAITING)
 
     def wait_until_ready(self) -> dict[str, Any]:
-        return {"pid": 0, "calls": 1, "one thread": False, "clock": ""}
+        return {"pid": 0, "calls": 1, "one thread": False, "computes": True, "clock": ""}
 
     def sample(self) -> Number:
         return next(self._samples)

@@ -185,6 +185,18 @@ THREAD = """
 import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 """
+PAUSING_THREAD = """
+import os, threading, time
+over = threading.Event()
+threading.Thread(target=over.wait, daemon=True).start()
+
+def end_thread():
+    over.set()
+    while len(os.listdir("/proc/self/task")) > 1:
+        time.sleep(0.001)
+
+os.register_at_fork(before=end_thread)
+"""
 
 
 @functools.cache
@@ -197,6 +209,7 @@ def environment() -> Path:
     (packages / "asv_runner").symlink_to(Path(asv_runner.__file__).parent)
     (packages / "noted.py").write_text(NOTED)
     (packages / "threaded.py").write_text(NOTED + THREAD)
+    (packages / "pausing.py").write_text(NOTED + PAUSING_THREAD)
     return folder
 
 
@@ -321,7 +334,8 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
         def wait_until_ready(self) -> dict[str, Any]:
             nonlocal now
             now += ready_s / 2
-            return {"pid": 0, "calls": 10, "one thread": cpu_clock, "clock": ""}
+            ready = {"pid": 0, "calls": 10, "clock": ""}
+            return ready | {"one thread": cpu_clock, "computes": computes}
 
         def sample(self) -> Number:
             nonlocal now, taken
@@ -402,6 +416,25 @@ def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_i
             assert clock_of(case, [(a, b)]) == ""
     if others:
         assert clock_of(cases[0], [rounds["computes"]]) == "process"
+
+
+@pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")
+@pytest.mark.parametrize("sides", [1, 2])
+def test_sides_that_compute_by_the_clock_of_asv_are_on_one_core(
+    tmp_path: Path, suites: Path, sides: int
+) -> None:
+    (suites / "computes.py").write_text(
+        "import os\n"
+        "def time_it():\n    sum(range(1_000_000))\n"
+        "def teardown():\n"
+        "    with open(os.environ['NOTES'], 'a') as notes:\n"
+        "        notes.write(f'{len(os.sched_getaffinity(0))} ')\n"
+    )
+    case = MeasurableCase("x", "computes.time_it", 30.0)
+    _measure([_side(tmp_path, name) for name in "AB"[:sides]], case, case, case)
+    cores = set((tmp_path / "notes").read_text().split())
+    usable = str(len(os.sched_getaffinity(0)))
+    assert cores >= {"1"} if sides > 1 else cores == {usable}
 
 
 def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(
@@ -634,11 +667,14 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
     assert value == (Number(0), Number(0))
 
 
-@pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3)])
+@pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3), ("pausing", 1)])
 def test_what_no_side_brings_is_imported_once_for_all_sides(
     tmp_path: Path, module: str, imports: int
 ) -> None:
-    """A process with threads is not forked, so that each side then starts its own."""
+    """A process with threads is not forked, so that each side then starts its own.
+
+    It is forked if they end before a fork, as those of OpenBLAS do.
+    """
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     _measure(sides, _case(0), preload=("package", module))
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
