@@ -35,11 +35,11 @@ class Cause:
     """Whether the machine is to blame: its disk, memory or network, or the package index."""
 
 
-_CAUSES_IN_MACHINE = (
-    *(
-        (re.compile(re.escape(os.strerror(number))), f"{os.strerror(number)}; {remedy}")
-        for number, remedy in REMEDIES.items()
-    ),
+_CAUSES_IN_MACHINE = tuple(
+    (re.compile(re.escape(os.strerror(number))), f"{os.strerror(number)}; {remedy}")
+    for number, remedy in REMEDIES.items()
+)
+_CAUSES_IN_INDEX = (
     (
         re.compile(
             r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
@@ -118,15 +118,23 @@ class AsvError(WatchError):
         """The cause alone, without the paths of this machine."""
 
 
-def find_cause(log: str, status: int = 1) -> Cause:
-    """Say in one line why asv failed, from what it printed and its exit status."""
+def find_cause(log: str, status: int = 1, *, installs: bool = True) -> Cause:
+    """Say in one line why a command failed.
+
+    Args:
+        log: what it printed.
+        status: its exit status.
+        installs: whether it installs packages, so that it meets the package index.
+    """
     if status < 0:
         return Cause(exit_in_words(status))
-    for causes in (_CAUSES_IN_MACHINE, _CAUSES_IN_PROJECT):
+    in_index = _CAUSES_IN_INDEX if installs else ()
+    for causes in (_CAUSES_IN_MACHINE, in_index, _CAUSES_IN_PROJECT):
         for pattern, remedy in causes:
             match = pattern.search(log)
             if match:
-                return Cause(remedy.format(**match.groupdict()), causes is _CAUSES_IN_MACHINE)
+                is_machine = causes is not _CAUSES_IN_PROJECT
+                return Cause(remedy.format(**match.groupdict()), is_machine)
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
     return Cause(lines[-1] if lines else "it printed nothing")
 
@@ -135,7 +143,8 @@ def run_command(
     command: Sequence[str],
     timeout_s: float,
     *,
-    late: type[WatchError | MachineError] = WatchError,
+    installs: bool = False,
+    watch: MemoryWatch | None = None,
     **options: Any,
 ) -> str:
     """Run a command and return what it printed.
@@ -143,14 +152,15 @@ def run_command(
     Args:
         command: the program and its arguments.
         timeout_s: seconds after which it is ended, with the processes that it started.
-        late: the error to raise then; a `MachineError` if the command waits for the network.
+        installs: whether it installs packages, and so waits for the package index.
+        watch: its limit of memory, if that is not the usual one.
         options: of `subprocess.Popen`, such as ``cwd``.
 
     Raises:
-        MachineError: it failed because of the machine.
-        WatchError: it failed otherwise, used too much memory, or took too long (`late`).
+        MachineError: it failed because of the machine or the package index.
+        WatchError: it failed otherwise, used too much memory, or took too long.
     """
-    watch, deadline = MemoryWatch(memory_limit()), time.monotonic() + timeout_s
+    watch, deadline = watch or MemoryWatch(memory_limit()), time.monotonic() + timeout_s
     with Child(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     ) as child:
@@ -160,11 +170,12 @@ def run_command(
                     printed, errors = child.process.communicate(timeout=seconds)
                     break
         except TimeoutError:
+            late = MachineError if installs else WatchError
             raise late(f"no answer after {timeout_s:g} s; try again later") from None
         except TooMuchMemoryError as error:
             raise WatchError(str(error)) from None
     if child.process.returncode:
-        cause = find_cause(errors, child.process.returncode)
+        cause = find_cause(errors, child.process.returncode, installs=installs)
         raise (MachineError if cause.is_machine else WatchError)(cause.reason)
     return str(printed)
 

@@ -87,9 +87,7 @@ def _install_release(spec: EnvironmentSpec) -> None:
     variables = os.environ | dict(spec.variables)
     try:
         for command in ([*virtualenv, str(folder)], [*pip, *requirements]):
-            run_command(
-                command, _INSTALL_TIMEOUT, late=MachineError, cwd=folder.parent, env=variables
-            )
+            run_command(command, _INSTALL_TIMEOUT, installs=True, cwd=folder.parent, env=variables)
     except WatchError as error:
         raise WatchError(f"{spec.release}: {error}") from error
     (folder / INFORMATION).touch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
 import tempfile
 import time
@@ -28,7 +29,8 @@ from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.children import exit_in_words
+from asv_watch.machine.children import MemoryWatch, exit_in_words
+from asv_watch.machine.memory import limit_in_words, memory_limit
 from asv_watch.records.records import benchmark_of, case_name
 from asv_watch.records.suite_lists import is_higher_better
 
@@ -229,11 +231,12 @@ def _list_in(
     """
     started = time.monotonic()
     limit = min(declared.import_timeout, import_s)
+    watch = MemoryWatch(memory_limit(), ends_child=True)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
         command = side.command(probes.LISTING, listed, limit, *modules)
         try:
-            run_command(command, math.inf, cwd=folder, env=side.variables)
+            run_command(command, math.inf, watch=watch, cwd=folder, env=side.variables)
         except WatchError as error:
             return [], dict.fromkeys(modules or [_ALL], str(error))
         answer = json.loads(listed.read_text(encoding="utf-8"))
@@ -243,10 +246,10 @@ def _list_in(
         slowest = f"{suite or side.suites.name} ({slowest_s:.0f} s)"
         print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
     reasons = {suite: _why_broken(printed) for suite, printed in answer["failures"].items()}
-    reasons |= {
-        suite: f"its process ended: {exit_in_words(status)}"
-        for suite, status in answer["ended"].items()
-    }
+    for suite, status in answer["ended"].items():
+        is_over_limit = status == -signal.SIGKILL and watch.has_ended_child
+        in_words = f"its process ended: {exit_in_words(status)}"
+        reasons[suite] = limit_in_words(memory_limit()) if is_over_limit else in_words
     reasons |= dict.fromkeys(
         answer["late"],
         f'importing it takes more than {limit:g} s; raise "import_timeout" (seconds) in '
@@ -264,7 +267,7 @@ def _why_broken(printed: str) -> str:
     Raises:
         MachineError: the machine is to blame.
     """
-    cause = find_cause(printed)
+    cause = find_cause(printed, installs=False)
     if cause.is_machine:
         raise MachineError(cause.reason)
     return cause.reason

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from asv_watch.machine.leftovers import end_processes
-from asv_watch.machine.memory import limit_in_words, memory_of
+from asv_watch.machine.memory import end_largest_child, limit_in_words, memory_of
 
 _CHILD = "ASV_WATCH_CHILD"
 """Environment variable that names the child that started a process, after those around it."""
@@ -83,9 +83,17 @@ class Child(contextlib.AbstractContextManager["Child"]):
 class MemoryWatch:
     """Looks now and then at the memory of a process and its descendants."""
 
-    def __init__(self, limit: float) -> None:
-        """Set the limit, in bytes."""
-        self._limit, self._next_look = limit, 0.0
+    def __init__(self, limit: float, *, ends_child: bool = False) -> None:
+        """Begin to watch.
+
+        Args:
+            limit: in bytes.
+            ends_child: whether the process goes on without its child that uses most, if it has
+                any.
+        """
+        self._limit, self._ends_child, self._next_look = limit, ends_child, 0.0
+        self.has_ended_child = False
+        """Whether a child was ended, by SIGKILL."""
 
     def turns(self, pid: int, deadline: float) -> Iterator[float]:
         """Yield how many seconds to wait before the next look, until the deadline.
@@ -96,14 +104,16 @@ class MemoryWatch:
 
         Raises:
             TimeoutError: the deadline has passed.
-            TooMuchMemoryError: the process uses more memory than it may.
+            TooMuchMemoryError: the process uses more memory than it may, and no child was ended.
         """
         while True:
             now = time.monotonic()
             if now >= self._next_look:
                 self._next_look = now + _SECONDS_BETWEEN_LOOKS
                 if pid and memory_of(pid) > self._limit:
-                    raise TooMuchMemoryError(limit_in_words(self._limit))
+                    if not (self._ends_child and end_largest_child(pid)):
+                        raise TooMuchMemoryError(limit_in_words(self._limit))
+                    self.has_ended_child = True
             yield max(0.0, min(deadline, self._next_look) - now)
             if now >= deadline:
                 raise TimeoutError

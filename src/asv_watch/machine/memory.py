@@ -90,6 +90,22 @@ def memory_of(pid: int) -> int:
     return total
 
 
+def end_largest_child(pid: int) -> bool:
+    """Kill the child of a process that uses most memory, with its descendants.
+
+    Returns:
+        Whether the process had a child.
+    """
+    try:
+        child = max(psutil.Process(pid).children(), key=lambda child: memory_of(child.pid))
+        for member in (*child.children(recursive=True), child):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
+    except (psutil.NoSuchProcess, ValueError):
+        return False
+    return True
+
+
 def limit_in_words(limit: float) -> str:
     """Say that a case was stopped at a limit in bytes."""
     return (

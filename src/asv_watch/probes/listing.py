@@ -6,7 +6,8 @@ is imported: a suite may take half a minute to import.
 
 One process imports module after module, so that what they share is imported once. If it sleeps
 while it imports one, as it does in a download, another process goes on with the next ones. A
-module that takes longer than the given seconds is given up.
+module that takes longer than the given seconds is given up. If a process is killed, such as for
+the memory that it uses, its last module is imported once more, by a new process.
 
 The file gets JSON: the list of ``benchmarks``; ``failures``, which maps a module that cannot be
 imported, or whose benchmarks cannot be made, to the error; ``ended``, which maps one whose import
@@ -45,6 +46,8 @@ class _Importer:
         self.module = ""
         """The module that it imports; empty if it has nothing to do."""
         self.has_ended = False
+        self.has_imported = False
+        """Whether it holds a module that it imported before."""
         self._began = self._looked_s = self._slept_s = 0.0
         self._pid = os.fork()
         if not self._pid:
@@ -78,7 +81,7 @@ class _Importer:
             self._slept_s += (seconds - self._looked_s) * _is_asleep(self._pid)
             self._looked_s = seconds
             return None
-        self.module = ""
+        self.module, self.has_imported = "", True
         return answer | {"seconds": seconds}
 
     def end(self) -> int:
@@ -167,8 +170,12 @@ def _import_all(suites: str, limit_s: float, modules: Sequence[str]) -> dict[str
                 continue
             wait([importer.connection for importer in busy], _SECONDS_BETWEEN_LOOKS)
             for importer in busy:
-                name, answer = importer.module, importer.look(limit_s)
+                name, holds_others = importer.module, importer.has_imported
+                answer = importer.look(limit_s)
                 if answer is None:
+                    continue
+                if answer.get("ended") == -signal.SIGKILL and holds_others:
+                    left.insert(0, name)
                     continue
                 answers[name] = answer
                 below = answer.get("below", [])

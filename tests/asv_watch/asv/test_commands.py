@@ -25,7 +25,7 @@ open("child", "w").write(str(child.pid))
 
 def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
     command = [sys.executable, "-c", f"{_WITH_A_CHILD}\n{code}"]
-    run_command(command, timeout_s, late=MachineError, cwd=folder)
+    run_command(command, timeout_s, installs=True, cwd=folder)
 
 
 def _child_ends(folder: Path) -> bool:

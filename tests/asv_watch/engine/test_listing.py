@@ -13,6 +13,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import list_benchmarks_in
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
+from asv_watch.machine.memory import MEMORY_LIMIT
 
 NOTES_ITS_IMPORT = """
 import json
@@ -94,6 +95,36 @@ def test_a_suite_that_hangs_or_ends_its_process_is_named_and_the_others_are_list
             if line.startswith(f"suite {suite} cannot be imported: {reason}")
         ]
     assert len(lines) == 3
+
+
+@pytest.mark.fault("limits of a machine", tried="a suite whose import takes all memory")
+def test_a_suite_that_takes_too_much_memory_is_named_and_the_others_are_listed(
+    list_suites: Callable[..., list[str]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(MEMORY_LIMIT, "0.4")
+    holds = "kept = b'1' * ({} << 20)\ntime.sleep(1.5)  # until it is looked at"
+    importing = {
+        "a_large": holds.format(200),
+        "b_greedy": "kept = b'1' * (1 << 29)\ntime.sleep(600)",
+        "c_large": holds.format(200),
+        "d_large": holds.format(200),
+    }
+    assert list_suites(importing) == ["a_large.time_it", "c_large.time_it", "d_large.time_it"]
+    [line] = capsys.readouterr().err.splitlines()
+    reason = f"it used more than 0.4 GiB of memory and was stopped; {MEMORY_LIMIT} sets the limit"
+    assert line == f"suite b_greedy cannot be imported: {reason}"
+
+
+def test_a_suite_that_cannot_reach_the_network_is_named(
+    list_suites: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "Temporary failure in name resolution"
+    importing = {"loads": f"import socket\nraise socket.gaierror(-3, {reason!r})", "works": ""}
+    assert list_suites(importing) == ["works.time_it"]
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == f"suite loads cannot be imported: gaierror: [Errno -3] {reason}"
 
 
 def test_an_error_says_why_no_suite_is_left(list_suites: Callable[..., list[str]]) -> None:
