@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from asv_watch.records.comparisons import CaseRatio, Header
 from asv_watch.records.labels import Layout
-from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
+from asv_watch.records.side_files import MEASURED, RECORDS
 from asv_watch.versions.version import Version
 from tests.conftest import git
 
@@ -170,15 +172,15 @@ def generate(root: Path, plan: Plan) -> Generated:
     write_json(results / "benchmarks.json", _benchmarks(plan), indent=4)
     for machine, (number, pair) in itertools.product(plan.machines, enumerate(plan.torch_pairs)):
         folder = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
-        for name, content, outcomes in folder.files(rng, measured):
+        for name, content, record in folder.files(rng, measured):
             write_json(results / machine / name, content)
-            if outcomes:
-                sidecar = results / machine / f"{name.removesuffix('.json')}.outcomes.jsonl"
-                sidecar.write_text("".join(json.dumps(line) + "\n" for line in outcomes))
+            if record:
+                file = (results / machine / name).with_suffix(MEASURED)
+                file.write_bytes(msgspec.json.Encoder().encode_lines(record))
         for comparison in folder.comparisons(measured):
             comparison.store(results)
-        record = results / machine / f"{name.removesuffix('.json')}.environment.jsonl"
-        record.write_text(json.dumps(folder.record(measured[-1])) + "\n")
+        of_run = (results / machine / name).with_suffix(RECORDS)
+        of_run.write_text(json.dumps(folder.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
         write_json(results / machine / "machine.json", facts, indent=4)
     return Generated(
@@ -371,8 +373,8 @@ class _SeriesFolder:
 
     def files(
         self, rng: np.random.Generator, measured: list[int]
-    ) -> Iterator[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
-        """Name, content and outcomes of the result file of each measured commit."""
+    ) -> Iterator[tuple[str, dict[str, Any], list[MeasuredCase]]]:
+        """Name, content and record of the result file of each measured commit."""
         functions = [
             (suite, function, kind, self._series(rng, suite, kind, measured))
             for suite in self.plan.suites
@@ -382,11 +384,11 @@ class _SeriesFolder:
         for index, commit in enumerate(measured):
             started_at = (FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600) * 1000
             rows: dict[str, Any] = {}
-            outcomes: list[dict[str, Any]] = []
+            record: list[MeasuredCase] = []
             for suite, function, kind, series in functions:
                 row, output = self._row((suite, function, kind), series[:, index], rng, started_at)
                 rows[f"{suite.name}.{function}"] = row
-                outcomes += output
+                record += output
             full_hash = self.hashes[commit]
             facts = {"machine": self.machine, "python": "3.11", **self.facts(commit)}
             content = {
@@ -402,7 +404,7 @@ class _SeriesFolder:
                 "durations": {},
                 "version": 2,
             }
-            yield f"{full_hash[:8]}-{self.environment}.json", content, outcomes
+            yield f"{full_hash[:8]}-{self.environment}.json", content, record
 
     def _series(
         self, rng: np.random.Generator, suite: Suite, kind: str, measured: list[int]
@@ -447,12 +449,12 @@ class _SeriesFolder:
         matrix: np.ndarray,
         rng: np.random.Generator,
         started_at: int,
-    ) -> tuple[list[Any], list[dict[str, Any]]]:
-        """A row of a result file as asv writes it, and what the outcomes say beside it."""
+    ) -> tuple[list[Any], list[MeasuredCase]]:
+        """A row of a result file as asv writes it, and what the record says beside it."""
         suite, function, kind = benchmark
         params = [[repr(value) for value in values] for values in suite.params.values()]
         values: list[float | None] = []
-        outcomes: list[dict[str, Any]] = []
+        record: list[MeasuredCase] = []
         for drawn, case in zip(matrix.tolist(), itertools.product(*params), strict=True):
             output = _OUTCOMES.get(drawn)
             if output is None:
@@ -460,20 +462,22 @@ class _SeriesFolder:
                 continue
             outcome, reason, stored = output
             values.append(stored)
-            outcomes.append(
-                {
-                    "case": f"{suite.name}.{function}({', '.join(case)})",
-                    "outcome": outcome,
-                    "reason": HOSTILE if self.plan.hostile and outcome == "failed" else reason,
-                    "at": started_at // 1000 + 60,
-                }
+            reasons = {0: HOSTILE if self.plan.hostile and outcome == "failed" else reason}
+            record.append(
+                MeasuredCase(
+                    f"{suite.name}.{function}({', '.join(case)})",
+                    at=started_at // 1000 + 60,
+                    skipped=reasons if outcome == "skipped" else {},
+                    failed=reasons if outcome != "skipped" else {},
+                    late=(0,) if outcome == "timed out" else (),
+                )
             )
         row: list[Any] = [_compressed(values), params, f"version-of-{function}", started_at, 12.5]
         if kind == "time":
             row += self._spread(values)
         while row[-1] is None:
             row.pop()
-        return row, outcomes
+        return row, record
 
     def _spread(self, values: list[float | None]) -> list[Any]:
         known = [value is not None and not math.isnan(value) for value in values]

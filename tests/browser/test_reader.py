@@ -11,6 +11,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.records.side_files import MEASURED
 from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.asv_watch.planted_releases import (
     compared_releases,
@@ -52,10 +55,8 @@ def released(publish: Callable[..., Site]) -> Site:
 
 def measured_by_the_engine(folder: Path, case: str) -> None:
     """Say of all values of a case of peak memory that they are of private memory."""
-    outcome = json.dumps({"case": case, "outcome": "ok", "reason": "", "at": 1, "rounds": 1})
     for path in folder.glob("*-*.json"):
-        with path.with_suffix(".outcomes.jsonl").open("a") as file:
-            file.write(outcome + "\n")
+        append_lines(path.with_suffix(MEASURED), [MeasuredCase(case, 1, rounds=((1.0,),))])
 
 
 def first_screen(visitor: Visitor) -> str:

@@ -35,14 +35,7 @@ from asv_watch.records.measurements import (
 )
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.result_files import is_finite_number
-from asv_watch.records.side_files import (
-    MEASURED,
-    OUTCOMES,
-    RECORDS,
-    Report,
-    read_outcomes,
-    report_of,
-)
+from asv_watch.records.side_files import MEASURED, RECORDS
 from asv_watch.versions.releases import distribution
 
 _COLUMNS = (
@@ -104,14 +97,8 @@ class ResultStore:
         self._measured: dict[str, MeasuredCase] = {}
         if record.exists():
             self._measured, _ = read_version(record, header.machine, version.commit)
-        self.reports: dict[str, Report] | None = None
-        """Outcomes of cases by name; ``None`` if only asv measured, which stores none."""
-        outcomes = self.path.with_suffix(OUTCOMES)
-        if outcomes.exists():
-            self.reports, _ = read_outcomes(outcomes)
-        if self._measured or self.path.with_suffix(RECORDS).exists():
-            measured = {name: report_of(case) for name, case in self._measured.items()}
-            self.reports = (self.reports or {}) | measured
+        self.is_recorded = bool(self._measured) or self.path.with_suffix(RECORDS).exists()
+        """Whether this package measured; asv alone stores no record."""
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if not self.path.exists():
@@ -167,10 +154,10 @@ class ResultStore:
         self._put(benchmark, index, case)
         self._save()
 
-    def report(self, benchmark: Mapping[str, Any], name: str) -> Report | None:
-        """Return the outcome of a case, unless it is of another version of the benchmark."""
-        known = (self.reports or {}).get(name)
-        return known if known and known.version in ("", benchmark["version"]) else None
+    def recorded(self, benchmark: Mapping[str, Any], name: str) -> MeasuredCase | None:
+        """Return the record of a case, unless it is of another version of the benchmark."""
+        known = self._measured.get(name)
+        return known if known and known.benchmark_version in ("", benchmark["version"]) else None
 
     def restore(self, benchmarks: Iterable[Mapping[str, Any]]) -> None:
         """Write the values into asv's file that it lacks and the record has."""
@@ -207,8 +194,8 @@ class ResultStore:
 
     def skip(self, benchmark: Mapping[str, Any], name: str, reason: str) -> bool:
         """Store that a case cannot run here, without a value; return whether that was new."""
-        known = self.report(benchmark, name)
-        if known is not None and (known.outcome, known.reason) == (Outcome.SKIPPED, reason):
+        known = self.recorded(benchmark, name)
+        if known is not None and known.outcome(0) == (Outcome.SKIPPED, reason):
             return False
         self._make_file()
         at, unit, version = int(time.time()), benchmark["unit"], benchmark["version"]

@@ -183,12 +183,12 @@ def _is_missing(
     value = store.value(benchmark, index)
     if value is None:
         return retry_failed
-    if not is_finite_number(value) or store.reports is None:
+    if not is_finite_number(value) or not store.is_recorded:
         return not is_finite_number(value)
     # Without an outcome, the value is one of `asv run`, or of an earlier version of this package
     # that was killed: it stored the value first.
     name = case_name(benchmark["name"], cases_of(benchmark)[index])
-    return store.report(benchmark, name) is None
+    return store.recorded(benchmark, name) is None
 
 
 def _open_store(

@@ -45,14 +45,7 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.side_files import (
-    MEASURED,
-    OUTCOMES,
-    RECORDS,
-    read_outcomes,
-    read_records,
-    report_of,
-)
+from asv_watch.records.side_files import MEASURED, RECORDS, read_records
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.versions.commits import Commit
@@ -268,8 +261,7 @@ class _Loader:
             return
         others = {"machine.json", suite_lists.FILE_NAME}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
-        suffixes = (MEASURED, OUTCOMES, RECORDS)
-        sidecars = {file.name: file for file in files if file.name.endswith(suffixes)}
+        sidecars = {file.name: file for file in files if file.name.endswith((MEASURED, RECORDS))}
         machine_file = folder / "machine.json"
         if result_files or sidecars or machine_file.exists():
             machine = self._read_machine(machine_file)
@@ -314,7 +306,6 @@ class _Loader:
     def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
         records = self._read_sidecar(path.stem + RECORDS, sidecars, read_records)
-        reports = self._read_sidecar(path.stem + OUTCOMES, sidecars, read_outcomes) or {}
         record = path.stem + MEASURED
         environment = path.stem.partition("-")[2] or path.stem
         try:
@@ -328,7 +319,6 @@ class _Loader:
             return
         read = partial(read_version, machine=machine, commit=commit)
         measured = self._read_sidecar(record, sidecars, read) or {}
-        reports |= {name: report_of(case) for name, case in measured.items()}
         if commit not in self._order:
             self._left_out[commit, NOT_ON_BRANCH] += 1
             return
@@ -344,7 +334,7 @@ class _Loader:
         setup.facts[commit] = content.facts
         if records:
             setup.records[commit] = records
-        setup.runs[commit] = self._runs.read(path, content, reports)
+        setup.runs[commit] = self._runs.read(path, content, measured)
 
     def _read_sidecar(
         self,

@@ -392,11 +392,12 @@ def read_version(
 
 def _decode_of_version(line: bytes) -> MeasuredCase | Measurement:
     """Decode a case of a single version, or the header of its measurement."""
-    record = _decode(line)
-    if isinstance(record, Measurement) and len(record.versions) == 1:
-        return record
-    if not isinstance(record, MeasuredCase):
-        raise msgspec.ValidationError("it is a comparison")
+    if b'"kind"' in line:
+        header = _MEASUREMENT.decode(line)
+        if len(header.versions) != 1:
+            raise msgspec.ValidationError("it is a comparison")
+        return header
+    record = _CASE.decode(line)
     if any(len(numbers) != 1 for numbers in (*record.rounds, *record.wall, *record.cpu)):
         raise msgspec.ValidationError("a round does not have one number")
     return record

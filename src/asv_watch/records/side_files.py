@@ -3,8 +3,7 @@
 ``….measured.jsonl`` holds what the engine measured of this commit in this environment, alone or
 as the newer commit of a night's comparison (`asv_watch.records.measurements`), and asv's file is
 written from it. The newest line of a case counts. Runs before 2026-11-27 stored their numbers in
-asv's file alone. It does not say why a number is missing, so they have an ``….outcomes.jsonl``,
-of which each line is a `Report` with the reason.
+asv's file alone, so their lines have none: they say when a case ran, and why a value is missing.
 
 A line of ``….environment.jsonl`` is one run: ``at`` (seconds since the epoch), the facts of the
 ``machine`` and of the ``environment``, each text by name, and the machine's state ``before`` and
@@ -21,51 +20,10 @@ from typing import Any
 import msgspec
 
 from asv_watch.records.json_lines import read_lines
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.records.records import Outcome, Problem, Record, Time
+from asv_watch.records.records import Problem, Record, Time
 
-MEASURED, OUTCOMES, RECORDS = ".measured.jsonl", ".outcomes.jsonl", ".environment.jsonl"
+MEASURED, RECORDS = ".measured.jsonl", ".environment.jsonl"
 """Endings of their names, instead of ``.json``."""
-
-
-class Report(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The outcome of one case in one run."""
-
-    case: str
-    outcome: Outcome
-    reason: str = ""
-    at: Time | None = None
-    """When the last round ended; ``None`` if unknown."""
-    rounds: int = 0
-    """Rounds that the engine measured: the stored value is the median of their numbers."""
-    value: float | None = None
-    """The value, if the record holds it."""
-    version: str = ""
-    """Version of its benchmark as asv stores it; empty if it was not recorded."""
-
-
-_REPORT = msgspec.json.Decoder(Report)
-
-
-def read_outcomes(path: Path) -> tuple[dict[str, Report], list[Problem]]:
-    """Read the last report of each case by name, and a problem for each bad line."""
-    lines, problems = read_lines(path, _REPORT.decode, "outcome of a case")
-    return {report.case: report for _, report in lines}, problems
-
-
-def report_of(case: MeasuredCase) -> Report:
-    """Return the outcome of a case that was measured of a single version."""
-    outcome, reason = case.outcome(0)
-    return Report(
-        case.case,
-        outcome,
-        reason,
-        at=case.at,
-        rounds=len(case.numbers(0)),
-        value=case.value(0),
-        version=case.benchmark_version,
-    )
-
 
 PROCESSES = "processes"
 """The fact of the environment that says how the cases of a run were started."""

@@ -1,17 +1,18 @@
-"""The runs that a result file holds, with the outcomes from the file beside it.
+"""The runs that a result file holds, with what the record beside it says of them.
 
-Outcome of a case, from its stored value and its report (`asv_watch.records.side_files`):
+Outcome of a case, from its stored value and its line of the record
+(`asv_watch.records.side_files`):
 
 ========================  ======================================================
 stored value              outcome
 ========================  ======================================================
 a finite number           ok
-``null``                  as the report says, else failed for an unknown reason
-``NaN``, or no row        as the report says, else never run
+``null``                  as the record says, else failed for an unknown reason
+``NaN``, or no row        as the record says, else never run
 infinite, text, other     failed, with that as the reason, and a ``Problem``
 ========================  ======================================================
 
-A report of other code of the benchmark does not count. If asv's file lacks a value that the
+A line of other code of the benchmark does not count. If asv's file lacks a value that the
 record has, as after a kill between the two, the value is the record's, without an interval.
 """
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.records.labels import Layout
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.peak_memory import PRIVATE, resident_benchmark
 from asv_watch.records.records import (
     NEVER_RUN,
@@ -46,7 +48,6 @@ from asv_watch.records.result_files import (
     is_finite_number,
     is_missing,
 )
-from asv_watch.records.side_files import Report
 
 _OK = Outcome.OK  # looking up a member of an enumeration takes as long as making a run
 SPREAD_COLUMNS = ("stats_ci_99_a", "stats_ci_99_b")
@@ -94,24 +95,24 @@ class RunReader:
         """Number of results that were left out, by benchmark and reason."""
 
     def read(
-        self, path: Path, content: ResultFile, reports: Mapping[str, Report]
+        self, path: Path, content: ResultFile, record: Mapping[str, MeasuredCase]
     ) -> dict[int, Run]:
         """Read the runs of one result file.
 
         Args:
             path: The file, for messages.
             content: Its content, for a commit on the branch.
-            reports: The outcomes of its cases, by their names.
+            record: What was measured of its cases, by their names.
 
         Returns:
             Maps an index in `cases` to the run, for each case that was run.
         """
         runs: dict[int, Run] = {}
         outdated = set()
-        reported = {
-            self._named[name]: report
-            for name, report in reports.items()
-            if name in self._named and self._is_of_today(report, self._named[name])
+        recorded = {
+            self._named[name]: case
+            for name, case in record.items()
+            if name in self._named and self._is_of_today(case, self._named[name])
         }
         for name in content.results:
             benchmark = self._benchmarks.get(name)
@@ -125,22 +126,22 @@ class RunReader:
                     self.left_out[name, "measured with other code of the benchmark"] += 1
                 else:
                     recipe = sys.intern(recipe_of(row.version))
-                    self._read_row(path, name, row, reported, recipe, runs)
+                    self._read_row(path, name, row, recorded, recipe, runs)
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
-        for number, report in reported.items():  # a case without a row may have a report
+        for number, case in recorded.items():  # asv's file may have no row of it
             if number in runs or self._resident.get(number) in runs:
                 continue
-            if report.version or self.cases[number].benchmark not in outdated:
-                runs[number] = _from_report(report)
+            if case.benchmark_version or self.cases[number].benchmark not in outdated:
+                runs[number] = _from_record(case)
         return runs
 
-    def _is_of_today(self, report: Report, number: int) -> bool:
-        """Tell whether a report is of today's code of its benchmark, as far as is known."""
-        if not report.version:
+    def _is_of_today(self, case: MeasuredCase, number: int) -> bool:
+        """Tell whether it is of today's code of its benchmark, as far as is known."""
+        if not case.benchmark_version:
             return True
         benchmark = self.benchmarks[self.cases[number].benchmark]
-        return code_version(report.version) == benchmark.code_version
+        return code_version(case.benchmark_version) == benchmark.code_version
 
     def _problem(self, path: Path, message: str) -> None:
         self.problems.append(Problem(str(path), message))
@@ -150,7 +151,7 @@ class RunReader:
         path: Path,
         name: str,
         row: Row,
-        reported: Mapping[int, Report],
+        recorded: Mapping[int, MeasuredCase],
         recipe: str,
         runs: dict[int, Run],
     ) -> None:
@@ -167,13 +168,11 @@ class RunReader:
         from_asv: set[int] = set()
         is_peak = self._benchmarks[name].type == PRIVATE
         numbers = self._layout(name, row)
-        row_reports: list[Report | None] = [None] * row.count
-        if reported:
-            row_reports = [None if number is None else reported.get(number) for number in numbers]
-        read_runs = runs_of_row(columns, started_at, row_reports, recipe)
-        for number, value, report, run in zip(
-            numbers, columns[0], row_reports, read_runs, strict=True
-        ):
+        cases: list[MeasuredCase | None] = [None] * row.count
+        if recorded:
+            cases = [None if number is None else recorded.get(number) for number in numbers]
+        read_runs = runs_of_row(columns, started_at, cases, recipe)
+        for number, value, case, run in zip(numbers, columns[0], cases, read_runs, strict=True):
             if number is None:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
@@ -184,7 +183,7 @@ class RunReader:
                 row_runs[number] = Run(Outcome.FAILED, None, reason, started_at)
             elif run is not NEVER_RUN:
                 row_runs[number] = run
-                if is_peak and run.point is not None and not (report and report.rounds):
+                if is_peak and run.point is not None and not (case and case.rounds):
                     from_asv.add(number)
         runs.update(self._by_metric(row_runs, from_asv) if from_asv else row_runs)
         if unusable:
@@ -218,7 +217,7 @@ class RunReader:
 def runs_of_row(
     columns: Sequence[Sequence[Any]],
     started_at: int | None,
-    reports: Iterable[Report | None],
+    cases: Iterable[MeasuredCase | None],
     recipe: str,
 ) -> Iterator[Run | None]:
     """Yield the run of each case of a row.
@@ -228,10 +227,10 @@ def runs_of_row(
     Args:
         columns: The entries of all cases in the column ``result`` and in `SPREAD_COLUMNS`.
         started_at: When the benchmark started, seconds since the epoch.
-        reports: The outcome of each case, if there is one.
+        cases: The record of each case, if there is one.
         recipe: How the benchmark was sampled.
     """
-    for value, lower, upper, report in zip(*columns, reports, strict=True):
+    for value, lower, upper, case in zip(*columns, cases, strict=True):
         if type(value) in NUMBERS and -LARGEST <= value <= LARGEST:
             interval = None
             if (
@@ -239,24 +238,25 @@ def runs_of_row(
                 and type(upper) in NUMBERS
                 and -LARGEST <= lower <= upper <= LARGEST
                 # The spread of a single round is not an interval, and a single sample has none.
-                and not (report and report.rounds == 1)
+                and not (case and len(case.rounds) == 1)
             ):
                 interval = float(lower), float(upper)
-            measured_at = started_at if report is None or report.at is None else report.at
+            measured_at = started_at if case is None else case.at
             yield Run(_OK, Point(float(value), interval), "", measured_at, recipe)
-        elif value is None and report is None:
+        elif value is None and case is None:
             yield Run(Outcome.FAILED, None, "no value was stored, and no reason", started_at)
         elif is_missing(value):
-            yield NEVER_RUN if report is None else _from_report(report)
+            yield NEVER_RUN if case is None else _from_record(case)
         else:
             yield None
 
 
-def _from_report(report: Report) -> Run:
-    """Return the run of a report whose value asv's file lacks."""
-    if report.value is not None and report.version:
-        recipe = sys.intern(recipe_of(report.version))
-        return Run(_OK, Point(report.value), "", report.at, recipe)
-    if report.outcome in {Outcome.OK, Outcome.NEVER_RUN}:
+def _from_record(case: MeasuredCase) -> Run:
+    """Return the run of a case whose value asv's file lacks."""
+    value, version = case.value(0), case.benchmark_version
+    if value is not None and version:
+        return Run(_OK, Point(value), "", case.at, sys.intern(recipe_of(version)))
+    outcome, reason = case.outcome(0)
+    if outcome in {Outcome.OK, Outcome.NEVER_RUN}:
         return NEVER_RUN  # its value was removed, such as by `asv rm`: the next run stores it
-    return Run(report.outcome, None, report.reason, report.at)
+    return Run(outcome, None, reason, case.at)

@@ -39,7 +39,8 @@ from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
 from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
-from asv_watch.records.records import Outcome
+from asv_watch.records.records import Outcome, case_name
+from asv_watch.records.side_files import MEASURED
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
@@ -66,11 +67,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     )
     made = generate(tmp_path_factory.mktemp("sound"), plan)
     for path in made.results.glob("*/*-*.json"):
-        append_lines(path.with_suffix(".outcomes.jsonl"), _outcomes(path))
+        append_lines(path.with_suffix(MEASURED), _record(path))
     versions = [Version(commit, {"torch": "2.15.0"}, "3.11") for commit in made.hashes]
     case = "s.S.time_forward('darnn', 'cpu')"
     alone = Measurement(kind="run", at=1_760_300_000, machine="desk", versions=(versions[0],))
-    record = path.with_suffix(".measured.jsonl")
+    record = path.with_suffix(MEASURED)
     MeasurementWriter(made.results, alone, record).add(MeasuredCase(case, 1, rounds=((0.1,),) * 3))
     for number, kind in enumerate(
         ("compare", "reference", "confirm", "release", "null", "planted", "bisect")
@@ -105,10 +106,10 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     return made
 
 
-def _outcomes(path: Path) -> list[dict[str, Any]]:
+def _record(path: Path) -> list[MeasuredCase]:
     """The line of each case that has a value, as a run writes it: a row that is lost is seen."""
     return [
-        {"case": f"{name}({', '.join(params)})", "outcome": "ok", "at": 1_760_300_000}
+        MeasuredCase(case_name(name, params), 1_760_300_000)
         for name, row in json.loads(path.read_bytes())["results"].items()
         for value, params in zip(row[0] or (), itertools.product(*row[1]), strict=False)
         if value is not None and not math.isnan(value)

@@ -114,12 +114,6 @@ def edit(path: Path, change: Any) -> None:
     path.write_text(json.dumps(content))
 
 
-def outcomes(path: Path, *lines: Any) -> Any:
-    sidecar = path.with_name(path.name.removesuffix(".json") + ".outcomes.jsonl")
-    sidecar.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return sidecar
-
-
 def case_of(history: History, model: str, batch: str) -> Any:
     [series] = [
         s
@@ -175,41 +169,20 @@ def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
     assert history.problems == ()
 
 
-def test_what_the_engine_measured_says_the_outcome_and_is_newer_than_older_outcomes(
-    results_dir: Path,
-) -> None:
-    path = save(results_dir, result=measured([None, math.nan, 3.1, 4.1]))
-    outcomes(path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "old", "at": 5})
-    version = Version(HASHES[0], {"torch": "2.15.0"}, "3.11")
-    header = Measurement(kind="run", at=6, machine="ci-2core", versions=(version,))
-    writer = MeasurementWriter(results_dir, header, path.with_suffix(MEASURED))
-    late = MeasuredCase(f"{NAME}('darnn', 5)", 7, failed={0: "after 60 s"}, late=(0,))
-    for case in (
-        late,
-        MeasuredCase(f"{NAME}('darnn', 10)", 8, skipped={0: "no CUDA"}),
-        MeasuredCase(f"{NAME}('dsanet', 5)", 9, rounds=((3.1,),)),
-        MeasuredCase(f"{NAME}('dsanet', 10)", 9, rounds=((1.0, 2.0),)),
-    ):
-        writer.add(case)
-    history = load_history(results_dir, COMMITS)
-    timed_out, skipped = run_of(history, "darnn", "5"), run_of(history, "darnn", "10")
-    assert (timed_out.outcome, timed_out.reason) == (Outcome.TIMED_OUT, "after 60 s")
-    assert (skipped.outcome, skipped.reason, skipped.at) == (Outcome.SKIPPED, "no CUDA", 8)
-    single = run_of(history, "dsanet", "5")
-    assert (single.outcome, single.point.interval, single.at) == (Outcome.OK, None, 9)
-    [problem] = history.problems
-    assert (problem.path, problem.line) == (str(writer.path), 5)
-
-
-def _record_of(path: Path, commit: int = 0, machine: str = "ci-2core") -> MeasurementWriter:
-    """A record beside a result file."""
+def _record_of(
+    path: Path, *cases: MeasuredCase, commit: int = 0, machine: str = "ci-2core"
+) -> MeasurementWriter:
+    """Write a record beside a result file."""
     version = Version(HASHES[commit], {"torch": "2.15.0"}, "3.11")
     header = Measurement(kind="run", at=6, machine=machine, versions=(version,))
-    return MeasurementWriter(path.parent.parent, header, path.with_suffix(MEASURED))
+    writer = MeasurementWriter(path.parent.parent, header, path.with_suffix(MEASURED))
+    for case in cases:
+        writer.add(case)
+    return writer
 
 
-def _case(params: str, version: str, at: int = 8, **numbers: Any) -> MeasuredCase:
-    return MeasuredCase(f"{NAME}({params})", at, benchmark_version=version, **numbers)
+def _case(params: str, version: str = "", at: int = 8, **measured: Any) -> MeasuredCase:
+    return MeasuredCase(f"{NAME}({params})", at, benchmark_version=version, **measured)
 
 
 @pytest.mark.parametrize("lacks", ["values", "the row"])
@@ -217,11 +190,13 @@ def test_a_value_that_only_the_record_has_is_shown(results_dir: Path, lacks: str
     path = save(results_dir, result=measured([math.nan, math.nan, math.nan, 4.1]))
     if lacks == "the row":
         edit(path, lambda content: content["results"].clear())
-    writer = _record_of(path)
     numbers = ((1.5,), (1.7,), (1.6,))
-    writer.add(_case("'darnn', 5", "one; rounds=3", rounds=numbers))
-    writer.add(_case("'darnn', 10", "other", rounds=numbers))
-    writer.add(_case("'dsanet', 5", "other", failed={0: "it is broken"}))
+    _record_of(
+        path,
+        _case("'darnn', 5", "one; rounds=3", rounds=numbers),
+        _case("'darnn', 10", "other", rounds=numbers),
+        _case("'dsanet', 5", "other", failed={0: "it is broken"}),
+    )
     history = load_history(results_dir, COMMITS)
     shown = run_of(history, "darnn", "5")
     assert (shown.outcome, shown.point.value, shown.at) == (Outcome.OK, 1.6, 8)
@@ -234,11 +209,14 @@ def test_a_value_that_only_the_record_has_is_shown(results_dir: Path, lacks: str
 
 def test_a_record_of_another_commit_or_machine_is_left_out_and_named(results_dir: Path) -> None:
     nothing = [math.nan] * 4
-    for commit, header in ((0, {"commit": 1}), (1, {"commit": 1, "machine": "desk"})):
+    case = _case("'darnn', 5", "one", rounds=((1.5,),))
+    for commit, header in (
+        (0, {"commit": 1}),
+        (1, {"commit": 1, "machine": "desk"}),
+        (2, {"commit": 2}),
+    ):
         path = save(results_dir, commit, result=measured(nothing))
-        _record_of(path, **header).add(_case("'darnn', 5", "one", rounds=((1.5,),)))
-    path = save(results_dir, 2, result=measured(nothing))
-    _record_of(path, 2).add(_case("'darnn', 5", "one", rounds=((1.5,),)))
+        _record_of(path, case, **header)
     history = load_history(results_dir, COMMITS)
     runs = case_of(history, "darnn", "5").runs
     assert [commit for commit, run in runs.items() if run.point] == [HASHES[2]]
@@ -249,14 +227,15 @@ def test_a_record_of_another_commit_or_machine_is_left_out_and_named(results_dir
 
 def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     path = save(results_dir, result=measured([None, math.nan, 3.1, None]))
-    outcomes(
+    _record_of(
         path,
-        {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "first try", "at": 5},
-        {"case": f"{NAME}('darnn', 5)", "outcome": "timed out", "reason": "after 60 s", "at": 7},
-        {"case": f"{NAME}('darnn', 10)", "outcome": "skipped", "reason": "no CUDA", "at": 8},
-        {"case": f"{NAME}('dsanet', 5)", "outcome": "ok", "reason": "", "at": 9},
+        _case("'darnn', 5", at=5, failed={0: "first try"}),
+        _case("'darnn', 5", at=7, failed={0: "after 60 s"}, late=(0,)),
+        _case("'darnn', 10", at=8, skipped={0: "no CUDA"}),
+        _case("'dsanet', 5", at=9, rounds=((3.1,),)),
     )
-    save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
+    path = save(results_dir, commit=1, result=measured([math.nan, 2.0, 3.0, 4.0]))
+    record = _record_of(path, _case("'dsanet', 10", at=9, rounds=((1.0, 2.0),)), commit=1)
     history = load_history(results_dir, COMMITS)
     timed_out = run_of(history, "darnn", "5")
     assert (timed_out.outcome, timed_out.reason, timed_out.at) == (
@@ -265,24 +244,21 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
         7,
     )
     skipped = run_of(history, "darnn", "10")
-    assert (skipped.outcome, skipped.reason) == (Outcome.SKIPPED, "no CUDA")
+    assert (skipped.outcome, skipped.reason, skipped.at) == (Outcome.SKIPPED, "no CUDA", 8)
     fine = run_of(history, "dsanet", "5")
-    assert (fine.outcome, fine.at) == (Outcome.OK, 9)
+    assert (fine.outcome, fine.point.interval, fine.at) == (Outcome.OK, None, 9)
     unexplained = run_of(history, "dsanet", "10")
     assert unexplained.outcome is Outcome.FAILED
     assert "no reason" in unexplained.reason
     assert run_of(history, "darnn", "5", commit=1).outcome is Outcome.NEVER_RUN
-    assert history.problems == ()
+    [problem] = history.problems
+    assert (problem.path, problem.line) == (str(record.path), 2)
 
 
-def test_foundspeak_for_cases_whose_values_were_lost(results_dir: Path) -> None:
+def test_cases_whose_values_were_lost_have_the_outcome_of_the_record(results_dir: Path) -> None:
     path = save(results_dir)
     edit(path, lambda content: content["results"].clear())
-    outcomes(
-        path,
-        {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "killed", "at": 5},
-        {"case": f"{NAME}('darnn', 10)", "outcome": "ok", "reason": "", "at": 6},
-    )
+    _record_of(path, _case("'darnn', 5", failed={0: "killed"}), _case("'darnn', 10"))
     history = load_history(results_dir, COMMITS)
     assert run_of(history, "darnn", "5").reason == "killed"
     assert run_of(history, "darnn", "10").outcome is Outcome.NEVER_RUN
@@ -304,7 +280,7 @@ def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:
 def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> None:
     save(results_dir, commit=0, benchmark=BENCHMARK | {"version": "zero"})
     path = save(results_dir, commit=1, benchmark=BENCHMARK | {"version": "zero"})
-    outcomes(path, {"case": f"{NAME}('darnn', 5)", "outcome": "failed", "reason": "", "at": 5})
+    _record_of(path, _case("'darnn', 5", failed={0: ""}), commit=1)
     save(results_dir, commit=2)
     history = load_history(results_dir, COMMITS)
     [left_out] = history.left_out
@@ -316,7 +292,7 @@ def test_results_of_other_code_are_counted_and_not_shown(results_dir: Path) -> N
 
 
 def test_peak_memory_of_asv_and_of_the_engine_are_two_metrics(results_dir: Path) -> None:
-    """asv counts mapped files, the engine does not: its outcomes count rounds."""
+    """asv counts mapped files, the engine does not: its record has numbers."""
     name = "m.peakmem_it"
     benchmark = BENCHMARK | {
         "name": name,
@@ -330,8 +306,7 @@ def test_peak_memory_of_asv_and_of_the_engine_are_two_metrics(results_dir: Path)
     for commit, value in enumerate((8e8, 4e8)):
         result = measured(result=[value], samples=[None], number=[None])
         path = save(results_dir, commit=commit, result=result, benchmark=benchmark)
-        rounds = {} if commit == 0 else {"rounds": 1}
-        outcomes(path, {"case": name, "outcome": "ok", **rounds})
+        _record_of(path, MeasuredCase(name, 8, rounds=((4e8,),) * commit), commit=commit)
     history = load_history(results_dir, COMMITS)
     found = {
         series.case.name: (series.case.labels["metric"], series.columns.valued.values.tolist())

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.records.side_files import MEASURED
 from tests.asv_watch.generator import Plan, StepComparison
 from tests.asv_watch.site.conftest import (
     Project,
@@ -224,9 +227,8 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     (newest,) = newest_files(quiet, 1)
     change_row(newest, None)
     message = "For parameters: 'b'\nTraceback (most recent call last):\nRuntimeError: 3 features"
-    line = {"case": CASE, "outcome": "failed", "reason": message, "at": 1_790_000_000}
-    with newest.with_suffix(".outcomes.jsonl").open("a") as stream:
-        stream.write(json.dumps(line) + "\n")
+    failed = MeasuredCase(CASE, 1_790_000_000, failed={0: message})
+    append_lines(newest.with_suffix(MEASURED), [failed])
     index, *_ = published(quiet)
     (series,) = [entry for entry in index["series"] if case_of(index, entry) == CASE]
     assert series["reason"] == "RuntimeError: 3 features"

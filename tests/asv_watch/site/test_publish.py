@@ -170,7 +170,7 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     os.mkfifo(named[2])
     named[3].symlink_to("nowhere")
     (folder / "again").symlink_to(".")
-    fifo, wide, truncated = sorted(folder.glob("*.outcomes.jsonl"))[:3]
+    fifo, wide, truncated = sorted(folder.glob("*.measured.jsonl"))[:3]
     fifo.unlink()
     os.mkfifo(fifo)
     wide.write_bytes('{"case": "é"}'.encode("utf-16"))
