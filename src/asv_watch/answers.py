@@ -14,13 +14,15 @@ import typer
 
 from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured, ratio_kind
 from asv_watch.statistics.rule import Verdict, is_too_noisy, value_ratio, value_verdict, verdict
+from asv_watch.text import quantities
 from asv_watch.text.terminal import answer_output
 
 SCHEMA = 1
 
 UNKNOWN = "too noisy to tell"
+UNMEASURED = "not measured"
 _WORDS_OF_TIMES = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
 
 JsonFile = Annotated[
@@ -70,6 +72,38 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     reason: str = ""
     """Why there is no ratio, or what explains it."""
 
+    @property
+    def differs(self) -> bool:
+        """Whether the verdict names a difference."""
+        return self.verdict not in {"same", UNKNOWN, UNMEASURED}
+
+    @property
+    def values(self) -> tuple[str, str]:
+        """Both values as tables show them."""
+        sides = self.before, self.after
+        before, after = ("" if s is None else quantities.quantity(s, self.unit) for s in sides)
+        return before, after
+
+    @property
+    def change(self) -> str:
+        """The change as tables show it: ``+5.2 %``, ``about +3 %``; empty if there is none."""
+        if self.ratio is None:
+            return "changed" if self.differs else ""
+        is_exact = self.interval is None and self.verdict != UNKNOWN
+        write = quantities.change if self.measured or is_exact else quantities.about
+        return write(self.ratio, ratio_kind(self.unit))
+
+    @property
+    def ends(self) -> str:
+        """The interval as tables show it; empty if there is none."""
+        return "" if self.interval is None else quantities.interval(self.interval, self.clock)
+
+    @property
+    def word(self) -> str:
+        """The verdict as tables show it, such as ``slower, suspected``."""
+        is_suspected = self.differs and not self.measured and self.interval is not None
+        return f"{self.verdict}, suspected" if is_suspected else self.verdict
+
 
 class Answer(msgspec.Struct):
     """The answer of one command."""
@@ -116,16 +150,17 @@ def exact_difference(values: CaseValues, machine: str = "") -> Difference:
     before, after = (
         side if isinstance(side, float) else None for side in (values.before, values.after)
     )
-    answer = value_verdict(values)
+    answer = value_verdict(values) if values.exact else None
     return Difference(
         case=values.case,
-        verdict=answer.value if answer else "not measured",
+        verdict=answer.value if answer else UNMEASURED,
         unit=values.unit,
         before=before,
         after=after,
-        ratio=value_ratio(values),
+        ratio=value_ratio(values) if values.exact else None,
         worse=answer is Verdict.WORSE,
         machine=machine,
+        reason="" if values.exact else "zero or below, so without a ratio",
     )
 
 
@@ -133,7 +168,7 @@ def unmeasured_difference(case: Unmeasured, machine: str = "") -> Difference:
     """Return a case that was skipped or failed as a difference without a ratio."""
     return Difference(
         case=case.case,
-        verdict="not measured",
+        verdict=UNMEASURED,
         reason=case.failed or case.skipped,
         machine=machine,
     )

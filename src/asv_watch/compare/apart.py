@@ -8,31 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from asv_watch.answers import UNKNOWN, Answer, Difference, word_of
 from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
-from asv_watch.text import quantities
-
-SUSPECTED = ", suspected"
-
-
-class Apart(NamedTuple):
-    """The difference of a case between two such values."""
-
-    change: str
-    """The change in words, such as ``about +3 %``; empty if there is no ratio."""
-    ends: str
-    """The interval in words; empty if there is none."""
-    word: str
-    """The verdict, such as ``slower, suspected``."""
-    ratio: float | None = None
-    """After over before; ``None`` if either is zero or below."""
-    interval: tuple[float, float] | None = None
-    verdict: Verdict = Verdict.SAME
-    """Whether the second value is better, worse or the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +29,42 @@ class StoredReport:
         return any(difference.worse for difference in self.answer.differences)
 
 
-def compare_apart(before: Point, after: Point, benchmark: Benchmark) -> Apart:
+def compare_apart(
+    case: str, before: Point, after: Point, benchmark: Benchmark, machine: str
+) -> Difference:
     """Compare two values of a case.
 
     Args:
+        case: its name.
         before: the first.
         after: the second.
         benchmark: of both values. A time from a single sample is too noisy to tell anything; if
             values are exact, any difference counts.
+        machine: where the second was measured.
     """
     kind = ratio_kind(benchmark.unit)
     better = benchmark.higher_is_better
     ratio = _divide(before, after, higher_is_better=better)
-    if ratio is None or benchmark.exact:
-        size = "" if ratio is None else quantities.change(ratio.ratio, kind)
-        if before.value == after.value:
-            return Apart(size, "", "same", ratio and ratio.ratio)
-        answer = judged(is_more=after.value > before.value, higher_is_better=better)
-        return Apart(size, "", word_of(answer, kind), ratio and ratio.ratio, None, answer)
-    change = quantities.about(ratio.ratio, kind)
+    interval, answer = None, Verdict.SAME
     is_of_one_sample = any(point.interval is None for point in (before, after))
-    if kind == "time" and is_of_one_sample:
-        return Apart(change, "", UNKNOWN, ratio.ratio)
-    ends = quantities.interval(ratio.interval)
-    if is_too_noisy(ratio):
-        return Apart(change, ends, UNKNOWN, ratio.ratio, ratio.interval)
-    answer = verdict(ratio)
-    word = word_of(answer, kind)
-    word += "" if answer is Verdict.SAME else SUSPECTED
-    return Apart(change, ends, word, ratio.ratio, ratio.interval, answer)
-
-
-def apart_difference(
-    case: str, apart: Apart, before: Point, after: Point, unit: str, machine: str
-) -> Difference:
-    """Return a case that was compared apart as JSON has it."""
+    is_unknown = False
+    if ratio is None or benchmark.exact:
+        if before.value != after.value:
+            answer = judged(is_more=after.value > before.value, higher_is_better=better)
+    elif kind == "time" and is_of_one_sample:
+        is_unknown = True
+    else:
+        interval, answer, is_unknown = ratio.interval, verdict(ratio), is_too_noisy(ratio)
     return Difference(
         case=case,
-        verdict=apart.word.removesuffix(SUSPECTED),
+        verdict=UNKNOWN if is_unknown else word_of(answer, kind),
         measured=False,
-        unit=unit,
+        unit=benchmark.unit,
         before=before.value,
         after=after.value,
-        ratio=apart.ratio,
-        interval=apart.interval,
-        worse=apart.verdict is Verdict.WORSE,
+        ratio=ratio and ratio.ratio,
+        interval=interval,
+        worse=answer is Verdict.WORSE,
         machine=machine,
     )
 

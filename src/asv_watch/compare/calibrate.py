@@ -16,7 +16,7 @@ import typer
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
 from asv_watch.compare.measure import compare
-from asv_watch.compare.report import report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
 from asv_watch.engine.workplace import Workplace, open_workplace
@@ -64,7 +64,8 @@ def calibrate(
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
             compared = compare(workplace, (version, slowed), timed)
-            print(f"\n{report(compared, version.name, after)}\n", flush=True)
+            found = differences_of(compared, workplace.machine)
+            print(f"\n{report(compared, found, version.name, after)}\n", flush=True)
             ratios += compared.ratios
             failed |= {case.case: None for case in compared.unmeasured if case.failed}
         if not planted:

@@ -13,9 +13,9 @@ import typer
 from asv_watch.answers import Answer, JsonFile, write_answer
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.compare import report as compare_report
 from asv_watch.compare.files import Sort, compare_files
 from asv_watch.compare.measure import measure
+from asv_watch.compare.report import differences_of, report
 from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
@@ -136,10 +136,10 @@ def compare(
     results, differences = [], []
     for old, new in pairs:
         results.append(measured.between(old, new))
-        before_name, after_name = versions[old].name, versions[new].name
-        print(f"\n{compare_report.report(results[-1], before_name, after_name)}")
-        both = (before_name, after_name) if last > 1 else ()
-        differences += compare_report.differences(results[-1], workplace.machine, both)
+        names = versions[old].name, versions[new].name
+        found = differences_of(results[-1], workplace.machine, names if last > 1 else ())
+        print(f"\n{report(results[-1], found, *names)}")
+        differences += found
     ends = versions[0].name, versions[last].name
     write_answer(Answer("compare", *ends, differences), json_file)
     if measured.path is not None:

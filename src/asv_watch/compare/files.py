@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from asv_watch.answers import UNKNOWN, Answer
+from asv_watch.answers import Answer, Difference
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.apart import Apart, StoredReport, apart_difference, compare_apart
+from asv_watch.compare.apart import StoredReport, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.records.records import Benchmark, Point, benchmark_of, case_name
@@ -70,7 +70,7 @@ def compare_files(
     selection = matching(cases, otherwise=EVERYTHING)
     first = files[0]
     rows = [
-        (case, [_compare(case, first, file) for file in files[1:]])
+        [_compare(case, first, file) for file in files[1:]]
         for case in first.points
         if selection.matches(case) and all(case in file.points for file in files)
     ]
@@ -78,21 +78,9 @@ def compare_files(
         raise WatchError(
             "the files have no case in common that matches; `asv show` lists the cases of a file"
         )
-    rows.sort(key=lambda row: (_nearness_to_1(row[1][-1]) if sort == "change" else 0.0, row[0]))
-    shown = [row for row in rows if not only_changed or any(map(_differs, row[1]))]
-    last = files[-1]
-    differences = [
-        apart_difference(
-            case,
-            changes[-1],
-            first.points[case],
-            last.points[case],
-            _benchmark(case, first).unit,
-            last.facts["machine"],
-        )
-        for case, changes in rows
-    ]
-    answer = Answer("compare", first.label, last.label, differences)
+    rows.sort(key=lambda row: (_nearness_to_1(row[-1]) if sort == "change" else 0.0, row[0].case))
+    shown = [row for row in rows if not only_changed or any(change.differs for change in row)]
+    answer = Answer("compare", first.label, files[-1].label, [row[-1] for row in rows])
     return StoredReport(_report(files, shown, len(rows)), answer)
 
 
@@ -141,32 +129,26 @@ def _benchmark(case: str, file: _File) -> Benchmark:
     return file.benchmarks.get(name) or Benchmark(name, unit=next(guessed, "unit"))
 
 
-def _compare(case: str, first: _File, file: _File) -> Apart:
-    return compare_apart(first.points[case], file.points[case], _benchmark(case, first))
+def _compare(case: str, first: _File, file: _File) -> Difference:
+    points, benchmark = (first.points[case], file.points[case]), _benchmark(case, first)
+    return compare_apart(case, *points, benchmark, file.facts["machine"])
 
 
-def _nearness_to_1(apart: Apart) -> float:
+def _nearness_to_1(difference: Difference) -> float:
     """Return a number that is less for a larger change, in whichever direction."""
-    return -abs(math.log(apart.ratio)) if apart.ratio else 0.0
+    return -abs(math.log(difference.ratio)) if difference.ratio else 0.0
 
 
-def _differs(apart: Apart) -> bool:
-    return apart.word not in {"same", UNKNOWN}
-
-
-def _report(
-    files: Sequence[_File], rows: Sequence[tuple[str, Sequence[Apart]]], count: int
-) -> str:
+def _report(files: Sequence[_File], rows: Sequence[Sequence[Difference]], count: int) -> str:
     first, *others = files
     head = ["case", first.label]
     for file in others:
         head += [file.label, "change", "interval", "verdict"]
     cells = []
-    for case, changes in rows:
-        unit = _benchmark(case, first).unit
-        row = [f"`{case}`", quantities.quantity(first.points[case].value, unit)]
-        for file, apart in zip(others, changes, strict=True):
-            row += [quantities.quantity(file.points[case].value, unit), *apart[:2], apart.word]
+    for changes in rows:
+        row = [f"`{changes[0].case}`", changes[0].values[0]]
+        for change in changes:
+            row += [change.values[1], change.change, change.ends, change.word]
         cells.append(row)
     parts = [
         table(head, cells) if cells else f"no difference in {quantities.counted(count, 'case')}"

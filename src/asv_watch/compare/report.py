@@ -12,20 +12,12 @@ from asv_watch.answers import (
     measured_difference,
     unmeasured_difference,
     word_of,
-    word_of_ratio,
 )
 from asv_watch.compare.measure import Compared
 from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
-from asv_watch.records.comparisons import CaseValues
+from asv_watch.records.comparisons import ratio_kind
 from asv_watch.statistics.ratio import CONFIDENCE
-from asv_watch.statistics.rule import (
-    MINIMUM_EFFECT,
-    Verdict,
-    is_too_noisy,
-    value_ratio,
-    value_verdict,
-    verdict,
-)
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 
@@ -48,7 +40,9 @@ def measured_ratios(compared: Compared) -> list[PairRatio]:
     return list(map(graphs.single, compared.ratios))
 
 
-def differences(compared: Compared, machine: str, sides: Sequence[str] = ()) -> list[Difference]:
+def differences_of(
+    compared: Compared, machine: str, sides: Sequence[str] = ()
+) -> list[Difference]:
     """Return the cases of a comparison as JSON has them; ``sides`` names both if others follow."""
     found = [
         *(measured_difference(ratio, machine) for ratio in measured_ratios(compared)),
@@ -60,22 +54,24 @@ def differences(compared: Compared, machine: str, sides: Sequence[str] = ()) -> 
     return found
 
 
-def report(compared: Compared, before: str, after: str) -> str:
-    """Return the cases, differences first and the largest on top, then those without a value."""
-    ratios_of_cases = measured_ratios(compared)
-    ratios = sorted(
-        ratios_of_cases,
-        key=lambda case: (verdict(case) is Verdict.SAME, -abs(math.log(case.ratio))),
-    )
-    values = sorted(compared.values, key=lambda case: value_verdict(case) is Verdict.SAME)
-    rows = [*map(_row, ratios), *map(_row_of_values, values)]
+def report(compared: Compared, found: Sequence[Difference], before: str, after: str) -> str:
+    """Return the cases, differences first and the largest on top, then those without a value.
+
+    Args:
+        compared: the comparison.
+        found: what `differences_of` returns for it.
+        before: name of the side before.
+        after: name of the side after.
+    """
+    shown = sorted((case for case in found if any(case.values)), key=_order)
+    ratios = [case for case in found if case.interval is not None]
     head = ("case", "before", "after", "change", "interval", "rounds", "verdict")
     parts = [
         f"**{after}** against **{before}**",
-        table(head, rows),
+        table(head, list(map(_row, shown))),
         f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
-        + (" Exact values differ if they are not equal." if values else "")
-        + (f" {_CPU_TIME}" if any(ratio.clock for ratio in ratios) else ""),
+        + (" Exact values differ if they are not equal." if compared.values else "")
+        + (f" {_CPU_TIME}" if any(case.clock for case in found) else ""),
     ]
     for label, reasons in (
         ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
@@ -83,45 +79,41 @@ def report(compared: Compared, before: str, after: str) -> str:
     ):
         if reasons:
             parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
-    if ratios_of_cases:
-        parts.append(summary(ratios_of_cases))
+    if ratios:
+        parts.append(_summary(ratios))
     return "\n\n".join(parts)
 
 
-def summary(ratios: Sequence[PairRatio]) -> str:
+def _order(case: Difference) -> tuple[bool, bool, float]:
+    size = abs(math.log(case.ratio)) if case.interval and case.ratio else 0.0
+    return case.interval is None, not case.differs, -size
+
+
+def _summary(ratios: Sequence[Difference]) -> str:
     """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
-    verdicts = [verdict(case) for case in ratios]
-    [kind, *others] = {case.kind for case in ratios}
-    counts = ", ".join(
-        f"{verdicts.count(answer)} {word_of(answer, 'memory' if others else kind)}"
-        for answer in (Verdict.WORSE, Verdict.BETTER, Verdict.SAME)
+    [kind, *others] = {ratio_kind(case.unit) for case in ratios}
+    worse, better = (
+        word_of(answer, "memory" if others else kind) for answer in (Verdict.WORSE, Verdict.BETTER)
     )
-    unknown = sum(map(is_too_noisy, ratios))
+    changed = [case.worse for case in ratios if case.differs]
+    count_of_worse, same = sum(changed), len(ratios) - len(changed)
+    counts = f"{count_of_worse} {worse}, {len(changed) - count_of_worse} {better}, {same} same"
+    unknown = sum(case.verdict == UNKNOWN for case in ratios)
     counts += f" ({unknown} of these {UNKNOWN})" if unknown else ""
-    widest = max(math.log(case.interval[1] / case.ratio) for case in ratios)
+    widest = max(
+        math.log(high / low) / 2 for low, high in filter(None, (c.interval for c in ratios))
+    )
     cases = quantities.counted(len(ratios), "case")
     return f"Of {cases} {counts}; the widest interval is ±{quantities.share(widest)}."
 
 
-def _row(case: PairRatio) -> tuple[str, ...]:
+def _row(case: Difference) -> tuple[str, ...]:
+    rounds = str(case.rounds or ("" if case.reason else "exact"))
     return (
         f"`{case.case}`",
-        quantities.quantity(case.before, case.unit),
-        quantities.quantity(case.after, case.unit),
-        quantities.change(case.ratio, case.kind),
-        quantities.interval(case.interval, case.clock),
-        str(case.rounds),
-        word_of_ratio(case),
+        *case.values,
+        case.change,
+        case.ends,
+        rounds,
+        case.reason or case.word,
     )
-
-
-def _row_of_values(case: CaseValues) -> tuple[str, ...]:
-    sides = [
-        quantities.quantity(side, case.unit) if isinstance(side, float | int) else ""
-        for side in (case.before, case.after)
-    ]
-    if not case.exact:
-        return (f"`{case.case}`", *sides, "", "", "", "zero or below, so without a ratio")
-    change = quantities.change(value_ratio(case), "count")
-    answer = value_verdict(case) or Verdict.SAME
-    return (f"`{case.case}`", *sides, change, "", "exact", answer.value)

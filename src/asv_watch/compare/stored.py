@@ -13,15 +13,13 @@ from pathlib import Path
 from asv_watch.answers import Answer, Difference, measured_difference
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import find_repository, load_settings
-from asv_watch.compare.apart import StoredReport, apart_difference, compare_apart
+from asv_watch.compare.apart import StoredReport, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio
-from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.records import Point, benchmark_of
-from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import find_commit, read_commits
@@ -70,23 +68,27 @@ def compare_stored(root: Path, before: str, after: str, *, cases: str) -> Stored
     first, second = _find(history, typed, before, after)
     interleaved = _interleaved(history, first, second)
     old, new = (_points(history, side) for side in (first, second))
-    compared = [
-        _compare(history, name, (old[name], new[name]), second.machine, interleaved.get(name))
+    differences = [
+        measured_difference(interleaved[name], second.machine)
+        if name in interleaved
+        else compare_apart(
+            name, old[name], new[name], history.benchmarks[benchmark_of(name)], second.machine
+        )
         for name in old
         if name in new and selection.matches(name)
     ]
-    if not compared:
+    if not differences:
         raise WatchError(
             f"{first} and {second} have no case in common; `asv-watch results export` lists all"
         )
     head = ("case", "before", "after", "change", "interval", "measured", "verdict")
-    rows, differences = zip(*compared, strict=True)
+    rows = [_row(difference, interleaved.get(difference.case)) for difference in differences]
     text = (
         f"**{second}** against **{first}**\n\n{table(head, rows)}\n\n"
         f"{RULE} Rows marked apart come from separate runs, so a difference is only suspected; "
         "`asv-watch compare` measures the two versions."
     )
-    return StoredReport(text, Answer("compare", str(first), str(second), list(differences)))
+    return StoredReport(text, Answer("compare", str(first), str(second), differences))
 
 
 def _parse(text: str, repository: Path) -> StoredSide:
@@ -162,28 +164,9 @@ def _interleaved(history: History, before: StoredSide, after: StoredSide) -> dic
     return ratios
 
 
-def _compare(
-    history: History,
-    name: str,
-    points: tuple[Point, Point],
-    machine: str,
-    interleaved: PairRatio | None,
-) -> tuple[tuple[str, ...], Difference]:
-    """Return the row of a case, and its difference as JSON has it."""
-    benchmark = history.benchmarks[benchmark_of(name)]
-    kind = ratio_kind(benchmark.unit)
-    old, new = (point.value for point in points)
+def _row(difference: Difference, interleaved: PairRatio | None) -> tuple[str, ...]:
+    way = "apart"
     if interleaved is not None:
-        old, new = interleaved.before, interleaved.after
-    cells = [f"`{name}`", *(quantities.quantity(value, benchmark.unit) for value in (old, new))]
-    if interleaved is None:
-        apart = compare_apart(*points, benchmark)
-        row = (*cells, apart.change, apart.ends, "apart", apart.word)
-        return row, apart_difference(name, apart, *points, benchmark.unit, machine)
-    change, ends = (
-        quantities.change(interleaved.ratio, kind),
-        quantities.interval(interleaved.interval, interleaved.clock),
-    )
-    way = "interleaved" if interleaved.is_direct else "through others"
-    difference = measured_difference(interleaved, machine)
-    return (*cells, change, ends, way, difference.verdict), difference
+        way = "interleaved" if interleaved.is_direct else "through others"
+    cells = *difference.values, difference.change, difference.ends
+    return (f"`{difference.case}`", *cells, way, difference.word)

@@ -14,7 +14,7 @@ from asv_watch.answers import Answer, Difference, JsonFile, measured_difference,
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
-from asv_watch.compare.report import differences, report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import (
     Benchmarks,
     choose_cases,
@@ -221,8 +221,9 @@ def _measure(
                 continue
             failed |= result.failed
             sides = str(pair.before.release), str(pair.after.release)
-            print(f"\n{report(result, *sides)}\n", flush=True)
-            found += differences(result, workplace.machine, sides)
+            in_pair = differences_of(result, workplace.machine, sides)
+            print(f"\n{report(result, in_pair, *sides)}\n", flush=True)
+            found += in_pair
     write_answer(Answer("releases", differences=found), json_file)
     if not compared:
         print("nothing is missing: each release is compared already")

@@ -12,7 +12,7 @@ import pytest
 
 from asv_watch.answers import measured_difference
 from asv_watch.compare.measure import Measured
-from asv_watch.compare.report import report
+from asv_watch.compare.report import differences_of, report
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of
@@ -106,7 +106,8 @@ def test_the_clock_is_named_in_the_record_the_table_and_json(
     pair = graph.ratio(*graph.nodes)
     assert pair is not None
     assert pair.clock == measured_difference(pair).clock == "process"
-    table = report(Measured((measured,), None).between(0, 1), "a", "b")
+    compared = Measured((measured,), None).between(0, 1)
+    table = report(compared, differences_of(compared, "m"), "a", "b")
     assert "%, CPU time |" in table
     assert "CPU time replaces wall time" in table
 
