@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from asv_watch.records.comparisons import CaseRatio, Header
+from asv_watch.records.comparisons import CaseRatio, Measurement
 from asv_watch.records.labels import Layout
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.records.side_files import MEASURED, RECORDS
@@ -301,8 +301,8 @@ class StepComparison:
             Version(commit, {"torch": self.pair[0], "torchvision": self.pair[1]}, "3.11")
             for commit in self.hashes
         )
-        header = Header(
-            kind="confirm", at=self.at, machine=self.machine, before=before, after=after
+        header = Measurement(
+            kind="confirm", at=self.at, machine=self.machine, versions=(before, after)
         )
         writer = MeasurementWriter(results, header)
         interval = self.ratio / 1.01, self.ratio * 1.01

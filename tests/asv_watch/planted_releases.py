@@ -12,8 +12,8 @@ from asv_watch.records.comparisons import (
     CaseRatio,
     CaseResult,
     CaseValues,
-    Header,
     Kind,
+    Measurement,
     StoredComparison,
     Unmeasured,
     import_case,
@@ -86,7 +86,7 @@ def compared_releases(
         Version(commit, {requirement: name}, "3.11")
         for commit, name in zip(commits, (before, after), strict=True)
     ]
-    header = Header(kind=kind, at=at, machine=machine, before=versions[0], after=versions[1])
+    header = Measurement(kind=kind, at=at, machine=machine, versions=(versions[0], versions[1]))
     results = tuple(
         CaseRatio(
             case,

@@ -20,7 +20,7 @@ from asv_watch.bisect import Answer, answer_of, narrow
 from asv_watch.compare.confirm import find_suspects
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.comparisons import CaseRatio, Header, Kind, StoredComparison
+from asv_watch.records.comparisons import CaseRatio, Kind, Measurement, StoredComparison
 from asv_watch.records.history import History
 from asv_watch.statistics.graph import SITTING
 from asv_watch.statistics.ratio import estimate_ratio
@@ -154,10 +154,8 @@ class Simulation:
         measured = CaseRatio(
             _CASE, at, tuple(ratios), ratio, interval, self.levels[before], self.levels[after]
         )
-        versions = (Version(commit_hash(n), {}, "3.11") for n in (before, after))
-        header = Header(
-            kind=kind, at=at, machine=MACHINE, before=next(versions), after=next(versions)
-        )
+        versions = tuple(Version(commit_hash(n), {}, "3.11") for n in (before, after))
+        header = Measurement(kind=kind, at=at, machine=MACHINE, versions=versions)
         self.comparisons.append(StoredComparison(Path("c.jsonl"), header, (measured,), ()))
         return measured
 

@@ -28,7 +28,8 @@ from asv_watch.asv.result_store import ResultStore, store_machine
 from asv_watch.asv.selection import cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.records import suite_lists
-from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
+from asv_watch.records.comparisons import Measurement
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.records.records import case_name
 from asv_watch.records.side_files import RECORDS, read_records
 from asv_watch.statistics.ratio import ESTIMATE

@@ -26,13 +26,9 @@ from asv_watch.asv.selection import cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.machine.facts import describe
+from asv_watch.records.comparisons import Measurement
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.measurements import (
-    MeasuredCase,
-    Measurement,
-    MeasurementWriter,
-    read_version,
-)
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_version
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import MEASURED, RECORDS

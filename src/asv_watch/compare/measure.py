@@ -22,8 +22,8 @@ from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Unmeasured
-from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter, read_cases
+from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Measurement, Unmeasured
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_cases
 from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.text import quantities
 

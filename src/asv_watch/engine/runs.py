@@ -27,8 +27,8 @@ from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_facts, machine_state
-from asv_watch.records.comparisons import Kind
-from asv_watch.records.measurements import MeasuredCase, Measurement
+from asv_watch.records.comparisons import Kind, Measurement
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES

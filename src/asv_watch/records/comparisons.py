@@ -32,18 +32,33 @@ Clock = Literal["", "process"]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What was compared, where and how."""
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """The versions that were measured, where and how."""
 
     kind: Kind
     at: Time
     """When it began, seconds since the epoch."""
     machine: str
-    before: Version
-    after: Version
+    versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=1)]
+    """A single version, or several in the order in which they are compared, each with the next."""
     recipe: dict[str, float | str] = {}
-    """How ratios were measured, such as rounds, samples and seconds a round."""
-    format: Literal[2] = 2
+    """How samples and rounds were taken."""
+    format: Literal[3] = 3
+
+    @property
+    def before(self) -> Version:
+        """The first version."""
+        return self.versions[0]
+
+    @property
+    def after(self) -> Version:
+        """The last version."""
+        return self.versions[-1]
+
+    def between(self, before: int, after: int) -> Measurement:
+        """Return the same measurement of two of its versions alone, given by their indices."""
+        versions = self.versions[before], self.versions[after]
+        return msgspec.structs.replace(self, versions=versions)
 
     @property
     def requirement(self) -> str:
@@ -143,7 +158,8 @@ class StoredComparison(msgspec.Struct, frozen=True):
     """
 
     path: Path
-    header: Header
+    header: Measurement
+    """Its two versions, where and how they were measured."""
     ratios: tuple[CaseRatio, ...]
     unmeasured: tuple[Unmeasured, ...]
     values: tuple[CaseValues, ...] = ()

@@ -10,8 +10,8 @@ is none. A line is written when its case is finished, so an interrupted measurem
 finished cases. Ratios, intervals and values are derived here and nowhere else
 (`MeasuredCase.between`, `MeasuredCase.value`).
 
-Files from before 2026-11-26 (``"format": 2``) hold the ratio of each round, not the numbers of
-both sides, and are read too. The name does not end in ``.json``, because asv takes such files for
+Lines from before 2026-11-26 hold the ratio of each round, not the numbers of both sides, and are
+read too. The name does not end in ``.json``, because asv takes such files for
 results.
 """
 
@@ -26,7 +26,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -36,8 +36,7 @@ from asv_watch.records.comparisons import (
     CaseResult,
     CaseValues,
     Clock,
-    Header,
-    Kind,
+    Measurement,
     StoredComparison,
     Unmeasured,
 )
@@ -46,7 +45,6 @@ from asv_watch.records.records import Benchmark, Outcome, Problem, Time, benchma
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text.quantities import more_is_better
-from asv_watch.versions.version import Version
 
 FOLDER = "comparisons"
 Benchmarks = Mapping[str, Benchmark]
@@ -55,41 +53,6 @@ Finite = Annotated[float, msgspec.Meta(gt=-1e300, lt=1e300)]
 """Numbers that can be stored; the quotient of two of them may still be zero or infinite."""
 Rounds = tuple[tuple[Finite | None, ...], ...]
 """For each round one number for each version; ``None`` if a version gave none."""
-
-
-class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """The versions that were measured, where and how."""
-
-    kind: Kind
-    at: Time
-    """When it began, seconds since the epoch."""
-    machine: str
-    versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=1)]
-    """A single version, or several in the order in which they are compared, each with the next."""
-    recipe: dict[str, float | str] = {}
-    """How samples and rounds were taken."""
-    format: Literal[3] = 3
-
-    @property
-    def before(self) -> Version:
-        """The first version."""
-        return self.versions[0]
-
-    @property
-    def after(self) -> Version:
-        """The last version."""
-        return self.versions[-1]
-
-    def between(self, before: int, after: int) -> Header:
-        """Return the header of the comparison of two versions, given by their indices."""
-        return Header(
-            kind=self.kind,
-            at=self.at,
-            machine=self.machine,
-            before=self.versions[before],
-            after=self.versions[after],
-            recipe=self.recipe,
-        )
 
 
 class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -231,16 +194,14 @@ class MeasurementWriter:
     The file is created with the first case; each case is written at once, as one line.
     """
 
-    def __init__(
-        self, results: Path, header: Measurement | Header, path: Path | None = None
-    ) -> None:
+    def __init__(self, results: Path, header: Measurement, path: Path | None = None) -> None:
         """Choose the file's name, unless ``path`` names the file of a single version."""
         self._header = [header]
         self.path = path or self._new_file(results, header)
         """File of the measurement."""
 
     @staticmethod
-    def _new_file(results: Path, header: Measurement | Header) -> Path:
+    def _new_file(results: Path, header: Measurement) -> Path:
         folder = results / header.machine / FOLDER
         begun = datetime.datetime.fromtimestamp(header.at, datetime.UTC)
         versions = f"{header.before.commit[:8]}-{header.after.commit[:8]}"
@@ -301,11 +262,11 @@ def read_file(
     """
     records, problems = read_lines(path, _decode, "case")
     header = records[0][1] if records and records[0][0] == 1 else None
-    if not isinstance(header, Measurement | Header):
+    if not isinstance(header, Measurement):
         unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
         message = "line 1 is not the header of a comparison; the file was left out"
         return [], unreadable or [Problem(str(path), message)]
-    count = len(header.versions) if isinstance(header, Measurement) else 2
+    count = len(header.versions)
     if count < 2:
         message = "line 1 names a single version, which is no comparison; the file was left out"
         return [], [*problems, Problem(str(path), message)]
@@ -313,7 +274,7 @@ def read_file(
     for before in range(count - 1):
         results: dict[str, CaseResult] = {}
         for number, record in records:
-            if isinstance(record, Measurement | Header):
+            if isinstance(record, Measurement):
                 continue
             try:
                 result = _pair_result(record, before, count)
@@ -325,7 +286,7 @@ def read_file(
         newest = list(results.values())
         comparison = StoredComparison(
             path,
-            header.between(before, before + 1) if isinstance(header, Measurement) else header,
+            header.between(before, before + 1),
             tuple(with_direction(r, benchmarks) for r in newest if isinstance(r, CaseRatio)),
             tuple(result for result in newest if isinstance(result, Unmeasured)),
             tuple(with_direction(r, benchmarks) for r in newest if isinstance(r, CaseValues)),
@@ -409,7 +370,6 @@ def read_cases(path: Path) -> dict[str, MeasuredCase]:
     return {record.case: record for record in records if isinstance(record, MeasuredCase)}
 
 
-_HEADER = msgspec.json.Decoder(Header)
 _MEASUREMENT = msgspec.json.Decoder(Measurement)
 _CASE = msgspec.json.Decoder(MeasuredCase)
 _RATIO = msgspec.json.Decoder(CaseRatio)
@@ -417,9 +377,9 @@ _UNMEASURED = msgspec.json.Decoder(Unmeasured)
 _VALUES = msgspec.json.Decoder(CaseValues)
 
 
-def _decode(line: bytes) -> Measurement | Header | MeasuredCase | CaseResult:
+def _decode(line: bytes) -> Measurement | MeasuredCase | CaseResult:
     if b'"kind"' in line:
-        return (_MEASUREMENT if b'"versions"' in line else _HEADER).decode(line)
+        return _MEASUREMENT.decode(line)
     if b'"ratios"' in line:
         return _RATIO.decode(line)
     if b'"rounds"' in line or b'"skipped":{' in line or b'"failed":{' in line:

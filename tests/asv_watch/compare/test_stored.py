@@ -11,7 +11,7 @@ import pytest
 from asv.results import get_filename
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import CaseRatio, Header
+from asv_watch.records.comparisons import CaseRatio, Measurement
 from asv_watch.records.measurements import MeasurementWriter
 from asv_watch.versions.version import Version
 from tests.asv_watch.torchless import CONFIGURATION
@@ -152,7 +152,7 @@ def test_an_interleaved_comparison_of_the_two_counts(
     project: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     versions = [Version(hash_, {}, "3.11") for hash_ in project]
-    header = Header(kind="compare", at=1, machine="fast", before=versions[0], after=versions[1])
+    header = Measurement(kind="compare", at=1, machine="fast", versions=(versions[0], versions[1]))
     writer = MeasurementWriter(Path("results"), header)
     writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0003, 0.0003))
     assert main(["compare", "--stored", "--before", "fast:HEAD~1", "--after", "fast:HEAD"]) == 0

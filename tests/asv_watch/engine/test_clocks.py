@@ -21,13 +21,8 @@ from asv_watch.engine.rounds import measure_cases
 from asv_watch.gate.certainty import judged_ratios
 from asv_watch.judge.findings import analyse
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.measurements import (
-    MeasuredCase,
-    Measurement,
-    MeasurementWriter,
-    read_comparisons,
-)
+from asv_watch.records.comparisons import CaseRatio, Measurement
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_comparisons
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.pair_data import commit_pairs

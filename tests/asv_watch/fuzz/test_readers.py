@@ -34,11 +34,11 @@ from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.queue import Situation, next_task
 from asv_watch.night.tasks import SOURCES
-from asv_watch.records.comparisons import CaseRatio, Header, Unmeasured
+from asv_watch.records.comparisons import CaseRatio, Measurement, Unmeasured
 from asv_watch.records.history import History
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
-from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.side_files import MEASURED
 from asv_watch.site.build import build_site
@@ -76,12 +76,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     for number, kind in enumerate(
         ("compare", "reference", "confirm", "release", "null", "planted", "bisect")
     ):
-        header = Header(
+        header = Measurement(
             kind=kind,  # type: ignore[arg-type]
             at=1_760_300_000 + number,
             machine="desk",
-            before=versions[number],
-            after=versions[number + 1],
+            versions=(versions[number], versions[number + 1]),
         )
         writer = MeasurementWriter(made.results, header)
         writer.add(CaseRatio(case, header.at, (1.2, 1.21), 1.2, (1.1, 1.3), 0.1, 0.12))

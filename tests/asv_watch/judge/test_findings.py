@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
+from asv_watch.records.comparisons import CaseRatio, Measurement, StoredComparison
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import UNDECLARED
 from asv_watch.records.notes import ChangeNote, Notes
@@ -111,7 +111,7 @@ def comparison(
     old = Version(commit_hash(before), {"torch": changes.pop("reference_torch", torch)}, "3.11")
     new = Version(commit_hash(after), {"torch": torch}, "3.11")
     kind = changes.pop("kind", "confirm")
-    header = Header(kind=kind, at=1, machine=MACHINE, before=old, after=new)
+    header = Measurement(kind=kind, at=1, machine=MACHINE, versions=(old, new))
     interval = (ratio * (1 - half_width), ratio * (1 + half_width))
     at = changes.pop("at", 1)
     rounds = make_rounds(ratio, half_width)

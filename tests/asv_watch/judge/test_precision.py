@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words
-from asv_watch.records.comparisons import CaseRatio, Header, StoredComparison
+from asv_watch.records.comparisons import CaseRatio, Measurement, StoredComparison
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text import quantities
 from asv_watch.versions.version import Version
@@ -24,7 +24,7 @@ def _case(name: str, ratios: list[float]) -> CaseRatio:
 
 def _compared(*cases: CaseRatio, commit: str = "a" * 40, kind: str = "null") -> StoredComparison:
     version = Version(commit, {"torch": "2.15.0"}, "3.11")
-    header = Header(kind=kind, at=1, machine="m", before=version, after=version, recipe={})  # type: ignore[arg-type]
+    header = Measurement(kind=kind, at=1, machine="m", versions=(version, version), recipe={})  # type: ignore[arg-type]
     return StoredComparison(Path("x"), header, cases, ())
 
 

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.records.comparisons import CaseRatio, CaseResult, CaseValues, Header, Unmeasured
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    CaseResult,
+    CaseValues,
+    Measurement,
+    Unmeasured,
+)
 from asv_watch.records.measurements import (
     MeasuredCase,
-    Measurement,
     MeasurementWriter,
     read_comparisons,
     read_file,
@@ -32,13 +37,13 @@ VALUES = CaseValues(
 )
 
 
-def _header(at: int = 1760000000, machine: str = "desk") -> Header:
-    return Header(
-        kind="compare", at=at, machine=machine, before=BEFORE, after=AFTER, recipe={"rounds": 5}
+def _header(at: int = 1760000000, machine: str = "desk") -> Measurement:
+    return Measurement(
+        kind="compare", at=at, machine=machine, versions=(BEFORE, AFTER), recipe={"rounds": 5}
     )
 
 
-def _write(results: Path, header: Header, *more: CaseValues) -> Path:
+def _write(results: Path, header: Measurement, *more: CaseValues) -> Path:
     writer = MeasurementWriter(results, header)
     cases: tuple[CaseResult, ...] = (RATIO, SKIPPED, FAILED, *more)
     for case in cases:
@@ -64,7 +69,7 @@ def test_a_comparison_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert comparison.unmeasured == (SKIPPED, FAILED)
     assert comparison.values == (VALUES,)
     first, second, *_ = map(json.loads, path.read_text().splitlines())
-    assert first["format"] == 2
+    assert first["format"] == 3
     assert second == {
         "case": RATIO.case,
         "at": RATIO.at,
@@ -276,5 +281,5 @@ def test_a_header_names_the_requirement_whose_releases_were_compared(
     before: dict[str, str], after: dict[str, str], requirement: str
 ) -> None:
     versions = [Version(BEFORE.commit, named, "3.11") for named in (before, after)]
-    header = Header(kind="release", at=1, machine="m", before=versions[0], after=versions[1])
+    header = Measurement(kind="release", at=1, machine="m", versions=(versions[0], versions[1]))
     assert header.requirement == requirement

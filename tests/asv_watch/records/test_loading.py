@@ -16,9 +16,10 @@ from asv.runner import BenchmarkResult
 
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
+from asv_watch.records.comparisons import Measurement
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.measurements import MeasuredCase, Measurement, MeasurementWriter
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.records.records import Outcome
 from asv_watch.records.side_files import MEASURED
 from asv_watch.site.about_data import about_data

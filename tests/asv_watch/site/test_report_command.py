@@ -12,7 +12,7 @@ import pytest
 from asv.results import get_filename
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import Header
+from asv_watch.records.comparisons import Measurement
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.versions.version import Version
 from tests.asv_watch.making import make_rounds
@@ -58,7 +58,7 @@ def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
         path = results / get_filename("m", hash_, "existing-py3.11")
         path.write_text(json.dumps(content))
     versions = [Version(hash_, {}, "3.11") for hash_ in made[1:3]]
-    header = Header(kind="compare", at=1, machine="m", before=versions[0], after=versions[1])
+    header = Measurement(kind="compare", at=1, machine="m", versions=(versions[0], versions[1]))
     rounds = tuple((0.01, 0.01 * ratio) for ratio in make_rounds(1.1, 0.004))
     MeasurementWriter(results, header).add(MeasuredCase(CASE, 1, rounds=rounds))
     return made
