@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,23 +18,13 @@ def cases_of(benchmark: dict[str, Any]) -> list[tuple[str, ...]]:
     return list(itertools.product(*benchmark["params"])) if benchmark["params"] else [()]
 
 
-def process_name(benchmark: dict[str, Any], index: int) -> str:
-    """Name a case as asv's script does, by its index in `cases_of`."""
-    return f"{benchmark['name']}-{index}" if benchmark["params"] else str(benchmark["name"])
-
-
-def skipped_because(benchmark: dict[str, Any]) -> str:
-    """Return the suite's reasons for skipping cases of a benchmark."""
-    return str(benchmark.get("skipped_because") or "skipped by its suite")
-
-
 def cannot_run(benchmark: dict[str, Any], params: tuple[str, ...], declared: Declared) -> str:
     """Return why a case is skipped, as far as asv's list tells; empty if it runs."""
     if declared.uses_gpu(case_name(benchmark["name"], params)) and gpu_is_plainly_absent():
         return "no GPU on this machine"
     # asv's list of cases names values by their repr, the decorator's holds the values.
     if any(params == tuple(map(repr, values)) for values in benchmark.get("skip_params", [])):
-        return skipped_because(benchmark)
+        return str(benchmark.get("skipped_because") or "skipped by its suite")
     return ""
 
 
@@ -96,18 +85,6 @@ def in_short_set(benchmark: dict[str, Any], params: tuple[str, ...]) -> bool:
                 f"parameters ({', '.join(values) or 'it has none'})"
             )
     return all(values[name] in map(repr, wanted) for name, wanted in short.items())
-
-
-def select(
-    benchmarks: Iterable[dict[str, Any]], selection: Selection
-) -> list[tuple[dict[str, Any], int]]:
-    """Return the selected cases: benchmarks and indices of cases."""
-    return [
-        (benchmark, index)
-        for benchmark in sorted(benchmarks, key=lambda benchmark: str(benchmark["name"]))
-        for index, params in enumerate(cases_of(benchmark))
-        if selection.includes(benchmark, params)
-    ]
 
 
 def matching(pattern: str, *, otherwise: Selection) -> Selection:

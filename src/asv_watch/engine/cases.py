@@ -23,7 +23,6 @@ from asv_watch.asv.selection import (
     cannot_run,
     cases_of,
     in_short_set,
-    process_name,
 )
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
@@ -87,6 +86,8 @@ class MeasurableCase:
     """Smallest slowdown that fails the gate, such as ``5%``; empty for the general threshold."""
     ignored: str = ""
     """Why the gate leaves it out; empty if it does not."""
+    cannot_run: str = ""
+    """Why it cannot run here, as far as asv's list tells; empty if it can."""
     cache_timeout: float = 0.0
     """Seconds in which the ``setup_cache`` of its suite has to end, before it gets ready."""
     process: str = ""
@@ -292,7 +293,8 @@ def choose_cases(
     Raises:
         WatchError: no case is left, although one is needed.
     """
-    runnable = list(_runnable(benchmarks, selection, declared))
+    selected = select_cases(benchmarks, selection, declared)
+    runnable = [case for case in selected if not case.cannot_run]
     cases = [case for case in runnable if not wanted or case.measures in wanted]
     if needed and not cases:
         raise WatchError(_nothing_chosen(selection, runnable))
@@ -315,10 +317,10 @@ def _nothing_chosen(selection: Selection, others: Sequence[MeasurableCase]) -> s
     )
 
 
-def _runnable(
+def select_cases(
     benchmarks: Benchmarks, selection: Selection, declared: Declared
 ) -> Iterator[MeasurableCase]:
-    """Yield the selected cases that may run here, as suites order them."""
+    """Yield the selected cases, as suites order them, also those that cannot run here."""
     in_order = sorted(
         benchmarks, key=lambda benchmark: (benchmark.get("position", 5), str(benchmark["name"]))
     )
@@ -338,11 +340,9 @@ def _runnable(
         if measures != "time":
             timeout = max(timeout, benchmark.get("setup_cache_timeout") or 0.0)
         for index, params in enumerate(cases_of(benchmark)):
-            if selection.includes(benchmark, params) and not cannot_run(
-                benchmark, params, declared
-            ):
+            if selection.includes(benchmark, params):
                 name = case_name(benchmark["name"], params)
-                identity = process_name(benchmark, index)
+                identity = f"{benchmark['name']}-{index}" if params else name
                 uses_gpu = declared.uses_gpu(name)
                 yield MeasurableCase(
                     name=name,
@@ -358,6 +358,7 @@ def _runnable(
                     can_fork=not uses_gpu,
                     threshold=str(benchmark.get("threshold", "")),
                     ignored=str(benchmark.get("ignore", "")),
+                    cannot_run=cannot_run(benchmark, params, declared),
                     process=_process(benchmark, identity, uses_gpu),
                 )
 

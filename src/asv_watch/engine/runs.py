@@ -18,9 +18,9 @@ from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.result_store import ResultStore, store_machine
-from asv_watch.asv.selection import Selection, cannot_run, cases_of, select
+from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
+from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
 from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.sides import Side, commit_side
 from asv_watch.engine.unfinished import find_unfinished
@@ -29,7 +29,7 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.records.comparisons import Kind, Measurement
 from asv_watch.records.measurements import MeasuredCase
-from asv_watch.records.records import Outcome, case_name
+from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
@@ -61,26 +61,21 @@ def measure_missing(
     version = commit_side(workplace, commit, environment, may_lack_package=True)
     benchmarks, failures = _list(workplace, version, commit)
     store = _open_store(workplace, version, benchmarks, "run")
-    chosen = select(benchmarks, selection)
-    if not chosen:
+    selected = list(select_cases(benchmarks, selection, workplace.declared))
+    if not selected:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
-    for benchmark, index in chosen:
-        params = cases_of(benchmark)[index]
-        name = case_name(benchmark["name"], params)
-        reason = cannot_run(benchmark, params, workplace.declared)
-        if reason and store.skip(benchmark, name, reason):
-            outcomes[name] = Outcome.SKIPPED, reason
-    wanted = {
-        (benchmark["name"], index)
-        for benchmark, index in chosen
-        if _is_missing(store, benchmark, index, retry_failed=retry_failed)
-    }
-    runnable = choose_cases(benchmarks, selection, workplace.declared, needed=False)
-    cases = [case for case in runnable if (case.benchmark, case.index) in wanted]
+    entries, cases = _entries(benchmarks), []
+    for case in selected:
+        entry = entries[case.benchmark]
+        if not case.cannot_run:
+            if _is_missing(store, entry, case, retry_failed=retry_failed):
+                cases.append(case)
+        elif store.skip(entry, case.name, case.cannot_run):
+            outcomes[case.name] = Outcome.SKIPPED, case.cannot_run
     if cases:
         with _recorded(workplace, store, version):
-            _measure(workplace, version, cases, _entries(benchmarks), store, outcomes)
+            _measure(workplace, version, cases, entries, store, outcomes)
     return outcomes
 
 
@@ -177,18 +172,17 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
 
 
 def _is_missing(
-    store: ResultStore, benchmark: dict[str, Any], index: int, *, retry_failed: bool
+    store: ResultStore, entry: dict[str, Any], case: MeasurableCase, *, retry_failed: bool
 ) -> bool:
     """Tell whether a case has no value, or one that is not known to be the engine's."""
-    value = store.value(benchmark, index)
+    value = store.value(entry, case.index)
     if value is None:
         return retry_failed
     if not is_finite_number(value) or not store.is_recorded:
         return not is_finite_number(value)
     # Without an outcome, the value is one of `asv run`, or of an earlier version of this package
     # that was killed: it stored the value first.
-    name = case_name(benchmark["name"], cases_of(benchmark)[index])
-    return store.recorded(benchmark, name) is None
+    return store.recorded(entry, case.name) is None
 
 
 def _open_store(
