@@ -109,15 +109,6 @@ class NoCaseError(WatchError):
     """No case matches the selection of a run."""
 
 
-class AsvError(WatchError):
-    """asv failed as a whole."""
-
-    def __init__(self, command: str, reason: str, log: Path) -> None:
-        super().__init__(f"`asv {command}` failed: {reason} (full output: {log})")
-        self.reason = reason
-        """The cause alone, without the paths of this machine."""
-
-
 def find_cause(log: str, status: int = 1, *, installs: bool = True) -> Cause:
     """Say in one line why a command failed.
 
@@ -189,7 +180,7 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
         arguments: after ``asv``.
 
     Raises:
-        AsvError: asv failed; says why, and where its output is.
+        WatchError: asv failed; says why, and where its output is.
         MachineError: it did because of the disk, the memory or the network.
         OSError: asv's output could not be written to the log.
     """
@@ -221,6 +212,7 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
     if status:
         printed = log.read_text(encoding="utf-8", errors="replace")
         cause = find_cause(printed, status)
+        reason = f"{cause.reason} (full output: {log})"
         if cause.is_machine:
-            raise MachineError(f"{cause.reason} (full output: {log})")
-        raise AsvError(arguments[0], cause.reason, log)
+            raise MachineError(reason)
+        raise WatchError(f"`asv {arguments[0]}` failed: {reason}")

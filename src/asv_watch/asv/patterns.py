@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import functools
 import re
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
 
 from asv_watch.errors import WatchError
+from asv_watch.machine.signals import raising_after
 
 _LONGEST_S = 2.0
 """CPU seconds that one expression may take for all names together; 100,000 names take 0.1."""
@@ -64,7 +60,8 @@ class Pattern:
         """
         began = time.process_time()
         try:
-            with _cpu_limit(_LONGEST_S - self._spent_s):
+            left_s = max(_LONGEST_S - self._spent_s, 0.001)
+            with raising_after(left_s, TimeoutError, of_cpu=True):  # not the timer of a budget
                 return self._compiled.search(name) is not None
         except TimeoutError as error:
             raise WatchError(
@@ -79,26 +76,3 @@ class Pattern:
 def case_pattern(text: str, origin: str = "cases") -> Pattern:
     """Return the pattern of a text, made once so that its time limit holds for all its uses."""
     return Pattern(text, origin)
-
-
-@contextmanager
-def _cpu_limit(limit_s: float) -> Iterator[None]:
-    """Interrupt the body after ``limit_s`` of CPU time; ``re`` can be interrupted.
-
-    This timer is not the one that a run's own time limit uses (`asv_watch.machine.budget`).
-
-    Raises:
-        TimeoutError: The time is over.
-        ValueError: This is not the main thread, the only one that ``re`` can be interrupted in.
-    """
-    before = signal.signal(signal.SIGVTALRM, _stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, max(limit_s, 0.001))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
-def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
-    raise TimeoutError

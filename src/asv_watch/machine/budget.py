@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
 
 from asv_watch.errors import WatchError
+from asv_watch.machine.signals import raising_after
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 _LONGEST_S = 366 * 24 * 3600.0
@@ -61,14 +59,5 @@ class Budget:
         """
         if self.left_s <= 0:
             raise BudgetSpentError
-        before = signal.signal(signal.SIGALRM, _stop)
-        signal.setitimer(signal.ITIMER_REAL, self.left_s)
-        try:
+        with raising_after(self.left_s, BudgetSpentError):
             yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
-
-
-def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
-    raise BudgetSpentError

@@ -1,4 +1,4 @@
-"""Handles SIGTERM and SIGHUP, which end a run as Ctrl-C does."""
+"""Handles the signals that end a run, SIGTERM and SIGHUP, and those of timers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 
 @contextmanager
@@ -22,3 +23,33 @@ def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterat
     finally:
         for number in replaced:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def raising_after(
+    seconds: float, error: type[BaseException], *, of_cpu: bool = False
+) -> Iterator[None]:
+    """Raise an error in the body when the time is over.
+
+    Args:
+        seconds: above 0.
+        error: its class.
+        of_cpu: whether only CPU time counts; this timer and the other one may run together.
+
+    Raises:
+        ValueError: this is not the main thread, the only one that can be interrupted.
+    """
+    number, timer = signal.SIGALRM, signal.ITIMER_REAL
+    if of_cpu:
+        number, timer = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
+
+    def stop(*_: object) -> NoReturn:
+        raise error
+
+    before = signal.signal(number, stop)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
