@@ -79,14 +79,13 @@ def compare(
     cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
-    extra: Sequence[MeasuredCase] = (),
 ) -> Compared:
     """Measure two sides interleaved, as `measure` does.
 
     Raises:
         WatchError: no case ran on both sides.
     """
-    return measure(workplace, sides, cases, kind, sampling, extra).between(0, 1)
+    return measure(workplace, sides, cases, kind, sampling).between(0, 1)
 
 
 def measure(

@@ -73,16 +73,16 @@ class ReferenceCoverage:
         compared = set[str]().union(*self._cases.values())
         self._wanted = compared & selected
 
-    def measured(self, version: Version) -> set[str]:
+    def measured(self, commit: str, release: Release) -> set[str]:
         """Return the names of the cases that need no further measurement."""
-        return self._cases.get((version.commit, version.release), set())
+        return self._cases.get((commit, release), set())
 
     def is_complete(self, commit: str, release: Release) -> bool:
         """Tell whether a commit has every selected case that any commit has.
 
         The reference itself always counts as complete.
         """
-        cases = self._cases.get((commit, release), set())
+        cases = self.measured(commit, release)
         return (commit, release) == self._reference or (bool(cases) and cases >= self._wanted)
 
 

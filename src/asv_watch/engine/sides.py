@@ -114,6 +114,21 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
     return commit_side(workplace, commit, environment, f"{shown}, {environment.label}")
 
 
+def reference_side(workplace: Workplace) -> Side:
+    """Return the side that commits are measured against, interleaved: asv.conf.json names it.
+
+    So the state of the machine cancels in their ratio. Where another one is named, the two have to
+    be compared, so that ratios to either can be combined.
+
+    Raises:
+        WatchError: there is no such commit or release.
+    """
+    try:
+        return side(workplace, workplace.declared.reference)
+    except WatchError as error:
+        raise WatchError(f'"reference" in asv.conf.json: {error}') from error
+
+
 def commit_side(
     workplace: Workplace,
     commit: str,

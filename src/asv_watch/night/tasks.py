@@ -16,9 +16,8 @@ from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
 from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
-from asv_watch.compare.reference import measure_against_reference
 from asv_watch.engine.cases import list_cases
-from asv_watch.engine.sides import side
+from asv_watch.engine.sides import reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
@@ -111,8 +110,11 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
         return references is None or references.is_complete(commit.hash, environment.release)
 
     def run(situation: Situation, tally: Tally) -> str:
-        for compared in measure_against_reference(
-            situation.workplace, commit.hash, environment, situation.selection
+        workplace, references = situation.workplace, situation.references
+        sides = reference_side(workplace), side(workplace, commit.hash, environment.version)
+        known = references.measured(commit.hash, environment.release) if references else ()
+        for compared in compare_missing(
+            workplace, sides, situation.selection, known, "reference", "time"
         ):
             tally.add_unmeasured(compared.unmeasured, "against the reference")
         return ""
