@@ -15,7 +15,7 @@ import typer
 
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
-from asv_watch.compare.measure import compare
+from asv_watch.compare.measure import measure
 from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
@@ -63,7 +63,7 @@ def calibrate(
         failed: dict[str, None] = {}
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-            compared = compare(workplace, (version, slowed), timed)
+            compared = measure(workplace, (version, slowed), timed).between(0, 1)
             found = differences_of(compared, workplace.machine)
             print(f"\n{report(compared, found, version.name, after)}\n", flush=True)
             ratios += compared.ratios

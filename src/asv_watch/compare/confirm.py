@@ -16,7 +16,7 @@ from pathlib import Path
 from asv_watch.answers import word_of_ratio
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
-from asv_watch.compare.measure import Compared, compare
+from asv_watch.compare.measure import Compared, measure
 from asv_watch.compare.report import measured_ratios
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.rounds import PRECISE
@@ -96,7 +96,7 @@ def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
         f"{sides[1].name}\n  against {sides[0].name}: {quantities.counted(len(cases), 'change')}",
         flush=True,
     )
-    compared = compare(workplace, sides, cases, "confirm", PRECISE)
+    compared = measure(workplace, sides, cases, "confirm", PRECISE).between(0, 1)
     for ratio in measured_ratios(compared):
         size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
         print(f"{word_of_ratio(ratio)}: {ratio.case}, {size}")

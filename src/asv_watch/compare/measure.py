@@ -37,8 +37,6 @@ class Compared:
     path: Path | None
     """File of the comparison; ``None`` if a side is not committed."""
     values: tuple[CaseValues, ...] = ()
-    cases: tuple[MeasuredCase, ...] = ()
-    """The measurement from which all of these are derived."""
 
     @property
     def failed(self) -> bool:
@@ -65,27 +63,11 @@ class Measured:
             tuple(result for result in results if isinstance(result, Unmeasured)),
             self.path,
             tuple(result for result in results if isinstance(result, CaseValues)),
-            self.cases,
         )
         if compared.unmeasured and not compared.ratios and not compared.values:
             reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
             raise WatchError(f"no case ran on both sides ({reason})")
         return compared
-
-
-def compare(
-    workplace: Workplace,
-    sides: tuple[Side, Side],
-    cases: Sequence[MeasurableCase],
-    kind: Kind | None = None,
-    sampling: Sampling = DEFAULT,
-) -> Compared:
-    """Measure two sides interleaved, as `measure` does.
-
-    Raises:
-        WatchError: no case ran on both sides.
-    """
-    return measure(workplace, sides, cases, kind, sampling).between(0, 1)
 
 
 def measure(
@@ -175,8 +157,9 @@ def compare_missing(
     print(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
-    compared = compare(workplace, sides, missing, kind)
-    store_compared(workplace, sides, benchmarks, missing, compared.cases, 1, kind)
+    measured = measure(workplace, sides, missing, kind)
+    compared = measured.between(0, 1)
+    store_compared(workplace, sides, benchmarks, missing, measured.cases, 1, kind)
     return [compared]
 
 
