@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,17 +65,25 @@ def measure_missing(
     if not selected:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
-    entries, cases = _entries(benchmarks), []
+    entries = _entries(benchmarks)
+    missing: dict[str, MeasurableCase] = {}
     for case in selected:
         entry = entries[case.benchmark]
         if not case.cannot_run:
             if _is_missing(store, entry, case, retry_failed=retry_failed):
-                cases.append(case)
+                missing[case.name] = case
         elif store.skip(entry, case.name, case.cannot_run):
             outcomes[case.name] = Outcome.SKIPPED, case.cannot_run
-    if cases:
+
+    def keep(result: MeasuredCase) -> None:
+        case = missing[result.case]
+        store.add(entries[case.benchmark], case.index, result)
+        outcomes[case.name] = result.outcome(0)
+
+    if missing:
         with _recorded(workplace, store, version):
-            _measure(workplace, version, cases, entries, store, outcomes)
+            unfinished = find_unfinished(workplace, [version], "run")
+            unfinished.measure(list(missing.values()), keep)
     return outcomes
 
 
@@ -111,24 +119,6 @@ def store_compared(
             entry = entries[case.benchmark]
             if not is_finite_number(store.value(entry, case.index)):
                 store.add(entry, case.index, result.of(index))
-
-
-def _measure(
-    workplace: Workplace,
-    version: Side,
-    cases: list[MeasurableCase],
-    entries: Mapping[str, dict[str, Any]],
-    store: ResultStore,
-    outcomes: Outcomes,
-) -> None:
-    by_name = {case.name: case for case in cases}
-
-    def keep(result: MeasuredCase) -> None:
-        case = by_name[result.case]
-        store.add(entries[case.benchmark], case.index, result)
-        outcomes[case.name] = result.outcome(0)
-
-    find_unfinished(workplace, [version], "run").measure(cases, keep)
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
