@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -145,7 +145,6 @@ def list_benchmarks(
     declared = workplace.declared
     modules = modules_of(sides[-1].suites, pattern)
     benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
-    _check_imports(sides[-1], failures)
     left_out = failures
     for other in reversed(sides[:-1]):
         if left_out:
@@ -173,38 +172,6 @@ def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _check_imports(side: Side, broken: Collection[str]) -> None:
-    """Refuse suites that change ``sys.path`` so that they import the package from elsewhere.
-
-    Those that cannot be imported, such as ``linalg``, are not imported again.
-
-    Raises:
-        WatchError: they do, so that both sides would measure the same code.
-    """
-    changing = [
-        file
-        for file in sorted(side.suites.rglob("*.py"))
-        if "sys.path" in file.read_text(encoding="utf-8", errors="replace")
-    ]
-    if not changing or _ALL in broken:
-        return
-    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
-        elsewhere: dict[str, str] = json.loads(
-            run_command(
-                side.command(probes.IMPORTED, side.source, *broken),
-                side.environment.declared.import_timeout,
-                cwd=folder,
-                env=side.variables,
-            )
-        )
-    for name, file in elsewhere.items():
-        suite = changing[0].relative_to(side.suites.parent)
-        raise WatchError(
-            f"the suites import {name} from {file}, not from the commit, so that both sides would "
-            f"be the same; in {suite}, write sys.path.append(folder) instead of putting it first"
-        )
-
-
 def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
     """List the suites' benchmarks with the environment and the package of a side.
 
@@ -229,18 +196,26 @@ def _list_in(
 
     Raises:
         MachineError: the machine is to blame.
+        WatchError: they change ``sys.path`` so that they import the package from elsewhere.
     """
     started = time.monotonic()
     limit = min(declared.import_timeout, import_s)
     watch = MemoryWatch(memory_limit(), ends_child=True)
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
         listed = Path(folder) / "benchmarks.json"
-        command = side.command(probes.LISTING, listed, limit, *modules)
+        command = side.command(probes.LISTING, listed, limit, side.source, *modules)
         try:
             run_command(command, math.inf, watch=watch, cwd=folder, env=side.variables)
         except WatchError as error:
             return [], dict.fromkeys(modules or [_ALL], str(error))
         answer = json.loads(listed.read_text(encoding="utf-8"))
+    for suite, files in answer["elsewhere"].items():
+        name, file = min(files.items())
+        raise WatchError(
+            f"the suites import {name} from {file}, not from the commit, so that both sides would "
+            f"be the same; in suite {suite or side.suites.name}, write sys.path.append(folder) "
+            "instead of putting it first"
+        )
     seconds = time.monotonic() - started
     if seconds > _WORTH_SAYING_S:
         slowest_s, suite = max((s, suite) for suite, s in answer["seconds"].items())

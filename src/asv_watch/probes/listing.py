@@ -1,8 +1,8 @@
 """Lists the benchmarks of a folder of suites, or of some of its modules, as asv's script does.
 
 Runs as a script in the environment that is measured, ``python -P listing.py <folder of suites>
-<file> <seconds> [module]...``; it needs nothing of this package. Where modules are named, no other
-is imported: a suite may take half a minute to import.
+<file> <seconds> <folder of the package> [module]...``; it needs nothing of this package. Where
+modules are named, no other is imported: a suite may take half a minute to import.
 
 One process imports module after module, so that what they share is imported once. If it sleeps
 while it imports one, as it does in a download, another process goes on with the next ones. A
@@ -11,14 +11,16 @@ the memory that it uses, its last module is imported once more, by a new process
 
 The file gets JSON: the list of ``benchmarks``; ``failures``, which maps a module that cannot be
 imported, or whose benchmarks cannot be made, to the error; ``ended``, which maps one whose import
-ends its process to the exit status; ``late``, the modules that were given up; and ``seconds``,
-which maps each module to the time that it took. An empty name stands for the folder itself.
+ends its process to the exit status; ``late``, the modules that were given up; ``elsewhere``, which
+maps a module after which parts of the package are imported from another folder to their files by
+name; and ``seconds``, which maps each module to the time that it took. An empty name stands for
+the folder itself.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import io
 import itertools
 import json
@@ -41,7 +43,7 @@ _MOST_PROCESSES = 8
 class _Importer:
     """A process that imports one module after the other."""
 
-    def __init__(self, suites: str) -> None:
+    def __init__(self, suites: str, package: str) -> None:
         self.connection, theirs = Pipe()
         self.module = ""
         """The module that it imports; empty if it has nothing to do."""
@@ -51,7 +53,7 @@ class _Importer:
         self._began = self._looked_s = self._slept_s = 0.0
         self._pid = os.fork()
         if not self._pid:
-            _answer_requests(suites, theirs)
+            _answer_requests(suites, package, theirs)
         theirs.close()
 
     def ask(self, module: str) -> None:
@@ -102,7 +104,7 @@ def _is_asleep(process: int) -> bool:
     return line.rpartition(")")[2].split()[0] == "S"
 
 
-def _answer_requests(suites: str, connection: Connection) -> NoReturn:
+def _answer_requests(suites: str, package: str, connection: Connection) -> NoReturn:
     """Answer each name of a module with what it holds, in a forked process; then end it."""
     try:
         from asv_runner import discovery  # noqa: PLC0415 - of the environment
@@ -111,8 +113,12 @@ def _answer_requests(suites: str, connection: Connection) -> NoReturn:
         for output in (1, 2):  # a process that a suite leaves behind would keep them open
             os.dup2(nowhere, output)
         discovery.update_sys_path(suites)
+        found_before = _found_elsewhere(suites, package).items()
         while True:
-            connection.send(_contents(suites, connection.recv()))
+            answer = _contents(suites, connection.recv())
+            # Such as if a suite puts the checkout first in `sys.path`, whatever the commit.
+            moved = dict(_found_elsewhere(suites, package).items() - found_before)
+            connection.send(answer | ({"elsewhere": moved} if moved else {}))
     finally:  # whatever happens, it must not go on as its parent
         os._exit(1)
 
@@ -135,9 +141,27 @@ def _contents(suites: str, name: str) -> dict[str, Any]:
     return answer
 
 
-def list_benchmarks(suites: str, file: str, limit_s: float, modules: Sequence[str]) -> None:
+def _found_elsewhere(suites: str, package: str) -> dict[str, str]:
+    """Return the modules of the package that are found in another folder, and their files."""
+    folders = Path(package).resolve(), Path(suites).resolve()
+    entries = folders[0].iterdir() if folders[0].is_dir() else ()
+    names = sorted({entry.name.partition(".")[0] for entry in entries})
+    found = {}
+    for name in (name for name in names if name.isidentifier() and not name.startswith("__")):
+        with contextlib.suppress(ValueError):  # a suite put something else in its place
+            spec = importlib.util.find_spec(name)
+            if spec is not None and spec.has_location and spec.origin:
+                file = Path(spec.origin).resolve()
+                if not any(map(file.is_relative_to, folders)):
+                    found[name] = str(file)
+    return found
+
+
+def list_benchmarks(
+    suites: str, file: str, limit_s: float, package: str, modules: Sequence[str]
+) -> None:
     """Write the benchmarks of modules, such as ``package.module``, or of all, to a file."""
-    answers = _import_all(suites, limit_s, modules)
+    answers = _import_all(suites, package, limit_s, modules)
     by_module = {name.partition(".")[2]: answers[name] for name in sorted(answers)}
 
     def column(key: str) -> dict[str, Any]:
@@ -148,12 +172,15 @@ def list_benchmarks(suites: str, file: str, limit_s: float, modules: Sequence[st
         "failures": column("failed"),
         "ended": column("ended"),
         "late": list(column("late")),
+        "elsewhere": column("elsewhere"),
         "seconds": column("seconds"),
     }
     Path(file).write_text(json.dumps(written), encoding="utf-8")
 
 
-def _import_all(suites: str, limit_s: float, modules: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _import_all(
+    suites: str, package: str, limit_s: float, modules: Sequence[str]
+) -> dict[str, dict[str, Any]]:
     """Import the folder of the suites, then the modules; return the answer about each."""
     root = Path(suites).name
     left = [root]
@@ -164,7 +191,7 @@ def _import_all(suites: str, limit_s: float, modules: Sequence[str]) -> dict[str
             busy = [importer for importer in importers if importer.module]
             if left and len(busy) < _MOST_PROCESSES and all(one.sleeps for one in busy):
                 if len(busy) == len(importers):
-                    importers.append(_Importer(suites))
+                    importers.append(_Importer(suites, package))
                 idle = next(one for one in reversed(importers) if not one.module)
                 idle.ask(left.pop(0))
                 continue
@@ -190,4 +217,4 @@ def _import_all(suites: str, limit_s: float, modules: Sequence[str]) -> dict[str
 
 
 if __name__ == "__main__":
-    list_benchmarks(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:])
+    list_benchmarks(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4], sys.argv[5:])

@@ -164,7 +164,7 @@ def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
     commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
     output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu", status=1)
     assert f"the suites import package from {root}/src/package.py, not from" in wrong
-    assert "in benchmarks/suite.py, write sys.path.append(folder)" in wrong
+    assert "in suite suite, write sys.path.append(folder)" in wrong
     (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
     output, _ = _compare(root, tmp_path, "--cases", "slow.*cpu")
     assert _row(output, "slow")[-1] == "slower"
