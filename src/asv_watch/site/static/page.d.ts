@@ -10,11 +10,39 @@ type Leaf = Node | string | number | null | undefined | false;
 /** What an element may hold. */
 type Child = Leaf | readonly (Leaf | readonly (Leaf | readonly Leaf[])[])[];
 
-/** A table of plain values. */
+type Attributes = Record<string, Cell | boolean | ((event: any) => unknown)>;
+
 type Cell = string | number | null | undefined;
+/** Parameters of an address, of which some have several values. */
+type Params = Record<string, Cell | Cell[]>;
+/** A table of plain values. */
 interface Sheet {
   head: string[];
   rows: Cell[][];
+}
+/** A column of a table; the first one names the row. */
+interface Column<T> {
+  id: string;
+  text: string;
+  /** What is sorted by and saved. */
+  value: (row: T) => Cell;
+  /** What is shown, if that is more than the value. */
+  draw?: (row: T) => Child;
+  /** Shown before its heading, and below it. */
+  key?: Child;
+  axis?: Child;
+  /** Whether it is only saved. */
+  hidden?: boolean;
+  number?: boolean;
+  wrap?: boolean;
+}
+
+/** A value to choose, and its label. */
+type Choice = readonly [string, string];
+/** What shows a parameter of the address and changes it. */
+interface Field {
+  node: HTMLElement;
+  show: (state: State) => void;
 }
 
 /** A view: the page mounts it once and updates it for each address. */
@@ -27,8 +55,11 @@ interface View {
   mount: (app: HTMLElement, heading: HTMLElement) => Update;
 }
 type SetupKey = "m" | "e" | "metric";
-/** Shows what an address says, and returns what can be saved of it. */
-type Update = (state: State) => Saved | null | Promise<Saved | null>;
+/**
+ * Shows what an address says, and returns what can be saved of it; null if the reader asked for
+ * something else while data were read.
+ */
+type Update = (state: State, isAsked: () => boolean) => Saved | null | Promise<Saved | null>;
 interface Saved {
   name: string;
   title: string;
@@ -66,6 +97,16 @@ interface Series extends Omit<SeriesRow, "at" | "change"> {
   metric: Metric;
 }
 
+/** A row of the table of values. */
+interface Row {
+  line: CaseRow;
+  cells: Map<CaseColumn, Series>;
+}
+interface Table {
+  rows: Row[];
+  columns: CaseColumn[];
+}
+
 /** What the whole page is about: a machine, an environment and a metric. */
 interface Setup {
   m: number;
@@ -100,6 +141,13 @@ interface MeasuredPair {
   level: number;
   /** `process` if the ratio is of CPU time instead of wall time. */
   clock: "" | "process";
+}
+
+/** A ratio from 0 % on, drawn with its interval. */
+interface Bar {
+  ratio: number;
+  interval: [number, number] | null;
+  verdict: Verdict;
 }
 
 interface AxisScale {
@@ -181,4 +229,38 @@ interface Scene {
   lines: SeriesLine[];
   drawn: SeriesLine[];
   events: Labelled[];
+}
+
+/** What two sides of a comparison can differ in. */
+interface Dimension {
+  id: string;
+  name: string;
+  /** Empty for commits, which are typed. */
+  choices: Choice[];
+  /** The two sides of a reader who chose none. */
+  initial: (setup: Setup) => [string, string];
+}
+/** The sides that an address compares. */
+interface Sides {
+  setup: Setup;
+  by: Dimension;
+  a: string;
+  b: string;
+}
+/** A case on both sides. */
+interface Pair {
+  /** Of the second side, or of the first where the second is not measured. */
+  series: Series;
+  label: string;
+  a: Measured;
+  b: Measured;
+  /** b / a. */
+  ratio: number;
+  /** The interleaved comparison of these two versions. */
+  compared: MeasuredPair | null;
+}
+interface PairNames {
+  a: string;
+  b: string;
+  metric: Metric;
 }

@@ -1,10 +1,6 @@
 // The address after # holds the whole state of what is seen: "#/timeline?s=…&x=commit".
 // Names are stable; a parameter at its default is left out.
 
-/**
- * @typedef {string | number | null | undefined} ParamValue
- */
-
 /** Keeps readable what URLs allow in a fragment and our values contain. @param {string} text */
 const readable = (text) =>
   encodeURIComponent(text).replace(/%(?:2C|3A|2F|40|3B|28|29|27|20)/gi, (code) =>
@@ -27,7 +23,7 @@ export function parseAddress(hash) {
 /**
  * Writes the address of a view; null and "" are left out.
  * @param {string} view
- * @param {Record<string, ParamValue | ParamValue[]>} [params]
+ * @param {Params} [params]
  */
 export function addressOf(view, params = {}) {
   const pairs = [];
@@ -70,7 +66,7 @@ export function visitAddress(address, { replace = false } = {}) {
 
 /**
  * Changes some parameters of the present view.
- * @param {Record<string, ParamValue | ParamValue[]>} patch
+ * @param {Params} patch
  * @param {{ replace?: boolean }} [how]
  */
 export function changeParams(patch, how) {
@@ -84,11 +80,11 @@ const KEPT = ["m", "e", "metric"];
 /**
  * The address of a view, with the machine, environment and metric of the present one.
  * @param {string} view
- * @param {Record<string, ParamValue | ParamValue[]>} [params]
+ * @param {Params} [params]
  */
 export function linkTo(view, params = {}) {
   const now = currentState().params;
-  /** @type {Record<string, ParamValue | ParamValue[]>} */
+  /** @type {Params} */
   const kept = {};
   for (const key of KEPT) if (now[key]) kept[key] = now[key];
   return addressOf(view, { ...kept, ...params });

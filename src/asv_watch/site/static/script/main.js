@@ -105,6 +105,8 @@ function showSetup(state, view) {
 /** Shows what the address says. */
 async function show() {
   const state = currentState();
+  const { hash } = location;
+  const isAsked = () => location.hash === hash;
   const name = VIEWS.has(state.view) ? state.view : "overview";
   const view = VIEWS.get(name) ?? overviewView;
   const trouble = document.getElementById("trouble");
@@ -114,8 +116,8 @@ async function show() {
   try {
     open(name, view);
     if (getModel().newestRuns) showSetup(state, view);
-    const saved = (await mounted.get(name)?.(state)) ?? null;
-    if (shown === name) menu?.offer(saved);
+    const saved = (await mounted.get(name)?.(state, isAsked)) ?? null;
+    if (isAsked()) menu?.offer(saved);
   } catch (error) {
     complain(error);
   }

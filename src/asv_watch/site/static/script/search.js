@@ -3,7 +3,7 @@
 import { currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
 import { announce, button, el, muted } from "./page/elements.js";
-import { matcher } from "./page/fields.js";
+import { matcher, textInput } from "./page/fields.js";
 import { casePage, caseName } from "./page/signs.js";
 import { plural } from "./text/format.js";
 
@@ -30,36 +30,22 @@ function matches(text) {
     hasAll(`${title} ${line.group} ${metric.label} ${key}`),
   );
   found.sort((a, b) => rankOf(a) - rankOf(b));
-  return found.flatMap((what) => {
-    const here = model.find(what, setup);
-    const elsewhere = here?.last
-      ? here
-      : model.series.find((one) => one.case === what && one.last);
-    return elsewhere ?? here ?? [];
-  });
+  return found.flatMap((what) => model.measured(what, setup) ?? []);
 }
 
 /** @param {Series} series */
-const drawMatch = (series) =>
-  el(
-    "li",
-    {},
-    el(
-      "a",
-      { href: casePage(series) },
-      el("span", {}, caseName(series.case)),
-      muted(`${series.metric.label} · ${series.case.line.group}`),
-      el("span", { class: "value" }, series.last?.text ?? "–"),
-    ),
-  );
+function drawMatch(series) {
+  const name = el("span", {}, caseName(series.case));
+  const where = muted(`${series.metric.label} · ${series.case.line.group}`);
+  const value = el("span", { class: "value" }, series.last?.text ?? "–");
+  return el("li", {}, el("a", { href: casePage(series) }, name, where, value));
+}
 
 /** Makes the button that opens the search. */
 export function searchButton() {
-  const input = el("input", {
+  const input = textInput({
     type: "search",
     placeholder: "words of a case, such as a parameter or a suite",
-    autocomplete: "off",
-    spellcheck: "false",
     "aria-label": "Search all cases",
   });
   const list = el("ul", { class: "matches", "aria-label": "Cases found" });

@@ -6,7 +6,6 @@ import { fix } from "./marks.js";
 import { logScale } from "./scales.js";
 
 /**
- * @typedef {{ ratio: number, interval: [number, number] | null, verdict: Verdict }} Bar
  * @typedef {{ width: number, x: (ratio: number) => number }} BarScale in pixels
  */
 

@@ -142,23 +142,11 @@ export function drawChanges(labels, top, { x, y, frame }) {
     if (!step) return [];
     const base = top + Math.max(0, row) * LABEL_ROW + 10;
     const pixel = fix(x(line.steps ? step.stop : change.c));
-    return [
-      svg("path", {
-        class: `moved ${change.verdict}`,
-        d: `M${pixel} ${fix(frame.top)}V${fix(y(step.value))}`,
-      }),
-      row < 0
-        ? ""
-        : svg(
-            "text",
-            {
-              class: `moved ${change.verdict}`,
-              x: fix(middle),
-              y: fix(base),
-              "text-anchor": "middle",
-            },
-            `${SIGNS[change.verdict]}${change.text}`,
-          ),
-    ].filter((part) => part !== "");
+    const look = { class: `moved ${change.verdict}` };
+    const d = `M${pixel} ${fix(frame.top)}V${fix(y(step.value))}`;
+    const place = { x: fix(middle), y: fix(base), "text-anchor": "middle" };
+    const text = `${SIGNS[change.verdict]}${change.text}`;
+    const label = row < 0 ? [] : [svg("text", { ...look, ...place }, text)];
+    return [svg("path", { ...look, d }), ...label];
   });
 }

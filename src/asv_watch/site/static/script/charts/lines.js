@@ -1,14 +1,16 @@
 // The chart of values over commits, dates or releases: lines with intervals, measured changes,
 // tags, events and failures. It draws; the caller decides what.
 
-import { el, muted } from "../page/elements.js";
+import { el, muted, svg } from "../page/elements.js";
 import { eventTicks, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
 import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from "./line-layers.js";
 
+/** Width and height of small charts, in pixels. */
+const SMALL = [320, 150];
+
 /**
  * @typedef {object} LineOptions
- * @property {number} width in pixels
- * @property {number} height in pixels
+ * @property {[number, number]} [size] width and height in pixels; without it the chart is small
  * @property {(stop: number) => number} position from a commit or release to the x domain
  * @property {[number, number]} domain first and last position
  * @property {YAxis} y
@@ -16,7 +18,6 @@ import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from ".
  * @property {Labelled[]} ticks
  * @property {Labelled[]} [tags]
  * @property {Labelled[]} [events]
- * @property {boolean} [small]
  */
 
 /**
@@ -27,7 +28,9 @@ import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from ".
  * @returns {Plot}
  */
 export function drawLines(root, lines, options) {
-  const { width, height, domain, small = false } = options;
+  const { domain, size } = options;
+  const [width = 0, height = 0] = size ?? SMALL;
+  const small = !size;
   /** @type {Frame} */
   const frame = small
     ? { left: 52, right: width - 6, top: 8, bottom: height - 22 }
@@ -83,6 +86,10 @@ export function drawLines(root, lines, options) {
   root.replaceChildren(...layers.flat());
   return plot;
 }
+
+/** The empty picture of a small chart. */
+export const smallPicture = () =>
+  svg("svg", { class: "chart small", role: "img", viewBox: `0 0 ${SMALL.join(" ")}` });
 
 /**
  * A small chart, which links to what it shows.

@@ -59,6 +59,7 @@ export function buildModel(index) {
   const cases = readCases(index);
   const series = readSeries(index, cases);
   const bySetup = new Map(series.map((entry) => [`${entry.c} ${entry.m} ${entry.e}`, entry]));
+  const ofCase = Map.groupBy(series, (entry) => entry.case);
   const byKey = new Map(cases.map((what) => [what.key, what]));
   const changes = [...index.changes, ...index.exact_changes];
   const changesOf = Map.groupBy(changes, ({ s }) => s);
@@ -117,6 +118,14 @@ export function buildModel(index) {
     /** @param {{ m: number, e: number }} setup */
     commitsAt: ({ m, e }) => index.newest_runs.find((run) => run.m === m && run.e === e),
 
+    /** Of some series, those of the setup that has the most of them. @param {Series[]} some */
+    fullest(some) {
+      const setups = index.newest_runs.map(({ m, e }) =>
+        some.filter((one) => one.m === m && one.e === e),
+      );
+      return setups.reduce((most, one) => (one.length > most.length ? one : most), []);
+    },
+
     machineAt,
     environmentAt,
 
@@ -129,6 +138,20 @@ export function buildModel(index) {
      * @param {{ m: number, e: number }} setup
      */
     find: (what, { m, e }) => bySetup.get(`${what.index} ${m} ${e}`),
+
+    /**
+     * The series of a case to look at first: of this setup if it has a value, else the newest that
+     * has one, of this machine before others.
+     * @param {Case} what
+     * @param {{ m: number, e: number }} setup
+     */
+    measured(what, setup) {
+      const here = this.find(what, setup);
+      if (here?.last) return here;
+      const all = ofCase.get(what) ?? [];
+      const known = all.filter(({ last }) => last);
+      return known.findLast(({ m }) => m === setup.m) ?? known.at(-1) ?? here ?? all[0];
+    },
 
     /** All series of one machine, environment and metric, in order. @param {Setup} setup */
     seriesAt({ m, e, metric }) {

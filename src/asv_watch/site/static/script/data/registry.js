@@ -31,11 +31,8 @@ function loadData(name) {
 /** The index, whose script stands in the page. @returns {Promise<Index>} */
 export const loadIndex = () => loadData("index");
 
-/** The name of a file of a benchmark; a long history has several. @param {string} slug @param {number} part */
-const partName = (slug, part) => (part ? `${slug}~${part}` : slug);
-
-/** The values of series. @param {string} slug @param {number} part @returns {Promise<BenchmarkFile>} */
-export const loadBenchmark = (slug, part) => loadData(`s/${partName(slug, part)}`);
+/** The values of series; a long history has several files. @param {string} slug @param {number} part @returns {Promise<BenchmarkFile>} */
+export const loadBenchmark = (slug, part) => loadData(`s/${slug}${part ? `~${part}` : ""}`);
 
 /** The description of a benchmark. @param {string} slug @returns {Promise<BenchmarkSource>} */
 export const loadSource = (slug) => loadData(`c/${slug}`);

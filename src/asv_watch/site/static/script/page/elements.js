@@ -4,11 +4,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * @typedef {Record<string, string | number | boolean | null | undefined |
- *   ((event: any) => unknown)>} Attributes
- */
-
-/**
  * @template {Element} T
  * @param {T} node
  * @param {Attributes} attributes
@@ -73,12 +68,6 @@ export const button = (text, attributes) =>
 /** What unfolds at a click. @param {Child} summary @param {Child[]} children */
 export const fold = (summary, ...children) =>
   el("details", { class: "fold" }, el("summary", {}, summary), ...children);
-
-/** A list of sentences; nothing for none. @param {Child[]} items */
-export function listOf(items) {
-  const entries = items.map((item) => el("li", {}, item));
-  return entries.length ? el("ul", {}, entries) : null;
-}
 
 /** A sentence in a box. @param {string} text */
 export const notice = (text) => el("p", { class: "notice" }, text);

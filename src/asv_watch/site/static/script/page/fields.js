@@ -6,13 +6,6 @@ import { getModel } from "../data/model.js";
 import { formatDay, shortHash } from "../text/format.js";
 import { el, freshId } from "./elements.js";
 
-/** @import { Attributes } from "./elements.js" */
-
-/**
- * @typedef {readonly [string, string]} Choice a value and its label
- * @typedef {{ node: HTMLElement, show: (state: State) => void }} Field
- */
-
 /**
  * @param {string} label
  * @param {Child} control
@@ -52,6 +45,10 @@ export function selectField(key, label, { options, initial = () => "", change = 
   };
 }
 
+/** Where a text is typed, without help of the browser. @param {Attributes} attributes */
+export const textInput = (attributes) =>
+  el("input", { autocomplete: "off", spellcheck: "false", ...attributes });
+
 /**
  * A text to search for; typing does not fill the browser's history.
  * @param {string} key
@@ -59,13 +56,7 @@ export function selectField(key, label, { options, initial = () => "", change = 
  * @returns {Field}
  */
 export function searchField(key, label, placeholder = "") {
-  const input = el("input", {
-    type: "search",
-    name: key,
-    placeholder,
-    autocomplete: "off",
-    spellcheck: "false",
-  });
+  const input = textInput({ type: "search", name: key, placeholder });
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);
@@ -100,8 +91,7 @@ export const unknownCommit = (text) =>
  */
 export function suggestingField(label, attributes, suggestions, change) {
   const list = el("datalist", { id: freshId("suggestions") });
-  const quiet = { autocomplete: "off", spellcheck: "false" };
-  const input = el("input", { list: list.id, ...quiet, ...attributes });
+  const input = textInput({ list: list.id, ...attributes });
   input.addEventListener("focus", () => {
     if (!list.firstChild) list.append(...suggestions());
     input.select();

@@ -1,11 +1,15 @@
 // Which machine, environment and metric the whole page is about: one bar for all views.
 
-import { changeParams } from "../address.js";
+import { changeParams, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { el } from "./elements.js";
 import { selectField } from "./fields.js";
 
-/** @import { Choice, Field } from "./fields.js" */
+/** Whether a series is of the machine and environment that an address names. @param {Series} series @param {State} state */
+export function isOfSetup({ machine, environment }, state) {
+  const [name, id] = [firstParam(state, "m"), firstParam(state, "e")];
+  return !name || (machine.name === name && (!id || environment.id === id));
+}
 
 /** @returns {{ node: HTMLElement, show: (state: State, view: View) => void }} */
 export function setupBar() {

@@ -65,15 +65,12 @@ export function outcomeTag(outcome, text = outcome === "stale" ? "behind" : outc
 }
 
 /** A commit as a link to its changes. @param {number} commitIndex */
-export const commitLink = (commitIndex) =>
-  el(
-    "a",
-    {
-      href: linkTo("changes", { rev: getModel().shortOf(commitIndex) }),
-      title: getModel().commitLine(commitIndex),
-    },
-    el("code", {}, getModel().shortOf(commitIndex)),
-  );
+export function commitLink(commitIndex) {
+  const { shortOf, commitLine } = getModel();
+  const rev = shortOf(commitIndex);
+  const attributes = { href: linkTo("changes", { rev }), title: commitLine(commitIndex) };
+  return el("a", attributes, el("code", {}, rev));
+}
 
 /** A commit as a link to the project's repository, if that has an address. @param {string} hash */
 export function repositoryLink(hash) {

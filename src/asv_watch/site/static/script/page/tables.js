@@ -6,19 +6,6 @@ import { formatCount } from "../text/format.js";
 import { announce, button, el } from "./elements.js";
 
 /**
- * @template T
- * @typedef {object} Column
- * @property {string} id
- * @property {string} text
- * @property {(row: T) => Cell} value what is sorted by and saved
- * @property {(row: T) => Child} [draw] what is shown, if that is more than the value
- * @property {Child} [axis] shown below its heading
- * @property {boolean} [hidden] whether it is only saved
- * @property {boolean} [number]
- * @property {boolean} [wrap]
- */
-
-/**
  * A column; addresses that sort by it have its text in small letters.
  * @template T
  * @param {string} text
@@ -41,9 +28,11 @@ const ROWS_AT_ONCE = 200;
  * @param {State} [how.state] the headings sort by its parameter `sort`; without it they do not
  * @param {string} [how.className]
  * @param {number} [how.first] rows that are drawn at once
+ * @param {(row: T) => string} [how.groupOf] rows of one group stand below its heading
+ * @param {(group: string) => Child} [how.headingOf]
  */
 export function drawTable(caption, columns, rows, how = {}) {
-  const { state, className = "list", first = ROWS_AT_ONCE } = how;
+  const { state, className = "list", first = ROWS_AT_ONCE, groupOf = () => "", headingOf } = how;
   const order = state ? firstParam(state, "sort") : "";
   const sorted = sortedRows(columns, rows, order);
   const shown = columns.filter(({ hidden }) => !hidden);
@@ -52,12 +41,16 @@ export function drawTable(caption, columns, rows, how = {}) {
     i === 0
       ? el("th", { scope: "row" }, draw(row))
       : el("td", { class: number ? "number" : wrap ? "text" : null }, draw(row));
+  const wide = { scope: "rowgroup", colspan: shown.length };
+  let group = "";
   /** @param {T} row */
   function drawRow(row) {
-    const cells = shown.map((column, i) => drawCell(column, i, row));
-    return el("tr", {}, cells);
+    const drawn = [el("tr", {}, ...shown.map((column, i) => drawCell(column, i, row)))];
+    if (groupOf(row) === group) return drawn;
+    group = groupOf(row);
+    return [el("tr", { class: "family" }, el("th", wide, headingOf?.(group))), ...drawn];
   }
-  const body = el("tbody", {}, sorted.slice(0, first).map(drawRow));
+  const body = el("tbody", {}, sorted.slice(0, first).flatMap(drawRow));
   const heads = shown.map((column) => heading(column, order, Boolean(state)));
   return el(
     "div",
@@ -105,9 +98,9 @@ export const sheetOf = (columns, rows) => ({
  * @param {string} order
  * @param {boolean} sortable
  */
-function heading({ id, text, number, axis }, order, sortable) {
+function heading({ id, text, number, key, axis }, order, sortable) {
   const attributes = { scope: "col", class: number ? "number" : null };
-  if (!sortable) return el("th", attributes, text, axis);
+  if (!sortable) return el("th", attributes, key, text, axis);
   const active = order.replace(/^-/, "") === id;
   const next = active === order.startsWith("-") ? id : `-${id}`;
   const sort = active ? (order.startsWith("-") ? "descending" : "ascending") : null;
@@ -129,10 +122,10 @@ function heading({ id, text, number, axis }, order, sortable) {
  * @template T
  * @param {HTMLTableSectionElement} body
  * @param {T[]} others
- * @param {(row: T) => HTMLElement | HTMLElement[]} draw
+ * @param {(row: T) => HTMLElement[]} draw
  * @param {number} count of all rows
  */
-export function moreButton(body, others, draw, count) {
+function moreButton(body, others, draw, count) {
   if (!others.length) return null;
   const text = `Show the other ${formatCount(others.length)}`;
   const more = button(text, {
@@ -148,13 +141,13 @@ export function moreButton(body, others, draw, count) {
 }
 
 /**
- * A table of names and values.
+ * A table of names and values; what is empty has no row.
  * @param {string} caption
  * @param {[string, Child][]} rows
  */
 export function factsTable(caption, rows) {
   const drawn = rows.map(([name, value]) =>
-    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)),
+    value ? el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)) : null,
   );
   return tableBox(caption, "facts", el("tbody", {}, drawn));
 }
@@ -165,14 +158,8 @@ export function factsTable(caption, rows) {
  * @param {string} className
  * @param {Child[]} parts
  */
-export const tableBox = (caption, className, ...parts) =>
-  el(
-    "div",
-    { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
-    el(
-      "table",
-      { class: className },
-      el("caption", { class: "visually-hidden" }, caption),
-      ...parts,
-    ),
-  );
+function tableBox(caption, className, ...parts) {
+  const title = el("caption", { class: "visually-hidden" }, caption);
+  const box = { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" };
+  return el("div", box, el("table", { class: className }, title, ...parts));
+}

@@ -3,6 +3,7 @@
 import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { announce, el, fold, muted, notice } from "../page/elements.js";
+import { isOfSetup } from "../page/setup.js";
 import {
   caseName,
   casePage,
@@ -14,20 +15,11 @@ import {
 import { columnOf, drawTable, sheetOf } from "../page/tables.js";
 import { formatCount, plural } from "../text/format.js";
 
-/** @import { Column } from "../page/tables.js" */
-
 /** Outcomes that need a look. @type {Outcome[]} */
 const TROUBLE = ["failed", "timed out"];
 
 /** The series of the machine and environment that an address names. @param {State} state */
-function seriesHere(state) {
-  const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
-  return getModel().series.filter(
-    (series) =>
-      !machine ||
-      (series.machine.name === machine && (!environment || series.environment.id === environment)),
-  );
-}
+const seriesHere = (state) => getModel().series.filter((series) => isOfSetup(series, state));
 
 /** @param {State} state */
 function chosen(state) {
@@ -45,6 +37,9 @@ function why({ status, behind, reason, text }) {
   return el("details", {}, el("summary", {}, reason), el("pre", {}, whole));
 }
 
+/** @param {Series} series */
+const placeOf = ({ machine, environment }) => `${machine.name} · ${environment.short}`;
+
 /** @type {Column<Series>[]} */
 const COLUMNS = [
   columnOf("Case", nameOf, {
@@ -52,15 +47,11 @@ const COLUMNS = [
   }),
   columnOf("Newest run", ({ status }) => status, { draw: ({ status }) => outcomeTag(status) }),
   columnOf("Why", ({ reason }) => reason, { wrap: true, draw: why }),
-  columnOf(
-    "Commit",
-    ({ newestRun: commit }) => (commit === null ? "" : getModel().commits[commit]?.hash),
-    {
-      draw: ({ newestRun: commit }) => (commit === null ? "–" : commitLink(commit)),
-    },
-  ),
+  columnOf("Commit", ({ newestRun }) => getModel().commits[newestRun ?? -1]?.hash, {
+    draw: ({ newestRun }) => (newestRun === null ? "–" : commitLink(newestRun)),
+  }),
   columnOf("Machine", ({ machine, environment }) => `${machine.name} ${environment.label}`, {
-    draw: ({ machine, environment }) => `${machine.name} · ${environment.short}`,
+    draw: placeOf,
   }),
 ];
 
@@ -87,28 +78,15 @@ function tallyLinks(state) {
 
 /** What failed, by reason: the reason of most cases first. @param {Series[]} failed */
 function drawReasons(failed) {
-  const groups = Map.groupBy(
-    failed,
-    ({ reason, status }) => reason || `${status} without a message`,
-  );
-  return [...groups]
-    .sort(([, a], [, b]) => b.length - a.length)
-    .map(([reason, members]) => {
-      const where = [
-        ...new Set(
-          members.map(({ machine, environment }) => `${machine.name}, ${environment.short}`),
-        ),
-      ];
-      const places = where.length > 3 ? `${where.length} environments` : where.join("; ");
-      return fold(
-        [
-          outcomeTag(members[0]?.status ?? "failed"),
-          ` ${plural(members.length, "case")}: ${reason}`,
-          muted(` · ${places}`),
-        ],
-        drawTable(reason, COLUMNS, members, { first: 50 }),
-      );
-    });
+  const groups = Map.groupBy(failed, (one) => one.reason || `${one.status} without a message`);
+  const ordered = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  return ordered.map(([reason, members]) => {
+    const where = [...new Set(members.map(placeOf))];
+    const places = where.length > 3 ? `${where.length} environments` : where.join("; ");
+    const size = ` ${plural(members.length, "case")}: ${reason}`;
+    const head = [outcomeTag(members[0]?.status ?? "failed"), size, muted(` (${places})`)];
+    return fold(head, drawTable(reason, COLUMNS, members, { first: 50 }));
+  });
 }
 
 /** @type {View} */

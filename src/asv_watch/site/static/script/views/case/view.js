@@ -14,21 +14,16 @@ import { courseNote, directionText, seriesLines, valueColumns } from "../timelin
 import { readTimeline, sceneOf } from "../timeline/scene.js";
 import { operatorBars } from "./operators.js";
 
-/** @import { Column } from "../../page/tables.js" */
-
 /** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source */
 function summary(series, source) {
+  const { commits } = getModel();
   const { last, status, reason, behind, change, metric } = series;
-  const date = formatDay(getModel().commits[last?.c ?? 0]?.date ?? 0);
-  const noise = source.noise[String(series.index)];
-  /** @type {[string, Child][]} */
-  const facts = [
+  const day = last ? ` · ${formatDay(commits[last.c]?.date ?? 0)}` : "";
+  const why = status === "stale" ? `${plural(behind, "commit")} behind` : reason;
+  return factsTable("Summary", [
     [
       `Newest ${metric.label}`,
-      [
-        el("strong", {}, last?.text ?? "–"),
-        last ? [" at ", commitLink(last.c), ` · ${date}`] : null,
-      ],
+      last ? [el("strong", {}, last.text), " at ", commitLink(last.c), day] : "–",
     ],
     [
       "Newest change",
@@ -37,22 +32,13 @@ function summary(series, source) {
             changeSign(change),
             ` ${change.interval_text} by `,
             commitLink(change.c),
-            ` ${getModel().commits[change.c]?.subject}`,
+            ` ${commits[change.c]?.subject}`,
           ]
         : "none",
     ],
-  ];
-  if (status !== "ok")
-    facts.push([
-      "Newest run",
-      [
-        outcomeTag(status),
-        " ",
-        status === "stale" ? `${plural(behind, "commit")} behind` : reason,
-      ],
-    ]);
-  if (noise) facts.push(["Noise between runs", noise]);
-  return factsTable("Summary", facts);
+    ["Newest run", status === "ok" ? null : [outcomeTag(status), " ", why]],
+    ["Noise between runs", source.noise[String(series.index)]],
+  ]);
 }
 
 /** Series of other metrics of the same work, machine and environment. @param {Series} series @param {BenchmarkSource} source */
@@ -148,16 +134,10 @@ const sourcePart = ({ description, code }) => [
   fold("Source", el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, code)),
 ];
 
-/**
- * The series of a case here, or where it has a value.
- * @param {Case} what
- * @param {State} state
- */
+/** The series of a case on the machine that was asked for, or where it has a value. @param {Case} what @param {State} state */
 function seriesFor(what, state) {
   const model = getModel();
-  const here = model.find(what, model.setup(state));
-  if (here?.last || state.params.m) return here ?? null;
-  return model.series.find((one) => one.case === what && one.last) ?? here ?? null;
+  return model[state.params.m ? "find" : "measured"](what, model.setup(state));
 }
 
 /** @type {View} */
@@ -172,13 +152,11 @@ export const caseView = {
     const top = el("div", {});
     const bottom = el("div", {});
     app.replaceChildren(top, history, bottom);
-    let ticket = {};
-    return async (state) => {
-      const mine = (ticket = {});
+    return async (state, isAsked) => {
       const key = firstParam(state, "s");
       const what = getModel().caseOf(key);
-      const series = what ? seriesFor(what, state) : null;
-      history.hidden = bottom.hidden = series === null;
+      const series = what && seriesFor(what, state);
+      history.hidden = bottom.hidden = !series;
       if (!what || !series) {
         heading.textContent = what?.title ?? "Case";
         const text = what ? `${key} was not measured here.` : `No case is called “${key}”.`;
@@ -191,7 +169,7 @@ export const caseView = {
         loadSource(series.benchmark.slug),
         seriesLines([series]),
       ]);
-      if (ticket !== mine) return null; // the reader asked for something else meanwhile
+      if (!isAsked()) return null;
       top.replaceChildren(summary(series, source));
       const setup = { m: series.m, e: series.e, metric: series.metric };
       const asked = { ...readTimeline(state), setup };

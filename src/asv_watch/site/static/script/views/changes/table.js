@@ -16,8 +16,6 @@ import {
 import { formatDay, plural } from "../../text/format.js";
 import { columnOf } from "../../page/tables.js";
 
-/** @import { Column } from "../../page/tables.js" */
-
 /** @type {Verdict} */
 const SAME = "same";
 

@@ -4,6 +4,7 @@ import { addressOf, currentState, firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { matcher, searchField, selectField, unknownCommit } from "../../page/fields.js";
+import { isOfSetup } from "../../page/setup.js";
 import { changeSign, nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { formatDay, plural, shortHash } from "../../text/format.js";
@@ -15,20 +16,14 @@ const sizeOf = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? 0));
 /** The changes that pass the filters, measured ones first. @param {State} state */
 function chosen(state) {
   const model = getModel();
-  const [rev, since] = ["rev", "since"].map((key) => {
-    const text = firstParam(state, key);
-    const position = text ? model.findCommit(text) : -1;
-    if (text && position < 0) throw new Error(unknownCommit(text));
-    return position;
-  });
   const wanted = (/** @type {string} */ key) => firstParam(state, key);
+  const rev = wanted("rev") ? model.findCommit(wanted("rev")) : -1;
+  if (wanted("rev") && rev < 0) throw new Error(unknownCommit(wanted("rev")));
   const matches = matcher(wanted("q"));
   const found = model.changes.filter((change) => {
     const series = seriesOf(change);
-    if (rev !== undefined && rev >= 0 && !(change.p < rev && rev <= change.c)) return false;
-    if (since !== undefined && since >= 0 && change.c < since) return false;
-    if (wanted("m") && series.machine.name !== wanted("m")) return false;
-    if (wanted("m") && wanted("e") && series.environment.id !== wanted("e")) return false;
+    if (rev >= 0 && !(change.p < rev && rev <= change.c)) return false;
+    if (!isOfSetup(series, state)) return false;
     if (wanted("direction") && change.verdict !== wanted("direction")) return false;
     const { hash = "", subject = "" } = model.commits[change.c] ?? {};
     const text = `${nameOf(series)} ${series.case.line.group} ${series.case.key} ${hash} ${subject} ${change.cause}`;

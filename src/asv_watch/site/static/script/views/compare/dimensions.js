@@ -3,16 +3,6 @@
 import { firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 
-/** @import { Choice } from "../../page/fields.js" */
-
-/**
- * @typedef {object} Dimension
- * @property {string} id
- * @property {string} name
- * @property {Choice[]} choices empty for commits, which are typed
- * @property {(setup: Setup) => [string, string]} initial the two sides of a reader who chose none
- */
-
 /** @param {string[]} values @returns {Choice[]} */
 const plain = (values) => values.map((value) => [value, value]);
 

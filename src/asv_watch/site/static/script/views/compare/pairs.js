@@ -7,17 +7,7 @@ import { unknownCommit } from "../../page/fields.js";
 import { plural } from "../../text/format.js";
 import { sidesOf } from "./sides.js";
 
-/** @import { Dimension } from "./dimensions.js" */
-
 /**
- * @typedef {object} Pair
- * @property {Series} series of the second side, or of the first where the second is not measured
- * @property {string} label
- * @property {Measured} a
- * @property {Measured} b
- * @property {number} ratio b / a
- * @property {MeasuredPair | null} compared the interleaved comparison of these two versions
- *
  * @typedef {object} Pairs
  * @property {Pair[]} pairs
  * @property {string[]} notes
@@ -75,14 +65,11 @@ async function commitPairs(setup, a, b) {
   const model = getModel();
   const all = model.seriesAt(setup).filter(({ last }) => last);
   const runs = await Promise.all(all.map(runsOf));
-  const values = new Map(
-    all.map((series, i) => [series, new Map(runs[i]?.points.map((point) => [point.stop, point]))]),
-  );
-  const pairsOf = new Map(all.map((series, i) => [series, runs[i]?.pairs ?? []]));
-  const compared = [...pairsOf.values()].flat().flatMap(({ p, c }) => [p, c]);
-  const measured = [
-    ...new Set([...[...values.values()].flatMap((of) => [...of.keys()]), ...compared]),
-  ].sort((x, y) => x - y);
+  const stops = runs.flatMap(({ points, pairs }) => [
+    ...points.map(({ stop }) => stop),
+    ...pairs.flatMap(({ p, c }) => [p, c]),
+  ]);
+  const measured = [...new Set(stops)].sort((x, y) => x - y);
   /** @type {string[]} */
   const notes = [];
   /** The commit itself, else the measured one before it, else the first. @param {string} text */
@@ -97,13 +84,13 @@ async function commitPairs(setup, a, b) {
     return near;
   };
   const [from, to] = [find(a), find(b)];
-  /** @param {Series} series @param {CommitIndex} commit */
-  const read = (series, commit) => values.get(series)?.get(commit) ?? null;
   let others = 0;
-  const pairs = all.flatMap((series) => {
-    const pair = findPair(pairsOf.get(series) ?? [], from, to);
+  const pairs = all.flatMap((series, i) => {
+    const pair = findPair(runs[i]?.pairs ?? [], from, to);
     if (pair) return pairOf(series, ...valuesOf(pair), { compared: pair });
-    const [first, second] = [read(series, from), read(series, to)];
+    const [first, second] = [from, to].map((commit) =>
+      runs[i]?.points.find(({ stop }) => stop === commit),
+    );
     if (isComparable(series, to, from)) return pairOf(series, first, second);
     if (first && second) others += 1;
     return [];
@@ -114,23 +101,6 @@ async function commitPairs(setup, a, b) {
     );
   const sides = /** @type {[string, string]} */ ([from, to].map(model.shortOf));
   return { pairs: from === to ? [] : pairs, notes, order: measured.map(model.shortOf), sides };
-}
-
-/**
- * The series of a case to link to: of this setup if it was measured there, else the newest that was.
- * @param {Case} what
- * @param {Setup} setup
- */
-function measuredSeries(what, setup) {
-  const model = getModel();
-  const here = model.find(what, setup);
-  if (here?.last) return here;
-  const measured = model.series.filter((one) => one.case === what && one.last);
-  return (
-    measured.findLast(({ m }) => m === setup.m) ??
-    measured.at(-1) ??
-    model.series.find((one) => one.case === what)
-  );
 }
 
 /**
@@ -154,7 +124,7 @@ async function releasePairs(setup, a, b) {
   const pairs = rows.flatMap(([key, all]) => {
     const what = model.caseOf(key);
     if (what?.metric !== setup.metric) return [];
-    const series = measuredSeries(what, setup);
+    const series = model.measured(what, setup);
     const pair = findPair(all.map(readPair), from, to);
     if (!series || !pair) return [];
     return pairOf(series, ...valuesOf(pair), { compared: pair });
@@ -176,7 +146,7 @@ function casePair({ other, series }) {
 }
 
 /**
- * @param {{ setup: Setup, by: Dimension, a: string, b: string }} asked
+ * @param {Sides} asked
  * @returns {Promise<Pairs>}
  */
 export async function collectPairs({ setup, by, a, b }) {

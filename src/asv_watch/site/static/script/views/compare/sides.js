@@ -2,8 +2,6 @@
 
 import { getModel } from "../../data/model.js";
 
-/** @import { Dimension } from "./dimensions.js" */
-
 /**
  * What is the same on both sides.
  * @param {Case} what
@@ -53,11 +51,9 @@ function differingLabels(sides) {
 function inOneSetup(series, setup) {
   /** @param {{ m: number, e: number }} where */
   const seriesIn = ({ m, e }) => series.filter((one) => one.m === m && one.e === e);
-  const { longest, index } = getModel();
+  const { longest, fullest } = getModel();
   const known = [setup, ...(longest ? [longest] : [])].map(seriesIn).find((one) => one.length);
-  if (known) return known;
-  const elsewhere = index.newest_runs.map(seriesIn);
-  return elsewhere.reduce((most, one) => (one.length > most.length ? one : most), []);
+  return known ?? fullest(series);
 }
 
 /**
@@ -85,7 +81,7 @@ function seriesOf({ setup, by, measured }, side) {
 
 /**
  * The series of both sides with what a pair has in common, and where they were measured.
- * @param {{ setup: Setup, by: Dimension, a: string, b: string }} asked
+ * @param {Sides} asked
  * @returns {{ sides: [string, Series][][], notes: string[] }}
  */
 export function sidesOf({ setup, by, a, b }) {
@@ -95,18 +91,10 @@ export function sidesOf({ setup, by, a, b }) {
   const found = [a, b].map((side) => seriesOf({ setup, by, measured }, side));
   const ofLabel = !["machine", "environment"].includes(by.id);
   const differs = ofLabel ? () => false : differingLabels(found);
-  const sides = found.map((side) =>
-    // Of two series with the same key the first one counts.
-    side
-      .map(
-        (series) =>
-          /** @type {[string, Series]} */ ([
-            keyOf(series.case, ofLabel ? by.id : "", differs),
-            series,
-          ]),
-      )
-      .reverse(),
-  );
+  /** @param {Series} series @returns {[string, Series]} */
+  const keyed = (series) => [keyOf(series.case, ofLabel ? by.id : "", differs), series];
+  // Of two series with the same key the first one counts.
+  const sides = found.map((side) => side.map(keyed).reverse());
   const [from, to] = found.map(([series]) => series);
   const notes = [];
   if (from && to && ofLabel && from.m !== to.m)

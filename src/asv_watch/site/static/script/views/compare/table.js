@@ -6,12 +6,6 @@ import { casePage, changeLine, changeSign } from "../../page/signs.js";
 import { columnOf } from "../../page/tables.js";
 import { formatChange, formatInterval, formatValue, geometricMean } from "../../text/format.js";
 
-/** @import { Bar } from "../../charts/bars.js" */
-/** @import { Column } from "../../page/tables.js" */
-/** @import { Pair } from "./pairs.js" */
-
-/** @typedef {{ a: string, b: string, metric: Metric }} Names */
-
 /** @param {Pair} pair @returns {Bar} */
 const barOf = ({ ratio, compared }) => ({
   ratio,
@@ -20,7 +14,7 @@ const barOf = ({ ratio, compared }) => ({
 });
 
 /**
- * @param {Names} names
+ * @param {PairNames} names
  * @param {Pair[]} pairs all that share the scale of the bars
  * @returns {Column<Pair>[]}
  */

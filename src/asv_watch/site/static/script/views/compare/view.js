@@ -19,10 +19,6 @@ import { dimensions, neighbours, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
 import { columnsOf, directions } from "./table.js";
 
-/** @import { Dimension } from "./dimensions.js" */
-/** @import { Pair } from "./pairs.js" */
-/** @import { Names } from "./table.js" */
-
 /**
  * Pairs that pass the filters, the largest difference first.
  * @param {Pair[]} pairs
@@ -40,8 +36,8 @@ function chosen(pairs, state) {
 
 /**
  * What to choose where no pair is shown.
- * @param {{ by: Dimension, setup: Setup, a: string, b: string }} asked
- * @param {Names} names
+ * @param {Sides} asked
+ * @param {PairNames} names
  * @param {number} found pairs that the filters leave out
  */
 function nothingShown({ by, setup, a, b }, names, found) {
@@ -58,7 +54,7 @@ function nothingShown({ by, setup, a, b }, names, found) {
 /**
  * The mean of what was compared interleaved, or of everything where nothing was.
  * @param {Pair[]} pairs
- * @param {Names} names
+ * @param {PairNames} names
  */
 function summary(pairs, { a, b, metric }) {
   const compared = pairs.filter((pair) => pair.compared);
@@ -137,9 +133,7 @@ export const compareView = {
       lead,
       out,
     );
-    let ticket = {};
-    return async (state) => {
-      const mine = (ticket = {});
+    return async (state, isAsked) => {
       const asked = readSides(state);
       if (!asked.by) {
         out.replaceChildren(notice("There is nothing to compare yet: measure a second commit."));
@@ -154,7 +148,7 @@ export const compareView = {
       }
       const here = { ...asked, by: asked.by };
       const found = await collectPairs(here);
-      if (ticket !== mine) return null; // the reader asked for something else meanwhile
+      if (!isAsked()) return null;
       const [a, b] = found.sides ?? [asked.a, asked.b];
       /** @param {string} value */
       const nameOf = (value) => sideName(here.by, value);

@@ -14,11 +14,9 @@ import {
   versionMarks,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
-import { moreButton, tableBox } from "../../page/tables.js";
+import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { capital, formatChange, plural } from "../../text/format.js";
-import { columnsElsewhere, rowsOfCases } from "./rows.js";
-
-/** @import { Row } from "./rows.js" */
+import { columnsElsewhere, matrixColumns, rowsOfCases } from "./rows.js";
 
 /** Rows that are drawn at once: the rest follows at a click. */
 const ROWS_AT_ONCE = 60;
@@ -46,59 +44,66 @@ function stateOf(series) {
 
 /** A value of a first run, and how it differs. @param {Series | undefined} series @param {Series | undefined} longest */
 function drawFirst(series, longest) {
-  if (!series?.last) return el("td", { class: "none" }, nothing());
+  if (!series?.last) return nothing();
   const ratio = longest?.last ? series.last.v / longest.last.v : NaN;
   return el(
-    "td",
-    {},
-    el(
-      "a",
-      { class: "cell", href: casePage(series) },
-      el("span", { class: "value" }, series.last.text),
-      longest?.last
-        ? el("span", { class: "change" }, formatChange(ratio, series.metric.kind))
-        : null,
-    ),
+    "a",
+    { class: "cell", href: casePage(series) },
+    el("span", { class: "value" }, series.last.text),
+    longest?.last
+      ? el("span", { class: "change" }, formatChange(ratio, series.metric.kind))
+      : null,
   );
 }
 
 /** @param {Series | undefined} series @param {Series[]} row */
 function drawCell(series, row) {
-  if (!series) return el("td", { class: "none" }, nothing());
+  if (!series) return nothing();
   const state = stateOf(series);
   const { case: what, last, change } = series;
   const value = last?.text ?? "–";
   const tip = [
-    nameAndSuite(series),
+    [what.title, what.line.group].filter(Boolean).join(", "),
     value,
     change ? `${change.state} change ${change.text} since ${getModel().commitLine(change.c)}` : "",
   ];
   return el(
-    "td",
-    {},
-    el(
-      "a",
-      {
-        class: `cell ${what.field.look}`,
-        href: casePage(series),
-        // In a list of links, as screen readers offer it, a number alone would say nothing.
-        "aria-label": `${value} ${state?.textContent ?? ""}, ${what.title}`,
-        "data-tip": tip.filter(Boolean).join("\n"),
-      },
-      el("span", { class: "value" }, value),
-      hasCourse(series) ? smallHistory(series, row) : null,
-      state,
-    ),
+    "a",
+    {
+      class: `cell ${what.field.look}`,
+      href: casePage(series),
+      // In a list of links, as screen readers offer it, a number alone would say nothing.
+      "aria-label": `${value} ${state?.textContent ?? ""}, ${what.title}`,
+      "data-tip": tip.filter(Boolean).join("\n"),
+    },
+    el("span", { class: "value" }, value),
+    hasCourse(series) ? smallHistory(series, row) : null,
+    state,
   );
 }
-
-/** @param {Series} series */
-const nameAndSuite = ({ case: { title, line } }) => [title, line.group].filter(Boolean).join(", ");
 
 /** Whether there is anything to show of a series besides that it exists. @param {Series} series */
 const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
 
+/** The columns of a first run, beside those of the longest history. @param {Table} table @param {NewestRun} beside @param {Setup} setup */
+function besideColumns({ columns }, beside, { m, metric }) {
+  const { machines, environments } = getModel().index;
+  const where = beside.m === m ? environments[beside.e]?.short : machines[beside.m]?.name;
+  return columns.map((column) => {
+    /** @param {Row} row */
+    const seriesIn = ({ cells }) => {
+      const here = cells.get(column);
+      return here && getModel().find(here.case, beside);
+    };
+    const text = `${column.name || capital(metric.label)} on ${where}`;
+    return columnOf(text, (/** @type {Row} */ row) => seriesIn(row)?.last?.v, {
+      draw: (row) => drawFirst(seriesIn(row), row.cells.get(column)),
+    });
+  });
+}
+
 /**
+ * The table of a setup, and what a reader can save of it.
  * @param {Setup} setup
  * @param {string} group heading of a suite, empty for the main ones, * for all
  */
@@ -108,77 +113,30 @@ export function drawMatrix(setup, group) {
   const elsewhere = columnsElsewhere(setup, own);
   const machineOf = new Map(elsewhere.map(({ case: { field }, machine }) => [field, machine]));
   const live = own.filter(({ case: { field } }) => !machineOf.has(field));
-  const chosen = rowsOfCases([...live, ...elsewhere]);
-  const { rows, columns } = chosen;
+  const table = rowsOfCases([...live, ...elsewhere]);
+  const { rows } = table;
+  const { label } = setup.metric;
   const beside = firstRun(setup);
-  const { machines, environments } = getModel().index;
-  const besideName = beside
-    ? beside.m === setup.m
-      ? environments[beside.e]?.short
-      : machines[beside.m]?.name
-    : "";
-  const label = setup.metric.label;
-  if (!rows.length)
-    return {
-      node: notice(`No ${label} is measured here: choose another machine.`),
-      table: chosen,
-    };
-
-  const heads = columns.map((column) => {
-    const where = machineOf.get(column);
-    const name = `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`;
-    return el("th", { scope: "col" }, keySquare(column.look), name);
+  const columns = [
+    ...matrixColumns(table, setup.metric, (column) => {
+      const where = machineOf.get(column);
+      return {
+        text: `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`,
+        key: keySquare(column.look),
+        draw: ({ cells }) => drawCell(cells.get(column), [...cells.values()]),
+      };
+    }),
+    ...(beside ? besideColumns(table, beside, setup) : []),
+  ];
+  const drawn = drawTable(`Newest ${label} of every ${subject}`, columns, rows, {
+    className: "matrix",
+    first: ROWS_AT_ONCE,
+    groupOf: ({ line }) => line.group,
+    headingOf: (of) => [headingOf(rows, of), behindOf(rows, of)],
   });
-  if (beside)
-    heads.push(
-      ...columns.map(({ name }) =>
-        el("th", { scope: "col" }, `${name || capital(label)} on ${besideName}`),
-      ),
-    );
-  let family = "";
-  /** @param {Row} row */
-  const drawRow = ({ line, cells }) => {
-    const starts = line.group !== family;
-    family = line.group;
-    const head = { scope: "rowgroup", colspan: columns.length * (beside ? 2 : 1) + 1 };
-    const name = [el("span", {}, line.name), line.details ? muted(` ${line.details}`) : null];
-    return [
-      starts
-        ? el(
-            "tr",
-            { class: "family" },
-            el("th", head, headingOf(rows, line.group), behindOf(rows, line.group)),
-          )
-        : [],
-      el(
-        "tr",
-        {},
-        el("th", { scope: "row" }, name),
-        columns.map((column) => drawCell(cells.get(column), [...cells.values()])),
-        beside
-          ? columns.map((column) => {
-              const here = cells.get(column);
-              return drawFirst(here && getModel().find(here.case, beside), here);
-            })
-          : [],
-      ),
-    ].flat();
-  };
-  const body = el("tbody", {}, rows.slice(0, ROWS_AT_ONCE).flatMap(drawRow));
-  const head = el("tr", {}, el("th", { scope: "col" }, capital(subject)), heads);
-  const caption = `Newest ${label} of every ${subject}`;
-  const others = rows.slice(ROWS_AT_ONCE);
-  return {
-    node: el(
-      "div",
-      {},
-      tableBox(caption, "matrix", el("thead", {}, head), body),
-      moreButton(body, others, drawRow, rows.length),
-      el("p", { class: "note" }, noteText(setup).trim()),
-      signsHelp(),
-    ),
-    table: chosen,
-  };
+  const parts = [drawn, el("p", { class: "note" }, noteText(setup).trim()), signsHelp()];
+  const none = notice(`No ${label} is measured here: choose another machine.`);
+  return { parts: rows.length ? parts : [none], sheet: () => sheetOf(columns, rows) };
 }
 
 /** The heading of a suite, without its modules where it has one row. @param {Row[]} rows @param {string} group */

@@ -1,11 +1,9 @@
 // Rows of the table of values, as the layout of the project has them.
 
 import { getModel } from "../../data/model.js";
-
-/**
- * @typedef {{ line: CaseRow, cells: Map<CaseColumn, Series> }} Row
- * @typedef {{ rows: Row[], columns: CaseColumn[] }} Table
- */
+import { el, muted } from "../../page/elements.js";
+import { columnOf } from "../../page/tables.js";
+import { capital } from "../../text/format.js";
 
 /** @param {Series[]} chosen @returns {Table} */
 export function rowsOfCases(chosen) {
@@ -30,32 +28,42 @@ export function rowsOfCases(chosen) {
  * @returns {Series[]}
  */
 export function columnsElsewhere(setup, here) {
-  const { series, index } = getModel();
+  const { series, fullest } = getModel();
   const used = new Set(here.filter(({ last }) => last).map((one) => one.case.field));
   const rows = new Set(here.map((one) => one.case.row));
-  const missing = series.filter(
-    (one) =>
-      one.last &&
-      one.metric === setup.metric &&
-      rows.has(one.case.row) &&
-      !used.has(one.case.field),
+  return fullest(
+    series.filter(
+      (one) =>
+        one.last &&
+        one.metric === setup.metric &&
+        rows.has(one.case.row) &&
+        !used.has(one.case.field),
+    ),
   );
-  const setups = index.newest_runs.map(({ m, e }) =>
-    missing.filter((one) => one.m === m && one.e === e),
-  );
-  return setups.reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
-/** @param {Table} table @param {Metric} metric @returns {Sheet} */
-export function matrixSheet({ rows, columns }, metric) {
-  const unit = metric.unit ? ` (${metric.unit})` : "";
-  return {
-    head: ["suite", "name", "settings", ...columns.map(({ name }) => `${name}${unit}`)],
-    rows: rows.map(({ line, cells }) => [
-      line.group,
-      line.name,
-      line.details,
-      ...columns.map((column) => cells.get(column)?.last?.v),
-    ]),
-  };
-}
+/**
+ * The columns of the table, all of which are saved.
+ * @param {Table} table
+ * @param {Metric} metric
+ * @param {(column: CaseColumn) => Partial<Column<Row>>} [shownOf] how a column of values is shown
+ * @returns {Column<Row>[]}
+ */
+export const matrixColumns = ({ columns }, { label, unit }, shownOf = () => ({})) => [
+  columnOf(capital(getModel().subject), ({ line }) => line.name, {
+    draw: ({ line }) => [
+      el("span", {}, line.name),
+      line.details ? muted(` ${line.details}`) : null,
+    ],
+  }),
+  columnOf("Settings", ({ line }) => line.details, { hidden: true }),
+  columnOf("Suite", ({ line }) => line.group, { hidden: true }),
+  columnOf("Unit", () => unit, { hidden: true }),
+  ...columns.map((column) =>
+    columnOf(
+      column.name || capital(label),
+      (/** @type {Row} */ { cells }) => cells.get(column)?.last?.v,
+      shownOf(column),
+    ),
+  ),
+];

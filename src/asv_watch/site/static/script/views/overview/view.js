@@ -7,7 +7,6 @@ import { groupField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
 import { drawMatrix, firstRun } from "./matrix.js";
-import { matrixSheet } from "./rows.js";
 
 /** @param {NewestRun} run */
 function outcomeOf({ m, e, ran, failed }) {
@@ -83,13 +82,10 @@ export const overviewView = {
       const { metric } = setup;
       const direction = muted(` · ${metric.better} is better`);
       title.replaceChildren(`Newest values: ${metric.label}`, direction);
-      values.replaceChildren(drawn.node);
+      values.replaceChildren(...drawn.parts);
       const machine = index.machines[setup.m]?.name ?? "";
-      return {
-        name: "overview",
-        title: `Newest values: ${metric.label}, ${machine}`,
-        sheet: () => matrixSheet(drawn.table, metric),
-      };
+      const saved = `Newest values: ${metric.label}, ${machine}`;
+      return { name: "overview", title: saved, sheet: drawn.sheet };
     };
   },
 };

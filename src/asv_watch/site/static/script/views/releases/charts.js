@@ -1,14 +1,12 @@
 // A small chart of every row: its time in each release, relative to the newest.
 
-import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";
+import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
-import { svg } from "../../page/elements.js";
 import { casePageOf, columnLegend } from "../../page/signs.js";
 import { formatChange } from "../../text/format.js";
 import { attachReading } from "../timeline/reading.js";
 
-const [WIDTH, HEIGHT] = [320, 160];
 /** A line between two releases would say no more than the tables. */
 const FEWEST = 3;
 /** Distance of the lines of a chart, so that their intervals do not cover each other. */
@@ -49,7 +47,7 @@ function readAt({ versions }, cases, release) {
 
 /** @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
 function drawItem(history, cases) {
-  const picture = svg("svg", { class: "chart small", role: "img" });
+  const picture = smallPicture();
   const { versions } = history;
   const stride = Math.ceil(versions.length / 6);
   const ticks = versions
@@ -57,9 +55,6 @@ function drawItem(history, cases) {
     .filter(({ stop }) => (versions.length - 1 - stop) % stride === 0);
   const lines = cases.map(lineOf);
   const plot = drawLines(picture, lines, {
-    width: WIDTH,
-    height: HEIGHT,
-    small: true,
     position: (stop) => stop,
     domain: [-0.4, versions.length - 0.6],
     y: "ratio",

@@ -3,13 +3,11 @@
 import { drawBar } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
-import { el, fold, listOf, muted, nodesOf, notice } from "../../page/elements.js";
+import { el, fold, muted, nodesOf, notice } from "../../page/elements.js";
 import { casePageOf, changeLine, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
 import { releaseCharts } from "./charts.js";
-
-/** @import { Column } from "../../page/tables.js" */
 
 /** @param {ReleaseHistory} history @param {number} index */
 function caseLink({ cases }, index) {
@@ -27,17 +25,11 @@ const OPEN = 8;
  */
 
 /** @param {StepRow} row */
-function drawChange({
-  ratio,
-  interval,
-  verdict = "same",
-  text = "",
-  interval_text: ends,
-  outcome,
-}) {
+function drawChange(row) {
+  const { ratio, interval, verdict = "same", text = "", outcome } = row;
   if (outcome) return outcomeTag(outcome);
   const bar = ratio && interval ? drawBar({ ratio, interval, verdict }) : null;
-  return changeLine(bar, { text, verdict }, ends);
+  return changeLine(bar, { text, verdict }, row.interval_text);
 }
 
 /** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
@@ -146,6 +138,7 @@ const lead = (history) => {
 /** @param {ReleaseHistory} history */
 function drawHistory(history) {
   const { steps, method, failed } = history;
+  const sentences = [...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)];
   const part = idPartOf(history);
   return [
     el(
@@ -167,7 +160,7 @@ function drawHistory(history) {
       { id: `method-${part}` },
       fold(
         "How this was measured, and how sure it is",
-        listOf([...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)]),
+        el("ul", {}, ...sentences.map((sentence) => el("li", {}, sentence))),
       ),
     ),
   ];
@@ -183,22 +176,14 @@ export const releasesView = {
     return async () => {
       if (!app.firstChild) {
         histories = await loadReleases();
-        app.replaceChildren(
-          ...nodesOf(
-            histories.length
-              ? histories.map((history, index) =>
-                  // Others are one click away, or the first would be hard to leave.
-                  index
-                    ? fold(lead(history), drawHistory(history))
-                    : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
-                )
-              : [
-                  notice(
-                    "No releases were compared yet: `asv-watch releases measure` compares them.",
-                  ),
-                ],
-          ),
+        // Others are one click away, or the first would be hard to leave.
+        const drawn = histories.map((history, index) =>
+          index
+            ? fold(lead(history), drawHistory(history))
+            : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
         );
+        const none = "No releases were compared yet: `asv-watch releases measure` compares them.";
+        app.replaceChildren(...nodesOf(drawn.length ? drawn : [notice(none)]));
       }
       const [first] = histories;
       if (!first) return null;

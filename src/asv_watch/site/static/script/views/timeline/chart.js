@@ -36,23 +36,11 @@ export class Chart {
   constructor() {
     this.svg = svg("svg", { class: "chart", "aria-hidden": "true", "data-reads": "" });
     this.overlay = svg("g", { class: "overlay" });
-    this.frame = el(
-      "div",
-      {
-        class: "chart-frame",
-        tabindex: "0",
-        role: "application",
-        "aria-roledescription": "chart",
-      },
-      this.svg,
-    );
+    const frame = { class: "chart-frame", tabindex: "0", role: "application" };
+    this.frame = el("div", { ...frame, "aria-roledescription": "chart" }, this.svg);
     this.whole = button("Whole range", { onclick: () => this.reset() });
-    this.node = el(
-      "div",
-      {},
-      this.frame,
-      el("div", { class: "actions" }, this.whole, el("span", { class: "note" }, HELP)),
-    );
+    const help = el("span", { class: "note" }, HELP);
+    this.node = el("div", {}, this.frame, el("div", { class: "actions" }, this.whole, help));
     this.#attach();
     new ResizeObserver(() => {
       if (Math.abs(this.frame.clientWidth - this.width) > 2) this.draw();
@@ -82,8 +70,7 @@ export class Chart {
     });
     const lines = scene.drawn.map((line) => ({ ...line, changes: line.changes.map(named) }));
     this.plot = drawLines(this.svg, lines, {
-      width: inner,
-      height: inner < 560 ? 280 : 400,
+      size: [inner, inner < 560 ? 280 : 400],
       position: scene.axis.position,
       domain: scene.axis.domain,
       y: scene.asked.y,

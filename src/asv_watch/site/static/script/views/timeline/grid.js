@@ -1,19 +1,19 @@
 // A small chart of every row, for when no case was chosen.
 
 import { addressOf, currentState } from "../../address.js";
-import { drawLines, multiples, smallMultiple } from "../../charts/lines.js";
+import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { el, svg } from "../../page/elements.js";
+import { el } from "../../page/elements.js";
 import { ofGroup } from "../../page/fields.js";
 import { caseName, casePage, columnLegend, hasCourse } from "../../page/signs.js";
-import { rowsOfCases } from "../overview/rows.js";
+import { sheetOf } from "../../page/tables.js";
+import { matrixColumns, rowsOfCases } from "../overview/rows.js";
 import { seriesLines } from "./lines.js";
 import { attachReading, readAt } from "./reading.js";
 import { sceneOf } from "./scene.js";
 
 /** So many are drawn at once; the others when they come into sight. */
 const AT_ONCE = 9;
-const [WIDTH, HEIGHT] = [320, 150];
 
 /**
  * @param {SVGSVGElement} picture
@@ -25,9 +25,6 @@ async function drawSmall(picture, series, asked) {
   const scene = sceneOf(asked, lines);
   const { axis, events } = scene;
   const plot = drawLines(picture, scene.drawn, {
-    width: WIDTH,
-    height: HEIGHT,
-    small: true,
     position: axis.position,
     domain: axis.domain,
     y: asked.y,
@@ -64,8 +61,7 @@ export function buildGrid(asked) {
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
   const items = courses.map((series) => {
-    const viewBox = `0 0 ${WIDTH} ${HEIGHT}`;
-    const picture = svg("svg", { class: "chart small", role: "img", viewBox });
+    const picture = smallPicture();
     waiting.set(picture, () => drawSmall(picture, series, asked));
     return drawItem(series, picture);
   });
@@ -100,5 +96,9 @@ export function buildGrid(asked) {
     once.length ? el("p", { class: "note" }, "Measured once so far:") : null,
     el("ul", { class: "tally" }, once),
   );
-  return { node, table, drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)) };
+  return {
+    node,
+    sheet: () => sheetOf(matrixColumns(table, asked.setup.metric), table.rows),
+    drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)),
+  };
 }

@@ -6,8 +6,6 @@ import { runsOf } from "../../data/runs.js";
 import { columnOf } from "../../page/tables.js";
 import { capital, formatChange, formatValue } from "../../text/format.js";
 
-/** @import { Column } from "../../page/tables.js" */
-
 /**
  * A line for each series, over commits.
  * @param {Series[]} series

@@ -7,7 +7,6 @@ import { selectField, suggestingField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
-import { matrixSheet } from "../overview/rows.js";
 import { Chart } from "./chart.js";
 import { buildGrid } from "./grid.js";
 import { courseNote, directionText, seriesLines, valueColumns } from "./lines.js";
@@ -79,9 +78,7 @@ export const timelineView = {
     const all = el("a", { class: "button" }, `All ${index.layout.subject}s`);
     const add = addField();
     app.replaceChildren(el("div", { class: "fields" }, y.node, add, all), note, out, single);
-    let ticket = {};
-    return async (state) => {
-      const mine = (ticket = {});
+    return async (state, isAsked) => {
       y.show(state);
       const asked = readTimeline(state);
       all.hidden = !asked.cases.length;
@@ -102,15 +99,11 @@ export const timelineView = {
         } else note.textContent = text;
         out.replaceChildren(grid.node);
         await grid.drawFirst();
-        return {
-          name: "timeline",
-          title: text,
-          sheet: () => matrixSheet(grid.table, asked.setup.metric),
-        };
+        return { name: "timeline", title: text, sheet: grid.sheet };
       }
       const series = asked.cases.flatMap((what) => getModel().find(what, asked.setup) ?? []);
       const lines = await seriesLines(series.filter(({ last }) => last));
-      if (ticket !== mine) return null; // the reader asked for something else meanwhile
+      if (!isAsked()) return null;
       note.textContent = missingText(asked, lines);
       single.hidden = !lines.length;
       if (!lines.length) return null;
@@ -130,11 +123,7 @@ export const timelineView = {
       below.replaceChildren(table);
       const label = `${lines.map((line) => line.label).join(", ")} over ${plural(stops.length, "commit")}`;
       chart.set(scene, label);
-      return {
-        name: "timeline",
-        title: label,
-        sheet: () => sheetOf(columns, newest),
-      };
+      return { name: "timeline", title: label, sheet: () => sheetOf(columns, newest) };
     };
   },
 };
