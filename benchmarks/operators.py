@@ -12,6 +12,7 @@ from ._cases import DEVICES
 from ._package import from_commit, skip_what_cannot_run
 from ._suite import _TimedSuite
 
+ELEMENTWISE = ["dropout", "relu", "gelu", "silu", "hardswish", "hardsigmoid", "softplus"]
 SMALL = {
     "linear": {"batch": 300, "inputs": 10, "outputs": 40},
     "conv2d": {"batch": 32, "channels": 6, "filters": 16, "size": 14, "kernel": 5},
@@ -25,13 +26,7 @@ SMALL = {
     "batch_norm": {"batch": 32, "channels": 16, "size": 14},
     "attention": {"batch": 100, "heads": 2, "tokens": 10, "width": 8},
     "attention_dropout": {"batch": 100, "heads": 2, "tokens": 10, "width": 8},
-    "dropout": {"rows": 300, "columns": 10},
-    "relu": {"rows": 300, "columns": 10},
-    "gelu": {"rows": 300, "columns": 10},
-    "silu": {"rows": 300, "columns": 10},
-    "hardswish": {"rows": 300, "columns": 10},
-    "hardsigmoid": {"rows": 300, "columns": 10},
-    "softplus": {"rows": 300, "columns": 10},
+    **{name: {"rows": 300, "columns": 10} for name in ELEMENTWISE},
     "moving_average": {"batch": 32, "series": 7, "steps": 96, "kernel": 25},
     "average_pool2d": {"batch": 8, "channels": 32, "size": 14},
     "select": {"rows": 300, "columns": 10},
@@ -55,13 +50,7 @@ LARGE = {
     "batch_norm": {"batch": 5, "channels": 64, "size": 112},
     "attention": {"batch": 4, "heads": 8, "tokens": 256, "width": 64},
     "attention_dropout": {"batch": 4, "heads": 8, "tokens": 256, "width": 64},
-    "dropout": {"rows": 1024, "columns": 4096},
-    "relu": {"rows": 1024, "columns": 4096},
-    "gelu": {"rows": 1024, "columns": 4096},
-    "silu": {"rows": 1024, "columns": 4096},
-    "hardswish": {"rows": 1024, "columns": 4096},
-    "hardsigmoid": {"rows": 1024, "columns": 4096},
-    "softplus": {"rows": 1024, "columns": 4096},
+    **{name: {"rows": 1024, "columns": 4096} for name in ELEMENTWISE},
     "moving_average": {"batch": 128, "series": 64, "steps": 336, "kernel": 25},
     "average_pool2d": {"batch": 5, "channels": 256, "size": 56},
     "select": {"rows": 1024, "columns": 4096},

@@ -84,10 +84,6 @@ def _recurrent(
     return lambda x, *_: network(x)[0], (draw.normal(batch, steps, features), *weights)
 
 
-def _softmax(draw: _Draw, rows: int, columns: int) -> _Built:
-    return partial(F.softmax, dim=-1), (draw.normal(rows, columns),)
-
-
 def _layer_norm(draw: _Draw, rows: int, columns: int) -> _Built:
     operands = (draw.normal(rows, columns), draw.normal(columns), draw.normal(columns))
     return lambda x, weight, bias: F.layer_norm(x, weight.shape, weight, bias), operands
@@ -121,7 +117,7 @@ def _add(draw: _Draw, rows: int, columns: int) -> _Built:
     return torch.add, (draw.normal(rows, columns), draw.normal(columns))
 
 
-def _elementwise(
+def _of_one_matrix(
     function: Callable[[Tensor], Tensor], draw: _Draw, rows: int, columns: int
 ) -> _Built:
     return function, (draw.normal(rows, columns),)
@@ -174,21 +170,21 @@ OPERATORS: dict[str, Callable[..., _Built]] = {
     "max_pool2d": _max_pool2d,
     "lstm": partial(_recurrent, nn.LSTM),
     "gru": partial(_recurrent, nn.GRU),
-    "softmax": _softmax,
+    "softmax": partial(_of_one_matrix, partial(F.softmax, dim=-1)),
     "layer_norm": _layer_norm,
     "batch_norm": _batch_norm,
     "attention": _attention,
     "attention_dropout": partial(_attention, dropout=0.1),
-    "dropout": partial(_elementwise, partial(F.dropout, p=0.1)),
-    "relu": partial(_elementwise, F.relu),
-    "gelu": partial(_elementwise, F.gelu),
-    "silu": partial(_elementwise, F.silu),
-    "hardswish": partial(_elementwise, F.hardswish),
-    "hardsigmoid": partial(_elementwise, F.hardsigmoid),
-    "softplus": partial(_elementwise, F.softplus),
+    "dropout": partial(_of_one_matrix, partial(F.dropout, p=0.1)),
+    "relu": partial(_of_one_matrix, F.relu),
+    "gelu": partial(_of_one_matrix, F.gelu),
+    "silu": partial(_of_one_matrix, F.silu),
+    "hardswish": partial(_of_one_matrix, F.hardswish),
+    "hardsigmoid": partial(_of_one_matrix, F.hardsigmoid),
+    "softplus": partial(_of_one_matrix, F.softplus),
     "moving_average": _moving_average,
     "average_pool2d": _average_pool2d,
-    "select": partial(_elementwise, lambda x: x.select(1, -1).contiguous()),
+    "select": partial(_of_one_matrix, lambda x: x.select(1, -1).contiguous()),
     "cat": _cat,
     "embedding": _embedding,
     "add": _add,
