@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from torchspeed.measure.clocks import SECONDS, Clock, clock_for, rounds, seconds_per_call
 from torchspeed.measure.costs import CostMeter, Costs
 from torchspeed.measure.operations import Operation, Product, record
-from torchspeed.measure.passes import Passes
+from torchspeed.measure.passes import OfBothPasses, Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, parameter_bytes
 
@@ -54,21 +54,13 @@ class Floor:
     """Median of the rounds' ratios of pass to floor."""
 
 
-@dataclass(frozen=True)
-class FloorOfWorkload:
-    """Both passes of a workload; a backward pass includes its forward."""
-
-    forward: Floor
-    backward: Floor
-
-
 def floor_of(
     workload: str,
     peak: Peak,
     mode: str = "eager",
     batch: int | None = None,
     seconds: float = SECONDS,
-) -> FloorOfWorkload:
+) -> OfBothPasses[Floor]:
     """Time both passes of a workload, interleaved with the operations that they consist of.
 
     Each pass is compared with the mean of the floors measured just before and just after.
@@ -101,7 +93,7 @@ def floor_of(
     measured = against_floors(runs, floors, clock, rounds(seconds))
     pairs = [zip(times, means, strict=True) for times, means in measured]
     forward, backward = map(_summary, zip(*pairs, strict=True))
-    return FloorOfWorkload(forward, backward)
+    return OfBothPasses(forward, backward)
 
 
 def against_floors(

@@ -46,7 +46,7 @@ def latency_of(
     """
     built = passes(workload, device, 1, mode=mode, implementation=implementation)
     on_cuda = torch.device(device).type == "cuda"
-    wait = partial(torch.cuda.synchronize, device) if on_cuda else _nothing
+    wait = partial(torch.cuda.synchronize, device) if on_cuda else lambda: None
     seconds = single_calls(built.forward, wait)
     median, percentile_99 = np.quantile(seconds, (0.5, 0.99))
     return Latency(float(median), float(percentile_99), len(seconds))
@@ -69,7 +69,3 @@ def single_calls(run: Callable[[], object], wait: Callable[[], object]) -> list[
     while len(counted) < least or (sum(counted) < SECONDS and len(counted) < most):
         counted.append(time_call())
     return counted
-
-
-def _nothing() -> None:
-    pass

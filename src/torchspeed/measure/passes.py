@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ParamSpec
+from typing import Generic, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,15 @@ LAYOUTS = ("contiguous", "channels_last")
 """One channel plane after the other, as in models' sources; or all channels pixel by pixel."""
 
 P = ParamSpec("P")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class OfBothPasses(Generic[Found]):
+    """What was found of both passes of a workload; a backward pass includes its forward."""
+
+    forward: Found
+    backward: Found
 
 
 def _require(name: str, value: str, choices: Sequence[str]) -> None:

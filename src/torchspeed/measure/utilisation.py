@@ -12,7 +12,7 @@ import statistics
 from dataclasses import dataclass
 
 from torchspeed.measure.clocks import clock_for, rounds, seconds_per_call
-from torchspeed.measure.passes import Passes
+from torchspeed.measure.passes import OfBothPasses, Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count
 
@@ -27,15 +27,9 @@ class Utilisation:
     padding, which the count of FLOPs includes."""
 
 
-@dataclass(frozen=True)
-class UtilisationOfWorkload:
-    """Both passes of a workload; a backward pass includes its forward."""
-
-    forward: Utilisation
-    backward: Utilisation
-
-
-def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> UtilisationOfWorkload:
+def utilisation_of(
+    workload: str, peak: Peak, batch: int | None = None
+) -> OfBothPasses[Utilisation]:
     """Time both passes of a workload, interleaved with the peak of the same device.
 
     Each pass is compared with the mean of the peaks measured just before and just after. FLOPs are
@@ -66,4 +60,4 @@ def utilisation_of(workload: str, peak: Peak, batch: int | None = None) -> Utili
         Utilisation(statistics.median(rate), statistics.median(share))
         for rate, share in zip(rates, shares, strict=True)
     )
-    return UtilisationOfWorkload(forward, backward)
+    return OfBothPasses(forward, backward)

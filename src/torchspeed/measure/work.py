@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from torchspeed.measure.operations import dense_parts, record
-from torchspeed.measure.passes import Passes
+from torchspeed.measure.passes import OfBothPasses, Passes
 from torchspeed.models import Implementation
 
 
@@ -36,11 +36,9 @@ class Work:
 
 
 @dataclass(frozen=True)
-class WorkOfWorkload:
-    """The work of both passes, and the memory; a backward pass includes its forward."""
+class WorkOfWorkload(OfBothPasses[Work]):
+    """The work of both passes, and the memory."""
 
-    forward: Work
-    backward: Work
     parameter_bytes: int
     activation_bytes: int
 
