@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from torchspeed.cli.outputs import error_console, progress_bar
 from torchspeed.training.context import Observer
 from torchspeed.training.cores import load_warning
 from torchspeed.training.phases import StepTimes
@@ -15,6 +14,9 @@ from torchspeed.training.results import EpochRecord
 
 REDRAW_S = 0.5
 """Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
+
+
+SPEED = "steps, {task.fields[rate]:.3g} a second,"
 
 
 class RunProgress(Observer):
@@ -25,26 +27,10 @@ class RunProgress(Observer):
 
     def __init__(self, ranks: int = 1) -> None:
         self._ranks = ranks
-        self._console = Console(
-            stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True
-        )
-        self._bar = self._new_bar()
+        self._console = error_console()
+        self._bar = progress_bar(self._console, SPEED)
         self._task = self._bar.add_task("", rate=0.0)
         self._began = self._drawn = 0.0
-
-    def _new_bar(self) -> Progress:
-        return Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("steps, {task.fields[rate]:.3g} a second,"),
-            TimeRemainingColumn(),
-            TextColumn("left"),
-            console=self._console,
-            auto_refresh=False,  # a thread would draw during a step
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
 
     def close(self) -> None:
         """Take the bar away."""
@@ -59,7 +45,7 @@ class RunProgress(Observer):
     def begin(self, title: str, steps: int) -> None:
         """Begin a new bar for a loop; it is for terminals alone."""
         self._bar.stop()
-        self._bar = self._new_bar()
+        self._bar = progress_bar(self._console, SPEED)
         self._task = self._bar.add_task(title, total=steps, rate=0.0)
         self._bar.start()
         self._began = self._drawn = time.monotonic()

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from torchspeed.cli.options import complete_from, configure, takes
-from torchspeed.cli.outputs import check_writable, standard_output
+from torchspeed.cli.outputs import (
+    check_writable,
+    error_console,
+    progress_bar,
+    standard_output,
+)
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
@@ -95,24 +99,12 @@ def reproduce(
 
 def _measure(measurements: Measurements, reproduction: Reproduction) -> None:
     """Measure what is missing; show the time left and a line for each measurement."""
-    from rich import progress
-
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = error_console()
     missing = list(measurements.missing())
     if missing and len(missing) < measurements.wanted:
         done = measurements.wanted - len(missing)
         console.print(f"{done} of {measurements.wanted} are measured already")
-    with progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
-        progress.TextColumn("left"),
-        console=console,
-        auto_refresh=False,  # a thread would draw while something is timed
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("", total=len(missing))
         for number, point in missing:
             bar.update(task, description=f"{reproduction.axis} {_shown(point.x)}", refresh=True)
