@@ -26,7 +26,7 @@ from asv_watch.records.result_files import read_result_file
 from asv_watch.records.side_files import read_records
 from asv_watch.versions.git import ask_git
 from tests.conftest import git, run
-from tools.gpu import expected, plan, store
+from tools.gpu import plan, programs, store
 from tools.gpu.prepare import ROOT, Prepared, prepare
 from tools.gpu.session import Session
 from tools.gpu.store import Lines, Store, machine_of
@@ -54,7 +54,7 @@ TRIED = [
     "batches.Forecasters.time_forward('dlinear', 'cuda', 'plain', 1, 'source')",
     "batches.Forecasters.time_forward('dlinear', 'cpu', 'plain', 'all', 'source')",
     "lenet5",
-    expected.NAME,
+    programs.EXPECTED,
     "variants.CNNVariants.time_forward('lenet5', 'cuda', 'bf16', 'contiguous')",
 ]
 """A case or model of every step, whose work a CPU does in seconds."""
@@ -248,8 +248,8 @@ def test_implementations_are_measured_beside_each_other_eager_and_as_graphs(line
 
 def test_expected_speed_of_training_is_shown_beside_the_measured_one(lines: Lines) -> None:
     [found] = lines.of_kind("expected")
-    assert "here / 1 A40" in found["table"]
-    assert (lines.folders[0] / f"{expected.NAME}.svg").exists()
+    assert "here / 1 A40" in "\n".join(found["last_lines"])
+    assert (lines.folders[0] / f"{programs.EXPECTED}.svg").exists()
 
 
 def test_storing_writes_results_choices_and_what_belongs_to_no_case(

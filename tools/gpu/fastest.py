@@ -51,16 +51,14 @@ def measure(device: str, only: str, rounds: int) -> None:
 def _measure(name: str, device: str, rounds: int) -> dict[str, Any]:
     """Return the choices for a workload and the ratios they come from, or why there are none."""
     from torchspeed.measure import formulations  # noqa: PLC0415 - of the measured commit
-    from torchspeed.workloads import get_workload  # noqa: PLC0415
 
     try:
-        found = formulations.measure_model(name, device, rounds, _BATCHES)
+        choices, found = formulations.measure_model(name, device, rounds, _BATCHES)
     except Exception:  # the next model may run all the same
         return {"failed": traceback.format_exc()[-2000:]}
-    choices = {pass_name: formulations.choices(ratios) for pass_name, ratios in found.items()}
     return {
         "processor": formulations.processor(device),
-        "choices": {get_workload(name).model: choices},
+        "choices": choices,
         "plain_over_own_time": {
             pass_name: {
                 batch: {" ".join(formulation): quartiles for formulation, quartiles in own.items()}

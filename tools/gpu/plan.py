@@ -91,7 +91,7 @@ FIRST = (
         parallel=8,
         background=True,
     ),
-    Step("tests", 60, command=("tools.gpu.tests",), all_cores=True),
+    Step("tests", 60, command=("tools.gpu.programs", "tests"), all_cores=True),
     Step(
         "history",
         190,
@@ -137,7 +137,7 @@ FIRST = (
         by_pattern=True,
         all_cores=True,
     ),
-    Step("expected", 25, command=("tools.gpu.expected",), all_cores=True),
+    Step("expected", 25, command=("tools.gpu.programs", "expected"), all_cores=True),
     Step("compiled", 25, cases=(_COMPILED,), rounds=2),
 )
 """The tests, what changed, today's models, training, compiled."""

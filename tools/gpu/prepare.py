@@ -46,10 +46,8 @@ class Prepared(msgspec.Struct, frozen=True):
     """Oldest first; the suites of the last one measure all of them."""
     variables: dict[str, str]
     """Environment variables of measured processes."""
-    preload: tuple[str, ...]
-    preload_for: dict[str, str]
-    gpu_cases: str
-    """Regular expression of the cases that use a GPU."""
+    declared: Declared
+    """How measured processes are started, as asv.conf.json says."""
     benchmarks: list[dict[str, Any]]
     """asv's list of the suites."""
 
@@ -57,13 +55,6 @@ class Prepared(msgspec.Struct, frozen=True):
     def newest(self) -> str:
         """The last commit."""
         return self.commits[-1]
-
-    @property
-    def declared(self) -> Declared:
-        """How measured processes are started, as asv.conf.json says."""
-        return Declared(
-            preload=self.preload, preload_for=self.preload_for, gpu_cases=self.gpu_cases
-        )
 
     @property
     def cases(self) -> list[MeasurableCase]:
@@ -96,14 +87,11 @@ def prepare(root: Path, folder: Path, older: Sequence[str]) -> Prepared:
     here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
     side = Side("HEAD", folder / "project/src", here, folder / "project/benchmarks")
     declared = configuration.declared
-    prepared = Prepared(
-        tuple(commits),
-        dict(here.variables),
-        declared.preload,
-        declared.preload_for,
-        declared.gpu_cases,
-        list_benchmarks_in(side, declared),
+    benchmarks = list_benchmarks_in(side, declared)
+    declared = Declared(
+        preload=declared.preload, preload_for=declared.preload_for, gpu_cases=declared.gpu_cases
     )
+    prepared = Prepared(tuple(commits), dict(here.variables), declared, benchmarks)
     (folder / "prepared.json").write_bytes(msgspec.json.encode(prepared))
     return prepared
 

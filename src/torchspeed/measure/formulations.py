@@ -123,7 +123,7 @@ def reformulated_workloads() -> list[str]:
 
 def measure_model(
     name: str, device: str, rounds: int = ROUNDS, batches: Iterable[int] = BATCHES
-) -> dict[Pass, dict[int, Ratios]]:
+) -> tuple[Choices, dict[Pass, dict[int, Ratios]]]:
     """Measure both passes of a workload at several batches, print each ratio on standard error.
 
     Args:
@@ -133,7 +133,7 @@ def measure_model(
         batches: batches to measure beside that of the workload's source.
 
     Returns:
-        The ratios by pass and batch.
+        The fastest implementations, and the ratios that they were chosen by, by pass and batch.
     """
     found: dict[Pass, dict[int, Ratios]] = {}
     for pass_name in PASSES:
@@ -148,7 +148,8 @@ def measure_model(
                     print(f"{name} {pass_name}, batch {batch}: plain / {' '.join(formulation)} "
                           f"{median:.2f} ({low:.2f} to {high:.2f})",
                           file=sys.stderr, flush=True)  # fmt: skip
-    return found
+    fastest = {pass_name: choices(ratios) for pass_name, ratios in found.items()}
+    return {get_workload(name).model: fastest}, found
 
 
 def keep(device: str, name: str, fastest: Choices, file: Path = FILE) -> None:
@@ -168,9 +169,8 @@ def main(device: str = "cpu", file: Path = FILE) -> None:
     """Measure every model with several implementations, and write the fastest of each."""
     use_one_thread()
     for name in reformulated_workloads():
-        found = measure_model(name, device)
-        fastest = {pass_name: choices(ratios) for pass_name, ratios in found.items()}
-        keep(device, processor(device), {get_workload(name).model: fastest}, file)
+        fastest, _ = measure_model(name, device)
+        keep(device, processor(device), fastest, file)
 
 
 if __name__ == "__main__":
