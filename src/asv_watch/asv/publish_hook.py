@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from asv.commands.publish import Publish
 from asv.console import log
 from asv.util import UserError
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.settings import find_repository, measured_paths, work_folder
+from asv_watch.asv.repository import find_repository, measured_paths, work_folder
 from asv_watch.errors import WatchError
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import ask_git
 
 
-@dataclass(frozen=True, slots=True)
-class PublishRequest:
+class PublishRequest(msgspec.Struct, frozen=True):
     """What asv.conf.json and the command line say about a site to publish."""
 
     results: Path
@@ -36,9 +35,9 @@ class PublishRequest:
     """The commits to show; every commit of the branch if None."""
     declared: Declared
     measured_paths: tuple[str, ...]
-    """`asv_watch.asv.settings.Configuration.measured_paths`."""
+    """`asv_watch.asv.repository.measured_paths`."""
     work_folder: Path
-    """`asv_watch.asv.settings.Configuration.work_folder`."""
+    """`asv_watch.asv.repository.work_folder`."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 

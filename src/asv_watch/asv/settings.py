@@ -27,9 +27,14 @@ from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies
+from asv_watch.asv.repository import (
+    find_repository,
+    imported_folder,
+    measured_paths,
+    work_folder,
+)
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.versions.git import ask_git
 from asv_watch.versions.releases import Release, distribution, main_release
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
@@ -210,7 +215,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         environments_folder=Path(conf.env_dir),
         environments=specs,
         repository=repository,
-        package=_package(conf),
+        package=imported_folder(conf),
         measured_paths=measured_paths(conf, root, repository),
         declared=conf.declared,
         releases=_releases(work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
@@ -272,64 +277,6 @@ def check_environment_type(wanted: str) -> None:
         )
 
 
-def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
-    """Return the repository that is measured, and the branch that asv.conf.json tracks.
-
-    If the repository is given by address, asv clones it once, into a folder beside asv.conf.json;
-    ``fetch`` updates the clone.
-
-    Raises:
-        WatchError: it cannot be read or cloned.
-    """
-    top = ask_git(root, "rev-parse", "--show-toplevel")
-    conf.project = str(root / conf.project)
-    if os.path.isdir(root / conf.repo):
-        conf.repo = str(root / conf.repo)
-    try:
-        repository = asv.repo.get_repo(conf)
-    except (asv.util.UserError, asv.util.ProcessError, OSError) as error:
-        raise WatchError(
-            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
-        ) from error
-    if fetch:
-        try:
-            repository.pull()
-        except asv.util.ProcessError:
-            print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
-    path = Path(repository._path)
-    own = bool(top) and path.resolve() == Path(top).resolve()
-    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
-
-
-def _default_branch(repository: Any, path: Path) -> str:
-    """Return the branch of a project that names none: asv's own default, if it has one."""
-    default: str = repository.get_branch_name()
-    branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-    head = ask_git(path, "symbolic-ref", "--short", "HEAD")
-    names = (default, "main", "master", head)
-    return next((name for name in names if name in branches), default)
-
-
-def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
-    """Return `Configuration.measured_paths`."""
-    listed: tuple[str, ...] = conf.declared.measured_paths if repository == root else ()
-    return listed or tuple(filter(None, [_package(conf)]))
-
-
-def _package(conf: Any) -> str:
-    """Return the folder that is imported as it is; empty if asv's commands install the package.
-
-    It is what ``package_dir`` names, or ``src`` if nothing is built or installed.
-    """
-    named: str = conf.declared.package_dir
-    installs = any(
-        placeholder in command
-        for command in conf.install_command or ()
-        for placeholder in ("{build_dir}", "{wheel_file}")
-    )
-    return named or ("src" if conf.build_command == [] and not installs else "")
-
-
 def load_settings(root: Path) -> Any:
     """Read asv's settings from ``root/asv.conf.json``, with absolute paths of its folders.
 
@@ -362,16 +309,6 @@ def _check_texts(entries: dict[str, Any]) -> None:
         for text in entry if isinstance(entry, list) else [entry]:
             if isinstance(text, str) and _UNUSABLE.search(text):
                 raise ValueError(f"{name!r} holds a character that no name of a file can have")
-
-
-def work_folder(environments: Path) -> Path:
-    """Return the folder for packages of commits, logs, unfinished measurements and partitions.
-
-    It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
-    that a project whose environments are elsewhere stays as it is.
-    """
-    parent = environments.parent
-    return parent if parent.name == ".asv" else environments / "asv-watch"
 
 
 def _releases(

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.answers import Answer, Difference, measured_difference
+from asv_watch.asv.repository import find_repository
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.asv.settings import find_repository, load_settings
+from asv_watch.asv.settings import load_settings
 from asv_watch.compare.apart import StoredReport, compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.declared import Declared
+from asv_watch.asv.repository import find_repository
 from asv_watch.asv.settings import (
     Configuration,
     EnvironmentSpec,
-    find_repository,
     load_settings,
     read_configuration,
     select_environments,

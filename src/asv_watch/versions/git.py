@@ -37,8 +37,7 @@ def read_commits(repository: Path, branch: str = "main") -> tuple[Commit, ...]:
             clone, or it has no such branch.
     """
     check_complete(repository)
-    reference = _branch_reference(repository, branch)
-    tags = _tags(repository)
+    reference, tags = _references(repository, branch)
     log = read_log(repository, "%H%x09%ct%x09%s", "--first-parent", "--reverse", reference)
     return tuple(
         Commit(commit, int(date), subject, tuple(tags.get(commit, ())), position)
@@ -65,30 +64,37 @@ def read_log(repository: Path, fields: str, *arguments: str) -> list[list[str]]:
     return [record.split("\t", most) for record in log.split("\0") if record]
 
 
-def _branch_reference(repository: Path, branch: str) -> str:
-    for reference in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-        if run_git(repository, "for-each-ref", "--format=%(refname)", reference).strip():
-            return reference
+def _references(repository: Path, branch: str) -> tuple[str, dict[str, list[str]]]:
+    """Return the reference of a branch, and the tags of each commit by its hash.
+
+    An annotated tag counts for the commit it names.
+    """
+    branches = f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"
+    listing = run_git(
+        repository,
+        "for-each-ref",
+        "--sort=version:refname",
+        "--format=%(objectname) %(*objectname) %(refname)",
+        *branches,
+        "refs/tags",
+    )
+    references: set[str] = set()
+    tags: dict[str, list[str]] = {}
+    for line in listing.splitlines():
+        target, commit, name = line.split(" ", 2)
+        if name.startswith(_TAGS):
+            tags.setdefault(commit or target, []).append(name.removeprefix(_TAGS))
+        references.add(name)
+    for reference in branches:
+        if reference in references:
+            return reference, tags
     raise WatchError(
         f"{repository} has no branch {branch!r} (a detached checkout has none, a new repository "
         f"has no commits): run `git fetch origin {branch}:{branch}` or `git branch {branch}`"
     )
 
 
-def _tags(repository: Path) -> dict[str, list[str]]:
-    """Map a commit hash to its tags; an annotated tag counts for the commit it names."""
-    listing = run_git(
-        repository,
-        "for-each-ref",
-        "--sort=version:refname",
-        "--format=%(objectname) %(*objectname) %(refname:strip=2)",
-        "refs/tags",
-    )
-    tags: dict[str, list[str]] = {}
-    for line in listing.splitlines():
-        tag_object, commit, name = line.split(" ", 2)
-        tags.setdefault(commit or tag_object, []).append(name)
-    return tags
+_TAGS = "refs/tags/"
 
 
 def run_git(repository: Path, *arguments: str, **variables: str) -> str:
@@ -281,15 +287,22 @@ def read_ancestry(
     if line[-1].hash == since:
         return Ancestry(line)
     reach = [line[-1].hash, f"^{since}"]
-    tree = set(ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines())
-    known = tuple(path for path in paths if path in tree)
-    arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
-    touching = frozenset(run_git(repository, *arguments).split())
+    known: tuple[str, ...] = ()
+    if paths:
+        tree = set(
+            ask_git(repository, "ls-tree", "-r", "-t", "--name-only", reach[0]).splitlines()
+        )
+        known = tuple(path for path in paths if path in tree)
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
     remaining = {
         commit: (index, parents, date, subject)
         for index, (commit, parents, date, subject) in enumerate(log)
     }
+    if known:
+        arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
+        touching = frozenset(run_git(repository, *arguments).split())
+    else:
+        touching = frozenset(commit for commit, parents, *_ in log if " " not in parents)
     first_parents = [line[-1].hash]
     while (parent := remaining[first_parents[-1]][1].partition(" ")[0]) in remaining:
         first_parents.append(parent)

@@ -1,0 +1,81 @@
+"""Where a project's repository is, by asv.conf.json, and what of it is measured."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import asv.repo
+import asv.util
+
+from asv_watch.errors import WatchError
+from asv_watch.versions.git import ask_git
+
+
+def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
+    """Return the repository that is measured, and the branch that asv.conf.json tracks.
+
+    If the repository is given by address, asv clones it once, into a folder beside asv.conf.json;
+    ``fetch`` updates the clone.
+
+    Raises:
+        WatchError: it cannot be read or cloned.
+    """
+    top = ask_git(root, "rev-parse", "--show-toplevel")
+    conf.project = str(root / conf.project)
+    if os.path.isdir(root / conf.repo):
+        conf.repo = str(root / conf.repo)
+    try:
+        repository = asv.repo.get_repo(conf)
+    except (asv.util.UserError, asv.util.ProcessError, OSError) as error:
+        raise WatchError(
+            f'the repository {conf.repo!r} cannot be read ({error}); check "repo" of asv.conf.json'
+        ) from error
+    if fetch:
+        try:
+            repository.pull()
+        except asv.util.ProcessError:
+            print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
+    path = Path(repository._path)
+    own = bool(top) and path.resolve() == Path(top).resolve()
+    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
+
+
+def _default_branch(repository: Any, path: Path) -> str:
+    """Return the branch of a project that names none: asv's own default, if it has one."""
+    default: str = repository.get_branch_name()
+    branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    head = ask_git(path, "symbolic-ref", "--short", "HEAD")
+    names = (default, "main", "master", head)
+    return next((name for name in names if name in branches), default)
+
+
+def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
+    """Return the paths whose changes may change a value (`Configuration.measured_paths`)."""
+    listed: tuple[str, ...] = conf.declared.measured_paths if repository == root else ()
+    return listed or tuple(filter(None, [imported_folder(conf)]))
+
+
+def imported_folder(conf: Any) -> str:
+    """Return the folder that is imported as it is; empty if asv's commands install the package.
+
+    It is what ``package_dir`` names, or ``src`` if nothing is built or installed.
+    """
+    named: str = conf.declared.package_dir
+    installs = any(
+        placeholder in command
+        for command in conf.install_command or ()
+        for placeholder in ("{build_dir}", "{wheel_file}")
+    )
+    return named or ("src" if conf.build_command == [] and not installs else "")
+
+
+def work_folder(environments: Path) -> Path:
+    """Return the folder for packages of commits, logs, unfinished measurements and partitions.
+
+    It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
+    that a project whose environments are elsewhere stays as it is.
+    """
+    parent = environments.parent
+    return parent if parent.name == ".asv" else environments / "asv-watch"
