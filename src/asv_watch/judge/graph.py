@@ -21,10 +21,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
+
+import msgspec
 
 from asv_watch.records.comparisons import (
     CaseRatio,
@@ -55,8 +56,7 @@ BETWEEN_SITTINGS: dict[RatioKind, float] = {"time": 0.005, "memory": 0.0135}
 cycles of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True):
     """One stored comparison of a case between two nodes."""
 
     before: Node
@@ -64,8 +64,7 @@ class Edge:
     stored: CaseRatio
 
 
-@dataclass(frozen=True, slots=True)
-class PairRatio:
+class PairRatio(msgspec.Struct, frozen=True):
     """The ratio of a case between two versions, as all ways between them measured it."""
 
     case: str
@@ -134,21 +133,17 @@ def _pair_ratio(
 class CaseGraph:
     """The versions that one machine compared in one case."""
 
-    def __init__(self, edges: Sequence[Edge], noise: Noise) -> None:
-        """Build the graph of a case.
+    def __init__(self, edges: Sequence[Edge], graph: RatioGraph[Node]) -> None:
+        """Gather what is known of a case.
 
         Args:
             edges: Comparisons, at least one, oldest first.
-            noise: How precise the machine is for this metric.
+            graph: Their graph.
         """
         self._edges = edges
-        self._noise = noise
+        self._graph = graph
         self.compared = Counter(node for edge in edges for node in (edge.before, edge.after))
         """Maps a node to the number of comparisons that it is a side of."""
-
-    @cached_property
-    def _graph(self) -> RatioGraph[Node]:
-        return RatioGraph(measured_sides(self._edges), self._noise)
 
     @cached_property
     def pairs(self) -> dict[tuple[Node, Node], tuple[CaseRatio, ...]]:
@@ -257,22 +252,23 @@ class MachineGraphs:
                 for ratio in comparison.ratios
                 if ratio.kind == kind and not is_import(ratio.case)  # whole processes vary more
             ]
-            self._noise[kind] = calibrate(
-                (
-                    measured_sides(edges)
-                    for edges in self._edges.values()
-                    if edges[-1].stored.kind == kind
-                ),
-                median(spreads) if spreads else 0.0,
-                BETWEEN_SITTINGS[kind],
-            )
+            default = Noise(BETWEEN_SITTINGS[kind], median(spreads) if spreads else 0.0)
+            graphs = {
+                case: RatioGraph(measured_sides(edges), default)
+                for case, edges in self._edges.items()
+                if edges[-1].stored.kind == kind
+            }
+            noise = calibrate(graphs.values(), default)
+            for case, graph in graphs.items():
+                graph.set_between(noise.between)
+                self._versions[case] = CaseGraph(self._edges[case], graph)
+            self._noise[kind] = noise
         return self._noise[kind]
 
     def versions(self, case: str) -> CaseGraph | None:
         """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
-        edges = self._edges.get(case)
-        if edges and case not in self._versions:
-            self._versions[case] = CaseGraph(edges, self.noise(edges[-1].stored.kind))
+        if case in self._edges:
+            self.noise(self._edges[case][-1].stored.kind)
         return self._versions.get(case)
 
     def releases(self, requirement: str) -> dict[str, CaseGraph]:
@@ -291,7 +287,10 @@ class MachineGraphs:
                 for ratio in comparison.ratios:
                     edges[ratio.case].append(Edge(*sides, ratio))
             self._releases[requirement] = {
-                case: CaseGraph(case_edges, self.noise(case_edges[-1].stored.kind))
+                case: CaseGraph(
+                    case_edges,
+                    RatioGraph(measured_sides(case_edges), self.noise(case_edges[-1].stored.kind)),
+                )
                 for case, case_edges in edges.items()
             }
         return self._releases[requirement]

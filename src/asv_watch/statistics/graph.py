@@ -25,11 +25,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, partial
 from typing import Generic, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -89,8 +89,7 @@ class Estimate(NamedTuple):
         return Estimate(self.log, variance, variance**2 * self.freedom / self.variance**2)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured(Generic[Node]):
+class Measured(msgspec.Struct, Generic[Node], frozen=True):
     """Two versions measured interleaved in one sitting."""
 
     before: Node
@@ -355,9 +354,7 @@ def _components(starts: Indices, ends: Indices, count: int) -> Indices:
     return np.asarray(labels, np.intp)
 
 
-def calibrate(
-    cases: Iterable[Sequence[Measured[Node]]], usual_spread: float, default: float
-) -> Noise:
+def calibrate(all_graphs: Iterable[RatioGraph[Node]], default: Noise) -> Noise:
     """Work out how far a ratio varies from one sitting to another on a machine.
 
     The variance is chosen so that chi-squared over the closed ways of all cases equals their
@@ -365,13 +362,13 @@ def calibrate(
     closed ways, so that few do not decide.
 
     Args:
-        cases: The measured pairs of each case.
-        usual_spread: Median spread of rounds on the machine.
-        default: Standard deviation where nothing was measured twice.
+        all_graphs: The graph of each case; its standard deviation between sittings is changed.
+        default: The noise if nothing was measured twice.
     """
-    graphs = [RatioGraph(measured, Noise(_UNRELATED, usual_spread)) for measured in cases]
-    graphs = [graph for graph in graphs if graph.ways_between_sittings]
+    graphs = [graph for graph in all_graphs if graph.ways_between_sittings]
     ways = sum(graph.ways_between_sittings for graph in graphs)
+    for graph in graphs:
+        graph.set_between(_UNRELATED)
     within = sum(graph.chi_squared for graph in graphs)
 
     def excess(between: float) -> float:
@@ -386,5 +383,5 @@ def calibrate(
             low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     else:
         high = 0.0
-    variance = (ways * high**2 + PRIOR_WAYS * default**2) / (ways + PRIOR_WAYS)
-    return Noise(math.sqrt(variance), usual_spread)
+    variance = (ways * high**2 + PRIOR_WAYS * default.between**2) / (ways + PRIOR_WAYS)
+    return default._replace(between=math.sqrt(variance))
