@@ -21,10 +21,14 @@ def read_regular(path: Path | str) -> bytes:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # opening a fifo would wait as well
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        with open(descriptor, "rb", buffering=0, closefd=False) as stream:
-            return stream.read()
+        content = os.read(descriptor, status.st_size + 1)
+        if len(content) != status.st_size:  # larger than one read, or it grows
+            with open(descriptor, "rb", buffering=0, closefd=False) as stream:
+                content += stream.read()
+        return content
     finally:
         os.close(descriptor)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
-from asv_watch.records.history import History, RunColumns, Series, numbers_of
+from asv_watch.records.columns import CommitRuns, RunColumns, columns_by_case
+from asv_watch.records.history import History, Series
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Outcome, Point, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.commits import Commit
@@ -62,9 +61,11 @@ def make_series(
 
 def columns_of(runs: Mapping[str, Run]) -> RunColumns:
     """The columns of runs by commit hash, oldest first."""
-    rows = {i: run for i, run in enumerate(runs.values()) if run.outcome is not Outcome.NEVER_RUN}
-    numbers = numbers_of(rows.values())
-    return RunColumns(tuple(runs), tuple(rows.values()), np.array(list(rows), np.intp), numbers)
+    by_commit = {commit: CommitRuns() for commit in runs}
+    for commit, run in runs.items():
+        if run.outcome is not Outcome.NEVER_RUN:
+            by_commit[commit].add(0, run)
+    return columns_by_case(by_commit, 1)[0]
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

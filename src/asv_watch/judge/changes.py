@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from asv_watch.judge.measured_pairs import (
     MeasuredCommits,
@@ -42,8 +43,7 @@ levels; ``mapped files``: it is resident memory, which includes them and which n
 measures; ``code``: none of these."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """A change of one series between two commits."""
 
     series: int

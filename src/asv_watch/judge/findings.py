@@ -6,7 +6,8 @@ The pages, the data files, the reports and the nights read it, so that all of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from asv_watch.judge.causes import explained_between
 from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of, near_changes
@@ -28,8 +29,7 @@ from asv_watch.versions.releases import Release
 Segments = tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(msgspec.Struct, frozen=True):
     """The conclusions about a history; tuples with an entry for each series have its order."""
 
     segments: tuple[Segments, ...]
@@ -45,11 +45,11 @@ class Findings:
     """Ratios of one sitting that are nearly a change; they are measured again, not claimed."""
     exact_changes: tuple[Change, ...] = ()
     """Changes of exact values, the newest commit first."""
-    graphs: Mapping[str, MachineGraphs] = field(default_factory=dict)
+    graphs: Mapping[str, MachineGraphs] = msgspec.field(default_factory=dict)
     """Maps a machine to the graphs of all its comparisons."""
-    compared: Mapping[int, MeasuredCommits] = field(default_factory=dict)
+    compared: Mapping[int, MeasuredCommits] = msgspec.field(default_factory=dict)
     """Maps the index of a series to its compared commits."""
-    detectable: Mapping[str, Detectable] = field(default_factory=dict)
+    detectable: Mapping[str, Detectable] = msgspec.field(default_factory=dict)
     """Maps a machine to the smallest changes that its interleaved comparisons can show."""
     events: tuple[Event, ...] = ()
     """Oldest commit first."""
@@ -80,10 +80,12 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         if kind == "exact":
             exact += exact_changes(history, index)
         elif kind is not None:
+            is_compared = series.columns.has_recipe(COMPARED)
+            compared_at = set(history.indices(series.columns)[is_compared].tolist())
             suspicions = [
                 suspicion
                 for suspicion in find_suspicions(segments[index], steps[index], noise[index])
-                if history.run_at(suspicion.commit, series.columns).recipe != COMPARED
+                if suspicion.commit not in compared_at
             ]
             changes += changes_of(history, index, kind, compared.get(index), suspicions)
             if index in compared:
@@ -161,7 +163,7 @@ def _explained(
     series = history.series[change.series]
     hashes = (history.commits[index].hash for index in (change.previous, change.commit))
     first, last = (history.positions[commit] for commit in hashes)
-    return replace(
+    return msgspec.structs.replace(
         change,
         cause=_cause(history, change, events, causes),
         explanation=explained_between(history, series, first, last)

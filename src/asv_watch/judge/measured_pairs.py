@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
+
+import msgspec
 
 from asv_watch.judge.graph import CaseGraph, PairRatio
 from asv_watch.statistics.rule import Verdict, verdict
@@ -22,8 +23,7 @@ MOST_COMMITS = 60
 """With at most this many compared commits in a case, the ratio of any two is published."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredPair:
+class MeasuredPair(msgspec.Struct, frozen=True):
     """Two commits of the branch and the measured ratio of a case between them."""
 
     before: int

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
+
+import msgspec
 
 from asv_watch.judge.graph import MachineGraphs, PairRatio
 from asv_watch.records.comparisons import CaseRatio, StoredComparison
@@ -23,8 +24,7 @@ NEWEST = 5
 """Number of newest comparisons of a case that count."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detectable:
+class Detectable(msgspec.Struct, frozen=True):
     """The smallest relative changes that comparisons on one machine can show."""
 
     by_case: Mapping[str, float]

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+import msgspec
 
 from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node, PairRatio
 from asv_watch.records.comparisons import (
@@ -34,24 +35,23 @@ Ratio = Callable[[str, str, str], PairRatio | None]
 """Gives the measured ratio for a case's name, the release before and the release after."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseStep:
+class ReleaseStep(msgspec.Struct, frozen=True):
     """Two releases, compared case by case with everything else the same on both sides."""
 
     before: str
     """The older release, such as ``2.3.0``."""
     after: str
-    commits: dict[str, str] = field(default_factory=dict)
+    commits: dict[str, str] = msgspec.field(default_factory=dict)
     """Maps a case to the package's commit on the side after, in its newest comparison."""
-    values: dict[str, CaseValues] = field(default_factory=dict)
+    values: dict[str, CaseValues] = msgspec.field(default_factory=dict)
     """Maps a case to its newest values: an exact count, or peak memory of one process a side."""
-    unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
+    unmeasured: dict[str, Unmeasured] = msgspec.field(default_factory=dict)
     """Maps a skipped or failed case to the reason; it may have a ratio from another day."""
-    recipe: dict[str, float | str] = field(default_factory=dict)
+    recipe: dict[str, float | str] = msgspec.field(default_factory=dict)
     """How the newest ratios of times were taken."""
-    days: set[int] = field(default_factory=set)
+    days: set[int] = msgspec.field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
-    ratios: dict[str, PairRatio] = field(default_factory=dict)
+    ratios: dict[str, PairRatio] = msgspec.field(default_factory=dict)
     """Maps each compared case of time or peak memory to its ratio."""
 
     @property
@@ -82,8 +82,7 @@ class ReleaseStep:
             self.values[values.case] = values
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseHistory:
+class ReleaseHistory(msgspec.Struct, frozen=True):
     """All releases of a requirement, or of the package, that a machine compared interleaved."""
 
     machine: str
@@ -107,8 +106,7 @@ class ReleaseHistory:
         return tuple(ratio for ratio in ratios if ratio.case != import_case(self.requirement))
 
 
-@dataclass(frozen=True, slots=True)
-class RelativeValue:
+class RelativeValue(msgspec.Struct, frozen=True):
     """Time or memory of a case in a release over that in the newest one."""
 
     release: str
@@ -313,8 +311,7 @@ def relative_values(
     return (*values, RelativeValue(newest, 1.0, (1.0, 1.0))) if values else ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseFinding:
+class ReleaseFinding(msgspec.Struct, frozen=True):
     """A case that differs between two releases."""
 
     case: str

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
 
 import numpy as np
-import numpy.typing as npt
 
+from asv_watch.records.columns import Indices, RunColumns, RunSources
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.labels import UNDECLARED, Layout
@@ -28,66 +24,6 @@ from asv_watch.records.records import (
     Run,
 )
 from asv_watch.versions.commits import Commit, versions_of
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-
-
-def numbers_of(runs: Collection[Run]) -> Floats:
-    """Return value and both ends of the interval of each run, or NaN; shape (runs, 3)."""
-    flat = itertools.chain.from_iterable(
-        _NO_NUMBERS
-        if (point := run.point) is None
-        else (point.value, *(point.interval or _NO_INTERVAL))
-        for run in runs
-    )
-    return np.fromiter(flat, np.float64, 3 * len(runs)).reshape(-1, 3)
-
-
-_NO_INTERVAL = (math.nan, math.nan)
-_NO_NUMBERS = (math.nan, math.nan, math.nan)
-
-
-@dataclass(frozen=True)
-class RunColumns:
-    """The runs of a case apart from `NEVER_RUN`, oldest first, and their columns."""
-
-    commits: tuple[str, ...]
-    """Hashes of all measured commits; the cases of one machine and environment share them."""
-    rows: tuple[Run, ...]
-    indices: Indices
-    """Index in ``commits`` of each run."""
-    numbers: Floats
-    """`numbers_of` the runs; shape (runs, 3)."""
-
-    def runs(self) -> dict[str, Run]:
-        """Return the run of each commit, `NEVER_RUN` if there is none."""
-        runs = dict.fromkeys(self.commits, NEVER_RUN)
-        for index, run in zip(self.indices.tolist(), self.rows, strict=True):
-            runs[self.commits[index]] = run
-        return runs
-
-    @property
-    def values(self) -> Floats:
-        """Value of each run, in the unit of the benchmark; NaN for a run without one."""
-        return self.numbers[:, 0]
-
-    @property
-    def interval(self) -> Floats:
-        """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
-        return self.numbers[:, 1:]
-
-    @cached_property
-    def recipes(self) -> tuple[str, ...]:
-        """Recipe of each run."""
-        return tuple(map(attrgetter("recipe"), self.rows))
-
-    @cached_property
-    def valued(self) -> RunColumns:
-        """The columns of the runs that have a value."""
-        has_value = ~np.isnan(self.values)
-        rows = tuple(itertools.compress(self.rows, has_value.tolist()))
-        return RunColumns(self.commits, rows, self.indices[has_value], self.numbers[has_value])
 
 
 @dataclass(frozen=True)
@@ -110,7 +46,7 @@ class Series:
     @property
     def last(self) -> Run:
         """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.rows[-1] if self.columns.rows else NEVER_RUN
+        return self.columns.run(-1) if self.columns else NEVER_RUN
 
 
 @dataclass(frozen=True)
@@ -154,11 +90,11 @@ class History:
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
-    def _indices(self) -> dict[tuple[str, ...], Indices]:
+    def _indices(self) -> dict[RunSources, Indices]:
         """Indices in `commits` of the commits of a machine and environment."""
         return {
-            hashes: np.array([self.order[commit] for commit in hashes], dtype=np.intp)
-            for hashes in {series.columns.commits for series in self.series}
+            sources: np.array([self.order[commit] for commit in sources.commits], np.intp)
+            for sources in {series.columns.sources for series in self.series}
         }
 
     @cached_property
@@ -168,8 +104,4 @@ class History:
 
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""
-        return self._indices[columns.commits][columns.indices]
-
-    def run_at(self, index: int, columns: RunColumns) -> Run:
-        """Return the run of a commit, by its index in `commits`; ``columns`` must hold one."""
-        return columns.rows[int(np.searchsorted(self.indices(columns), index))]
+        return self._indices[columns.sources][columns.indices]

@@ -12,18 +12,18 @@ from __future__ import annotations
 import glob
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
+import msgspec
 
 from asv_watch.files import read_regular
 from asv_watch.records import explanations, suite_lists
+from asv_watch.records.columns import CommitRuns, columns_by_case
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
-from asv_watch.records.history import History, RunColumns, Series, numbers_of
+from asv_watch.records.history import History, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.measurements import read_comparisons, read_version
@@ -87,16 +87,14 @@ def load_history(
     return _Loader(results_dir, commits, machine, benchmarks, problems, layout).load()
 
 
-@dataclass(slots=True)
-class _Setup:
+class _Setup(msgspec.Struct):
     """Results of one machine in one environment, by commit hash."""
 
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = msgspec.field(default_factory=dict)
     """Names of the result files."""
-    facts: dict[str, dict[str, str]] = field(default_factory=dict)
-    records: dict[str, tuple[Record, ...]] = field(default_factory=dict)
-    runs: dict[str, dict[int, Run]] = field(default_factory=dict)
-    """Runs by index of the case."""
+    facts: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    records: dict[str, tuple[Record, ...]] = msgspec.field(default_factory=dict)
+    runs: dict[str, CommitRuns] = msgspec.field(default_factory=dict)
 
 
 def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
@@ -105,7 +103,7 @@ def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
     for version, position in notes.versions.items():
         commit = named[position]
         if version not in commit.tags:
-            named[position] = replace(commit, tags=(*commit.tags, version))
+            named[position] = msgspec.structs.replace(commit, tags=(*commit.tags, version))
     return named
 
 
@@ -161,7 +159,7 @@ class _Loader:
         setups = self._setups.items()
         self._add_compared_memory()
         series = tuple(self._series())
-        ran = {case_series.case.benchmark for case_series in series if case_series.columns.rows}
+        ran = {case_series.case.benchmark for case_series in series if case_series.columns}
         shown = {
             name: benchmark
             for name, benchmark in self._runs.benchmarks.items()
@@ -217,7 +215,8 @@ class _Loader:
                     for version, value in sides:
                         for setup in setups[machine, version.release, version.python]:
                             run = Run(Outcome.OK, Point(value), at=ratio.at, recipe=COMPARED)
-                            setup.runs.get(version.commit, {}).setdefault(number, run)
+                            if version.commit in setup.runs:
+                                setup.runs[version.commit].add(number, run)
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
         return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
@@ -227,30 +226,16 @@ class _Loader:
 
     def _series(self) -> Iterator[Series]:
         for (machine, environment), setup in self._setups.items():
-            by_commit = self._in_order(setup.runs)
-            rows_by_case: list[list[Run]] = [[] for _ in self._runs.cases]
-            numbers = np.full((len(by_commit), len(rows_by_case), 3), np.nan)
-            was_run = np.zeros(numbers.shape[:2], dtype=bool)
-            # The runs of a commit lie together in memory, those of a case do not.
-            for index, runs in enumerate(by_commit.values()):
-                if runs:
-                    cases = list(runs)
-                    numbers[index, cases] = numbers_of(runs.values())
-                    was_run[index, cases] = True
-                for number, run in runs.items():
-                    rows_by_case[number].append(run)
-            hashes = tuple(by_commit)
-            for number, case in enumerate(self._runs.cases):
+            columns = columns_by_case(self._in_order(setup.runs), len(self._runs.cases))
+            for case, case_columns in zip(self._runs.cases, columns, strict=True):
                 benchmark = self._runs.benchmarks[case.benchmark]
-                indices = np.flatnonzero(was_run[:, number])
-                rows = tuple(rows_by_case[number])
                 yield Series(
                     machine=machine,
                     environment=environment,
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    columns=RunColumns(hashes, rows, indices, numbers[indices, number]),
+                    columns=case_columns,
                 )
 
     def _load_machine(self, folder: Path) -> None:

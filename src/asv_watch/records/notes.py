@@ -28,7 +28,6 @@ A ``[[release]]`` says what is behind the changes that a release of a requiremen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
@@ -83,15 +82,14 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     release: tuple[ReleaseNote, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(msgspec.Struct, frozen=True):
     """The notes of a results folder, with the positions of their commits along a branch."""
 
     changes: tuple[tuple[int, ChangeNote], ...] = ()
     """Pairs of the position of a commit along the branch and a remark on its changes."""
     unplaced: tuple[str, ...] = ()
     """Starts of hashes in the notes that fit no commit of the branch, or several."""
-    versions: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, int] = msgspec.field(default_factory=dict)
     """Maps the name of a version to the position of its commit."""
 
     def about(self, machine: str, case: str, after: int, until: int) -> ChangeNote | None:

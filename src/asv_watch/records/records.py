@@ -62,23 +62,21 @@ class Outcome(Enum):
     NEVER_RUN = "never run"
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True):
     """A machine, as its ``machine.json`` describes it."""
 
     name: str
-    facts: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(msgspec.Struct, frozen=True):
     """Python, requirements and environment variables that results were measured with."""
 
     name: str
     """asv's name for it: the part of a result file's name after the commit."""
     python: str
-    requirements: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
+    requirements: dict[str, str] = {}
+    variables: dict[str, str] = {}
 
     @property
     def release(self) -> Release:
@@ -186,8 +184,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     """Number of the damaged line, if the other lines of its file are valid; 0 otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(msgspec.Struct, frozen=True):
     """Valid results that are not shown, and why."""
 
     name: str

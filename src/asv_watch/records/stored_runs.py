@@ -19,12 +19,15 @@ record has, as after a kill between the two, the value is the record's, without 
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from asv_watch.records.columns import CommitRuns
 from asv_watch.records.labels import Layout
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.peak_memory import PRIVATE, resident_benchmark
@@ -88,7 +91,10 @@ class RunReader:
         self.peak_memory = {self.cases[number].name: number for number in self._resident}
         """Maps the name of a peak-memory case to its index."""
         self._named = {case.name: number for number, case in enumerate(self.cases)}
-        self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int | None]] = {}
+        self._resident_names = {name: shown.name for name, shown in resident.items()}
+        """Maps the name of a peak-memory benchmark to that of its resident memory, which is what
+        asv measures."""
+        self._layouts: dict[tuple[str, tuple[tuple[str, ...], ...]], list[int]] = {}
         self.problems: list[Problem] = []
         """Results that could not be read."""
         self.left_out: Counter[tuple[str, str]] = Counter()
@@ -96,7 +102,7 @@ class RunReader:
 
     def read(
         self, path: Path, content: ResultFile, record: Mapping[str, MeasuredCase]
-    ) -> dict[int, Run]:
+    ) -> CommitRuns:
         """Read the runs of one result file.
 
         Args:
@@ -105,9 +111,9 @@ class RunReader:
             record: What was measured of its cases, by their names.
 
         Returns:
-            Maps an index in `cases` to the run, for each case that was run.
+            The run of each case that was run.
         """
-        runs: dict[int, Run] = {}
+        runs = CommitRuns()
         outdated = set()
         recorded = {
             self._named[name]: case
@@ -129,11 +135,12 @@ class RunReader:
                     self._read_row(path, name, row, recorded, recipe, runs)
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its results are left out")
+        with_run = set(runs.cases) if recorded else set()
         for number, case in recorded.items():  # asv's file may have no row of it
-            if number in runs or self._resident.get(number) in runs:
+            if number in with_run or self._resident.get(number) in with_run:
                 continue
             if case.benchmark_version or self.cases[number].benchmark not in outdated:
-                runs[number] = _from_record(case)
+                runs.add(number, _from_record(case))
         return runs
 
     def _is_of_today(self, case: MeasuredCase, number: int) -> bool:
@@ -153,7 +160,7 @@ class RunReader:
         row: Row,
         recorded: Mapping[int, MeasuredCase],
         recipe: str,
-        runs: dict[int, Run],
+        runs: CommitRuns,
     ) -> None:
         columns = [row.column("result")]
         for column in SPREAD_COLUMNS:
@@ -162,56 +169,95 @@ class RunReader:
             except DamagedError as error:
                 self._problem(path, f"{name}: {error}; its values are shown without {column}")
                 columns.append([None] * row.count)
-        started_at = row.started_at
-        unusable = 0
-        row_runs: dict[int, Run] = {}
-        from_asv: set[int] = set()
-        is_peak = self._benchmarks[name].type == PRIVATE
         numbers = self._layout(name, row)
-        cases: list[MeasuredCase | None] = [None] * row.count
-        if recorded:
-            cases = [None if number is None else recorded.get(number) for number in numbers]
-        read_runs = runs_of_row(columns, started_at, cases, recipe)
-        for number, value, case, run in zip(numbers, columns[0], cases, read_runs, strict=True):
-            if number is None:
+        is_plain = [
+            type(value) is float and number >= 0 and number not in recorded
+            for value, number in zip(columns[0], numbers, strict=True)
+        ]
+        plain = _plain_numbers([list(itertools.compress(column, is_plain)) for column in columns])
+        if plain is None:
+            is_plain = [False] * row.count
+        else:
+            stored_as = self._layout(self._resident_names.get(name, name), row)
+            cases = list(itertools.compress(stored_as, is_plain))
+            runs.add_alike(cases, *plain, Run(_OK, None, "", row.started_at, recipe))
+        if not all(is_plain):
+            self._read_others(path, name, row, columns, is_plain, recorded, recipe, runs)
+
+    def _read_others(
+        self,
+        path: Path,
+        name: str,
+        row: Row,
+        columns: Sequence[Sequence[Any]],
+        is_plain: Sequence[bool],
+        recorded: Mapping[int, MeasuredCase],
+        recipe: str,
+        runs: CommitRuns,
+    ) -> None:
+        """Read the entries of a row that are not plain, each by itself."""
+        numbers = self._layout(name, row)
+        indices = [index for index, plain in enumerate(is_plain) if not plain]
+        entries = [[column[index] for index in indices] for column in columns]
+        cases = [recorded.get(numbers[index]) for index in indices]
+        is_peak = name in self._resident_names
+        from_asv: set[int] = set()
+        row_runs: dict[int, Run] = {}
+        unusable = 0
+        for index, value, case, run in zip(
+            indices,
+            entries[0],
+            cases,
+            runs_of_row(entries, row.started_at, cases, recipe),
+            strict=True,
+        ):
+            number = numbers[index]
+            if number < 0:
                 if is_finite_number(value):
                     self.left_out[name, "no suite has this combination of parameters"] += 1
-                continue
-            if run is None:
+            elif run is None:
                 unusable += 1
                 reason = f"it gave no finite number: {value!r}"
-                row_runs[number] = Run(Outcome.FAILED, None, reason, started_at)
+                row_runs[number] = Run(Outcome.FAILED, None, reason, row.started_at)
             elif run is not NEVER_RUN:
                 row_runs[number] = run
                 if is_peak and run.point is not None and not (case and case.rounds):
                     from_asv.add(number)
-        runs.update(self._by_metric(row_runs, from_asv) if from_asv else row_runs)
+        # A run without a value gets the metric of the other runs in its row.
+        is_asv_row = bool(from_asv) or (is_peak and any(is_plain))
+        for number, run in row_runs.items():
+            is_resident = number in from_asv or (is_asv_row and run.point is None)
+            runs.add(self._resident[number] if is_resident else number, run)
         if unusable:
             message = f"{unusable} of {row.count} results are not finite numbers"
             self._problem(path, f"{name}: {message}; they count as failed")
 
-    def _by_metric(
-        self, row_runs: Mapping[int, Run], from_asv: Set[int]
-    ) -> Iterator[tuple[int, Run]]:
-        """Yield the runs of a peak-memory row; those that asv measured become resident memory.
-
-        A run without a value gets the metric of the other runs in its row.
-
-        Args:
-            row_runs: Index of a case to its run.
-            from_asv: The cases whose value asv measured, at least one.
-        """
-        for number, run in row_runs.items():
-            is_from_asv = run.point is None or number in from_asv
-            yield (self._resident[number] if is_from_asv else number), run
-
-    def _layout(self, name: str, row: Row) -> list[int | None]:
-        """Return today's case at each index of a row, ``None`` if the suites have none."""
+    def _layout(self, name: str, row: Row) -> list[int]:
+        """Return today's case at each index of a row, -1 if the suites have none."""
         key = (name, row.params)
         if key not in self._layouts:
             combinations = itertools.product(*row.params)
-            self._layouts[key] = [self._numbers.get((name, params)) for params in combinations]
+            self._layouts[key] = [self._numbers.get((name, params), -1) for params in combinations]
         return self._layouts[key]
+
+
+def _plain_numbers(
+    columns: Sequence[list[Any]],
+) -> tuple[list[float], list[float], list[float]] | None:
+    """Return the numbers of entries whose values are floats, or ``None`` if not all are plain.
+
+    Plain entries have finite values, and all or none of them an interval.
+    """
+    values, lows, highs = columns
+    if lows.count(None) == highs.count(None) == len(values):
+        lows = highs = [math.nan] * len(values)
+    elif (
+        set(map(type, lows + highs)) != {float}
+        or not math.isfinite(sum(lows) + sum(highs))
+        or not all(map(operator.le, lows, highs))
+    ):
+        return None
+    return (values, lows, highs) if math.isfinite(sum(values)) else None
 
 
 def runs_of_row(

@@ -43,22 +43,20 @@ Romano, Rigaill, Runge and Fearnhead (2022), doi:10.1080/01621459.2021.1909598.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from asv_watch.runs.noise import median_of
 from asv_watch.runs.partition import (
-    BLOCK,
     Array,
     Block,
-    BlockFinder,
     BlockPartition,
     blocks_of,
-    partition,
-    partition_block,
+    joined,
     partition_blocks,
     scale_of,
 )
@@ -79,8 +77,7 @@ _ROUNDING = 1e-9  # relative to a typical value: rounding error of a level of ze
 _AT_ONCE = 32  # blocks partitioned together: more at once are no quicker
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A lasting change of level between two neighbouring values of a series."""
 
     position: int
@@ -110,42 +107,17 @@ def values_to_confirm() -> int:
     return 2 * FEWEST_VALUES + CONFIRMING_RUNS - 1
 
 
-def find_steps(
-    values: Sequence[float] | Array,
-    find_block: BlockFinder = partition_block,
-) -> list[Step]:
+def find_steps(values: Sequence[float] | Array) -> list[Step]:
     """Find the steps of a series.
 
     Args:
         values: Finite values in commit order, in any unit. If all are positive the
             noise is taken to be proportional to the level, else to be the same all over.
-        find_block: Returns what `partition_block` does, perhaps from a cache.
 
     Returns:
         The steps in order; none for a series too short to tell.
     """
-    array = np.asarray(values, dtype=np.float64)
-    return _confirm(array, *_find_unconfirmed(array, find_block), find_block)
-
-
-def _find_unconfirmed(array: Array, find_block: BlockFinder) -> tuple[list[Step], list[Step]]:
-    """Return the steps under the likeliest drift, and those under the heaviest."""
-    if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST:
-        return [], []
-    fit = _fit(array, find_block)
-    steps = _steps(fit, fit.likeliest)
-    return steps, steps if fit.heaviest == fit.likeliest else _steps(fit, fit.heaviest)
-
-
-def _confirm(
-    array: Array, steps: list[Step], heaviest: list[Step], find_block: BlockFinder
-) -> list[Step]:
-    """Return the steps under the likeliest drift, with whether each is confirmed."""
-    confirmed = _confirmed(array, heaviest, find_block) if steps else []
-    return [
-        replace(step, confirmed=any(_is_same(step, other) for other in confirmed))
-        for step in steps
-    ]
+    return find_all_steps([values])[0]
 
 
 def find_all_steps(
@@ -162,57 +134,61 @@ def find_all_steps(
     known = {} if known is None else known
     needed: dict[str, BlockPartition] = {}
     arrays = [np.asarray(values, dtype=np.float64) for values in series]
-
-    def find_block(*block: *Block) -> BlockPartition:
-        key = _key(*block)
-        needed[key] = known.get(key) or partition_block(*block)
-        return needed[key]
-
-    _partition_together(arrays, known)
-    unconfirmed = [_find_unconfirmed(array, find_block) for array in arrays]
-    _partition_together(
-        (
-            array[:-left_out]
-            for array, (_, heaviest) in zip(arrays, unconfirmed, strict=True)
-            if _is_recent(heaviest, array)
-            for left_out in range(1, CONFIRMING_RUNS)
-        ),
-        known,
-    )
-    confirmed = [
-        _confirm(array, *steps, find_block)
-        for array, steps in zip(arrays, unconfirmed, strict=True)
+    found: list[list[Step]] = []
+    certain: list[list[Step]] = []
+    for fit in _fits(arrays, known, needed):
+        steps = _steps(fit, fit.likeliest) if fit else []
+        found.append(steps)
+        certain.append(
+            _steps(fit, fit.heaviest) if fit and fit.heaviest != fit.likeliest else steps
+        )
+    recent = [
+        (index, left_out)
+        for index, array in enumerate(arrays)
+        if found[index] and _is_recent(certain[index], array)
+        for left_out in range(1, CONFIRMING_RUNS)
     ]
+    earlier = _fits([arrays[index][:-left_out] for index, left_out in recent], known, needed)
+    for (index, _), fit in zip(recent, earlier, strict=True):
+        certain[index] = _among(certain[index], _steps(fit, fit.heaviest) if fit else [])
     known.clear()
     known.update(needed)
-    return confirmed
+    return [
+        [msgspec.structs.replace(step, confirmed=bool(_among([step], sure))) for step in steps]
+        for steps, sure in zip(found, certain, strict=True)
+    ]
 
 
-def _partition_together(arrays: Iterable[Array], known: dict[str, BlockPartition]) -> None:
-    """Partition the blocks of series that are not known yet."""
-    blocks = {_key(*block): block for array in arrays for block in _blocks_to_partition(array)}
-    keys = sorted(blocks.keys() - known.keys(), key=lambda key: len(blocks[key][0]))
-    for first in range(0, len(keys), _AT_ONCE):
-        batch = keys[first : first + _AT_ONCE]
-        known.update(zip(batch, partition_blocks([blocks[key] for key in batch]), strict=True))
+def _fits(
+    arrays: Sequence[Array], known: dict[str, BlockPartition], needed: dict[str, BlockPartition]
+) -> list[_Fit | None]:
+    """Fit the model to many series; ``None`` for one that is too short or has too large values.
+
+    Blocks that are not known yet are partitioned together.
+    """
+    scaled = [
+        None
+        if len(array) < 2 * FEWEST_VALUES or np.abs(array).max() > _LARGEST
+        else _scaled(array)
+        for array in arrays
+    ]
+    blocks = [blocks_of(one.y, one.least_variance) if one else [] for one in scaled]
+    keys = [[_key(block) for block in series_blocks] for series_blocks in blocks]
+    block_of = dict(zip(itertools.chain(*keys), itertools.chain(*blocks), strict=True))
+    missing = sorted(block_of.keys() - known.keys(), key=lambda key: len(block_of[key].y))
+    for first in range(0, len(missing), _AT_ONCE):
+        batch = missing[first : first + _AT_ONCE]
+        known.update(zip(batch, partition_blocks([block_of[key] for key in batch]), strict=True))
+    needed.update((key, known[key]) for key in block_of)
+    return [
+        _fit(one, [known[key] for key in series_keys]) if one else None
+        for one, series_keys in zip(scaled, keys, strict=True)
+    ]
 
 
-def _key(y: Array, least_variance: float, length: int) -> str:
-    content = y.tobytes() + f"{least_variance} {length}".encode()
+def _key(block: Block) -> str:
+    content = block.y.tobytes() + f"{block.least_variance} {block.length}".encode()
     return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _confirmed(values: Array, steps: list[Step], find_block: BlockFinder) -> list[Step]:
-    """Return steps under the heaviest drift that were steps one and two values ago, too."""
-    if not _is_recent(steps, values):
-        return steps
-    for left_out in range(1, CONFIRMING_RUNS):
-        if len(values) - left_out < 2 * FEWEST_VALUES:
-            return []
-        earlier_fit = _fit(values[:-left_out], find_block)
-        earlier = _steps(earlier_fit, earlier_fit.heaviest)
-        steps = [step for step in steps if any(_is_same(step, other) for other in earlier)]
-    return steps
 
 
 def _is_recent(steps: list[Step], values: Array) -> bool:
@@ -220,12 +196,16 @@ def _is_recent(steps: list[Step], values: Array) -> bool:
     return bool(steps) and steps[-1].position >= len(values) - _SETTLED
 
 
+def _among(steps: list[Step], others: list[Step]) -> list[Step]:
+    """Return the steps that are among others too."""
+    return [step for step in steps if any(_is_same(step, other) for other in others)]
+
+
 def _is_same(step: Step, other: Step) -> bool:
     return step.direction == other.direction and abs(step.position - other.position) <= _SHIFT
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(msgspec.Struct, frozen=True):
     """A series on the scale of the model, partitioned."""
 
     y: Array
@@ -250,48 +230,39 @@ class _Fit:
         return plain * self.unit if abs(plain) > _ROUNDING else 0.0
 
 
-def _blocks_to_partition(values: Array) -> list[Block]:
-    """Return what `find_steps` asks `partition_block` for at first, for finite values."""
-    if len(values) < 2 * FEWEST_VALUES:
-        return []
-    y, _, smallest = _on_scale(values)
-    least = _least_variance(smallest)
-    return [(y[part], least, min(len(y), BLOCK)) for part in blocks_of(len(y))]
+class _Scaled(msgspec.Struct, frozen=True):
+    """A series on the scale of the model, where noise is the same all over."""
+
+    y: Array
+    """Logarithms or, where not all values are positive, values over ``unit``."""
+    unit: float | None
+    """``None`` for logarithms."""
+    smallest: float
+    """The minimum effect on this scale."""
+
+    @property
+    def least_variance(self) -> float:
+        """Least variance of differences: exact counts have none, but an effect needs a scale."""
+        return 2 * (self.smallest / 15) ** 2
 
 
-def _on_scale(values: Array) -> tuple[Array, float | None, float]:
-    """Return values on the scale of the model, where noise is the same all over.
-
-    Returns:
-        Their logarithms or, where not all are positive, the values over a unit; the unit,
-        ``None`` for logarithms; and the minimum effect on this scale.
-    """
+def _scaled(values: Array) -> _Scaled:
     if (values > 0).all():
-        return np.log(values), None, math.log1p(MINIMUM_EFFECT)
+        return _Scaled(np.log(values), None, math.log1p(MINIMUM_EFFECT))
     unit = median_of(np.abs(values)) or float(np.abs(values).max()) or 1.0
-    return values / unit, unit, MINIMUM_EFFECT
+    return _Scaled(values / unit, unit, MINIMUM_EFFECT)
 
 
-def _least_variance(smallest: float) -> float:
-    """Least variance of differences: exact counts have none, but an effect needs some scale."""
-    return 2 * (smallest / 15) ** 2
-
-
-def _fit(values: Array, find_block: BlockFinder) -> _Fit:
-    plain, unit, smallest = _on_scale(values)
-    centre = median_of(plain)
-    least = _least_variance(smallest)
-    scale = scale_of(plain, least)
-    boundaries, likeliest, heaviest = partition(plain, least, find_block)
+def _fit(scaled: _Scaled, blocks: Sequence[BlockPartition]) -> _Fit:
+    centre = median_of(scaled.y)
+    scale = scale_of(scaled.y, scaled.least_variance)
     return _Fit(
-        (plain - centre) / scale,
+        (scaled.y - centre) / scale,
         centre,
         scale,
-        unit,
-        smallest / scale,
-        boundaries,
-        likeliest,
-        heaviest,
+        scaled.unit,
+        scaled.smallest / scale,
+        *joined(len(scaled.y), blocks),
     )
 
 

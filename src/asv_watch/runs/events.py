@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from asv_watch.records.history import History, RunColumns
+import msgspec
+import numpy as np
+
+from asv_watch.records.columns import RunColumns
+from asv_watch.records.history import History
 from asv_watch.records.records import Record, recipe_facts
 
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """A fact about a machine, an environment or a recipe that differs from the commit before."""
 
     machine: str
@@ -61,13 +63,9 @@ def recorded_changes(runs: Iterable[tuple[Key, Mapping[str, str]]]) -> Iterator[
 
 def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
     """Return the changes of the recipe of a series, by index of the row."""
-    recipes = columns.recipes
-    if len(set(recipes)) < 2:
-        return iter(())
+    changed = (np.flatnonzero(np.diff(columns.recipes)) + 1).tolist()
     return recorded_changes(
-        (row, recipe_facts(recipe))
-        for row, recipe in enumerate(recipes)
-        if row == 0 or recipe != recipes[row - 1]
+        (row, recipe_facts(columns.run(row).recipe)) for row in ([0, *changed] if changed else [])
     )
 
 
@@ -144,7 +142,7 @@ def _recipe_events(history: History) -> Iterator[Event]:
     for series in history.series:
         columns = series.columns.valued
         for row, fact, before, after in recipe_changes(columns):
-            commit = columns.commits[columns.indices[row]]
+            commit = columns.sources.commits[columns.indices[row]]
             yield Event(
                 series.machine, series.environment, commit, f"recipe {fact}", before, after
             )

@@ -17,12 +17,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
 
-from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.records.columns import Floats, Indices
+from asv_watch.records.history import History, Series
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 
 SHARE = 0.6
@@ -93,8 +94,7 @@ def _group(series: Series) -> _Group:
     return series.machine, series.environment, series.case.labels["metric"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Votes:
+class _Votes(msgspec.Struct, frozen=True):
     """The series that have values on both sides of a commit, and how far each moved."""
 
     rows: Indices
@@ -113,7 +113,7 @@ class _Voters:
         columns = [series.columns.valued for series in members]
         names = [history.layout.row(series.case) for series in members]
         self._rows = np.unique(names, return_inverse=True)[1]
-        self._counts = np.array([len(series_columns.rows) for series_columns in columns], np.intp)
+        self._counts = np.array([len(series_columns) for series_columns in columns], np.intp)
         longest = int(self._counts.max())
         self._firsts = np.empty((len(commits), len(members)), np.intp)
         # Both sides are padded, so that every window lies within.

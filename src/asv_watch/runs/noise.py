@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist, fmean, median, variance
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -62,8 +62,7 @@ def _normal_size(share: float) -> float:
     return NormalDist().inv_cdf((1 + share) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnNoise:
+class OwnNoise(msgspec.Struct, frozen=True):
     """Noise of a series, estimated from its own values."""
 
     sizes: npt.NDArray[np.float64]

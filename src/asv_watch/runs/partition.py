@@ -13,10 +13,11 @@ scale, decide its partition, so blocks of many series are partitioned together.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -38,8 +39,7 @@ _SMALL = np.float32
 _MARGIN = 50  # values at an inner end of a block whose boundaries its neighbour finds
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(msgspec.Struct, frozen=True):
     """The Kalman filter's variances by the number of values seen, for each drift ratio.
 
     In units of the variance of first differences. Arrays are (values seen, ratios),
@@ -78,19 +78,20 @@ def filters() -> Filters:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BlockPartition:
+class BlockPartition(msgspec.Struct, frozen=True):
     """The best partition of a block for each drift ratio."""
 
     boundaries: list[list[int]]
     costs: list[float]
 
 
-BlockFinder = Callable[[Array, float, int], BlockPartition]
+def blocks_of(y: Array, least_variance: float) -> list[Block]:
+    """Return the blocks of a series; neighbours overlap."""
+    length = min(len(y), BLOCK)
+    return [Block(y[part], least_variance, length) for part in _parts(len(y))]
 
 
-def blocks_of(length: int) -> list[slice]:
-    """Return the blocks in which a series of this length is partitioned; neighbours overlap."""
+def _parts(length: int) -> list[slice]:
     starts = [0]
     while starts[-1] + BLOCK < length:
         starts.append(starts[-1] + BLOCK - 2 * _MARGIN)
@@ -102,23 +103,19 @@ def scale_of(y: Array, least_variance: float) -> float:
     return math.sqrt(max(variance_of_differences(np.abs(np.diff(y))), least_variance))
 
 
-Block = tuple[Array, float, int]
-"""Arguments of `partition_block`."""
+class Block(NamedTuple):
+    """A block of a series, and what else decides its partition."""
 
-
-def partition_block(y: Array, least_variance: float, length: int) -> BlockPartition:
-    """Partition a block.
-
-    Args:
-        y: Its values, at most `BLOCK`.
-        least_variance: Lower bound of the variance of first differences.
-        length: Length of the series; lengths above `BLOCK` count as `BLOCK`.
-    """
-    return partition_blocks([(y, least_variance, length)])[0]
+    y: Array
+    """Its values, at most `BLOCK`."""
+    least_variance: float
+    """Lower bound of the variance of first differences."""
+    length: int
+    """Length of the series; lengths above `BLOCK` count as `BLOCK`."""
 
 
 def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
-    """Partition several blocks as `partition_block` does; similar lengths are quicker."""
+    """Partition several blocks; similar lengths are quicker."""
     longest_first = sorted(range(len(blocks)), key=lambda index: -len(blocks[index][0]))
     in_order = [blocks[index] for index in longest_first]
     partitioned = _partition_blocks(
@@ -128,30 +125,23 @@ def partition_blocks(blocks: Sequence[Block]) -> list[BlockPartition]:
     return [block for _, block in sorted(zip(longest_first, partitioned, strict=True))]
 
 
-def partition(
-    y: Array,
-    least_variance: float,
-    find_block: BlockFinder = partition_block,
-) -> tuple[list[int], int, int]:
-    """Partition a series.
+def joined(length: int, blocks: Sequence[BlockPartition]) -> tuple[list[int], int, int]:
+    """Join the partitions of a series' blocks.
 
     Args:
-        y: The series.
-        least_variance: Lower bound of the variance of first differences.
-        find_block: Returns what `partition_block` does, perhaps from a cache.
+        length: Length of the series.
+        blocks: Partitions of its blocks, in order.
 
     Returns:
         The best boundaries, the index of the drift ratio that explains the series best,
         and that of the largest one that does so nearly as well.
     """
-    length = min(len(y), BLOCK)
     choices = range(len(DRIFT_RATIOS))
     boundaries: list[list[int]] = [[] for _ in choices]
-    costs = _DRIFT_PENALTY * math.log(length) * (DRIFT_RATIOS > 0)
-    for part in blocks_of(len(y)):
-        block = find_block(y[part], least_variance, length)
+    costs = _DRIFT_PENALTY * math.log(min(length, BLOCK)) * (DRIFT_RATIOS > 0)
+    for part, block in zip(_parts(length), blocks, strict=True):
         low = part.start + _MARGIN if part.start else 0
-        high = part.stop - _MARGIN if part.stop < len(y) else len(y)
+        high = part.stop - _MARGIN if part.stop < length else length
         for choice in choices:
             positions = (part.start + boundary for boundary in block.boundaries[choice])
             boundaries[choice] += [position for position in positions if low <= position < high]

@@ -6,8 +6,8 @@ The third stage of `asv_watch.runs.change_points`, where the model is described.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from asv_watch.runs.noise import median_of
@@ -19,8 +19,7 @@ FEWEST_VALUES = 3
 """Values that a step needs before and after it: it is confirmed by the third run."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestedBoundary:
+class TestedBoundary(msgspec.Struct, frozen=True):
     """A boundary between two segments, and how the levels on its sides differ."""
 
     start: int

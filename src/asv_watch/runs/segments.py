@@ -18,7 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from asv_watch.records.history import Floats, History, Indices, Series
+from asv_watch.records.columns import Floats, Indices
+from asv_watch.records.history import History, Series
 from asv_watch.records.side_files import PROCESSES
 from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
 from asv_watch.runs.noise import (
@@ -83,7 +84,7 @@ def _split_series(
 ) -> tuple[Segment, ...]:
     """Split one series."""
     columns = series.columns.valued
-    if not columns.rows:
+    if not columns:
         return ()
     commits, values = history.indices(columns), columns.values
     periods = np.searchsorted(condition_changes, commits, side="right")

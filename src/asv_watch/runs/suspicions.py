@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from statistics import median
+
+import msgspec
 
 from asv_watch.runs.change_points import Step, values_to_confirm
 from asv_watch.runs.noise import caution
@@ -32,8 +33,7 @@ LEVEL_VALUES = 10
 """The level before the newest values is the median of at most this many values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspicion:
+class Suspicion(msgspec.Struct, frozen=True):
     """A change of the level of a series, as its runs show it."""
 
     previous: int
@@ -85,7 +85,7 @@ def _suspected(
     if noise is not None:
         jump = newest_jump(values[start:], noise, most_new)
         if jump is not None:
-            suspected.append(replace(jump, position=start + jump.position))
+            suspected.append(msgspec.structs.replace(jump, position=start + jump.position))
     return suspected
 
 

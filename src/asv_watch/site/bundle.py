@@ -68,9 +68,10 @@ def bundle(entry: Path) -> str:
             export that is not understood.
     """
     modules: dict[Path, str] = {}
-    _order(entry.resolve(), modules)
+    entry = entry.resolve()
+    _order(entry, modules)
     names = {
-        module: "$" + re.sub(r"\W", "_", str(module.relative_to(entry.resolve().parent)))
+        module: "$" + re.sub(r"\W", "_", str(module.relative_to(entry.parent)))
         for module in modules
     }
     parts = [_as_function(module, text, names) for module, text in modules.items()]

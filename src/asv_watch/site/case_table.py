@@ -7,7 +7,8 @@ makes none of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from asv_watch.records.labels import Layout
 from asv_watch.site import names
@@ -23,8 +24,7 @@ FIRST_HUE = 2
 _FIRST_SCREEN_BELOW = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A row of a table: what is measured, with its settings, in all columns and metrics."""
 
     name: str
@@ -35,8 +35,7 @@ class Row:
     """The heading that lists have it under: ``time series``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCase:
+class ShownCase(msgspec.Struct, frozen=True):
     """A case and its row and column in tables."""
 
     name: str
@@ -50,8 +49,7 @@ class ShownCase:
     """Its name in sentences and headings: ``solve · size 5 · sparse``."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseTable:
+class CaseTable(msgspec.Struct, frozen=True):
     """All cases of a project, in the order of the site."""
 
     rows: tuple[Row, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.changes import Cause, Change
@@ -57,7 +58,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
     measured, interval = change.is_measured, change.interval
     ratio = None if change.ratio is None else shortened(change.ratio)
     words = quantities.change if measured else quantities.about
-    values = [quantities.quantity(value, unit) for value in change.values]
+    values = [quantities.quantity(value, unit) for value in change.values] if measured else None
     text = words(change.ratio, change.kind)
     if change.kind == "exact" and text.startswith("±"):  # too small for per cent, yet no noise
         before, after = change.values
@@ -73,7 +74,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
         "about": None if measured else ratio,
         "text": text,
         "interval_text": "" if interval is None else quantities.interval(interval, change.clock),
-        "values": values if measured else None,
+        "values": values,
         "through": change.through,
     }
 
@@ -89,10 +90,12 @@ def cause(change: Change, contents: Contents) -> str:
     """Return the origin of a change, in the same words wherever it is shown."""
     is_count_of_code = change.kind == "exact" and change.cause == "code"
     parts = ["code" if is_count_of_code else _CAUSES[change.cause]]
-    before, after, suspects = made_between(change, contents)
-    count = commits_between(contents.history, before, after)
-    if len(suspects) == 1 and count > 1 and change.cause == "code":
-        parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
+    ends = (contents.history.commits[index].hash for index in (change.previous, change.commit))
+    count = commits_between(contents.history, *ends)
+    if count > 1 and change.cause == "code":
+        suspects = made_between(change, contents)[2]
+        if len(suspects) == 1:
+            parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
         known = [] if parts == [_CAUSES["code"]] else parts
         layout = contents.layout
@@ -147,8 +150,7 @@ def _diff_address(commit_url: str, before: str, after: str) -> str:
     return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
+class Recent(msgspec.Struct, frozen=True):
     """Changes of the newest measured commits."""
 
     count: int

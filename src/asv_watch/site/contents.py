@@ -5,14 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 from packaging.version import Version
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
-from asv_watch.records.history import History, Indices, Series
+from asv_watch.records.columns import Indices
+from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import (
@@ -24,6 +26,7 @@ from asv_watch.records.records import (
 )
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
+from asv_watch.site.stretches import Stretch, stretches_of
 from asv_watch.versions.git import Ancestry, read_ancestry
 from asv_watch.versions.releases import release_order
 
@@ -31,8 +34,7 @@ _LEAST_SHARE = 0.1
 """A machine is shown first only if it has this share of the series of the largest machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True):
     """A metric: its values may share an axis."""
 
     id: str
@@ -46,8 +48,7 @@ class Metric:
         return {"seconds": "time", "bytes": "memory"}.get(self.unit, "exact")
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(msgspec.Struct, frozen=True):
     """A machine with an environment: values of one setup may be compared over commits."""
 
     machine: Machine
@@ -70,8 +71,7 @@ class Setup:
         return self.commits[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesSummary:
+class SeriesSummary(msgspec.Struct, frozen=True):
     """One series with its case, values and changes."""
 
     index: int
@@ -91,6 +91,7 @@ class SeriesSummary:
     """Measured changes of a time or of memory, the newest first."""
     noise: float | None
     """Standard deviation of the logarithm of a value between runs, if known."""
+    stretches: tuple[Stretch, ...]
     behind: int
     """Number of commits that its machine and environment measured since its newest value."""
 
@@ -99,7 +100,7 @@ class SeriesSummary:
         """The newest value and its commit index."""
         if not self.has_value:
             return None
-        point = self.series.columns.valued.rows[-1].point
+        point = self.series.columns.valued.run(-1).point
         return None if point is None else (int(self.commits[-1]), point)
 
     @property
@@ -113,8 +114,7 @@ class SeriesSummary:
         return self.series.case.labels
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(msgspec.Struct, frozen=True):
     """Everything the site shows of a history."""
 
     history: History
@@ -148,7 +148,7 @@ def in_order(history: History) -> History:
         return series.case.benchmark, series.case.params, series.machine, series.environment
 
     shown = {series.case.name: series for series in history.series}
-    ran = [series for series in history.series if series.columns.rows]
+    ran = [series for series in history.series if series.columns]
     for series in ran:
         for name in (series.case.name, suite_name(series.case.name)):
             shown.pop(name, None)
@@ -197,14 +197,20 @@ def contents_of(
             environment=history.environments[case_series.environment],
             row=layout.row(case_series.case),
             group=layout.group(benchmark),
-            commits=history.indices(case_series.columns.valued),
+            commits=commits,
             change=newest_change.get(index),
-            measured=tuple(measured.get(index, ())),
+            measured=tuple(measured[index]),
             noise=findings.noise[index],
+            stretches=stretches_of(
+                commits, case_series.columns.valued.values, measured[index], segments
+            ),
             behind=behind[index],
         )
-        for index, case_series in enumerate(history.series)
+        for index, (case_series, segments) in enumerate(
+            zip(history.series, findings.segments, strict=True)
+        )
         for benchmark in [history.benchmarks[case_series.case.benchmark]]
+        for commits in [history.indices(case_series.columns.valued)]
     )
     return Contents(
         history=history,
@@ -239,11 +245,11 @@ def _setups(history: History) -> tuple[Setup, ...]:
     series_of_machine: Counter[str] = Counter()
     for series in history.series:
         members[setup_key(series)].append(series)
-        series_of_machine[series.machine] += bool(series.columns.valued.rows)
+        series_of_machine[series.machine] += bool(series.columns.valued)
     setups = [
         _setup(history, key, setup_series)
         for key, setup_series in sorted(members.items(), key=lambda member: member[0])
-        if any(series.columns.rows for series in setup_series)
+        if any(series.columns for series in setup_series)
     ]
     newest_of: dict[str, int] = {}
     for setup in setups:
@@ -272,7 +278,7 @@ def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
     with_value = {
         (*setup_key(series), series.case.name)
         for series in history.series
-        if series.columns.valued.rows
+        if series.columns.valued
     }
     behind = []
     for series in history.series:

@@ -15,7 +15,7 @@ import numpy as np
 
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
-from asv_watch.records.history import Indices
+from asv_watch.records.columns import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
 from asv_watch.runs.suspicions import smallest_jump
@@ -90,12 +90,12 @@ def _spread_out(span: Indices, commits: Indices, numbers: Sequence[float]) -> li
 def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     data: Json = {"s": summary.index, "from": 0, "v": []}
     if summary.has_value:
-        data |= _values_of(summary) | {"stretches": stretch_data(contents, summary)}
+        data |= _values_of(summary) | {"stretches": stretch_data(summary.stretches)}
     columns = summary.series.columns
     without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
     if without_value:
         commits = contents.history.indices(columns)[without_value].tolist()
-        runs = [columns.rows[row] for row in without_value]
+        runs = [columns.run(row) for row in without_value]
         reasons = sorted({run.reason for run in runs})
         data["reasons"] = reasons
         data["other"] = [

@@ -252,7 +252,7 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
         "behind": row.behind,
         "at": int(commits[-1]) if len(commits) else None,
         "segments": _segment_starts(contents, row),
-    } | small_line(contents, row, measured[-SMALL_HISTORY:])
+    } | small_line(row.stretches, row.commits, columns.valued.values, measured[-SMALL_HISTORY:])
 
 
 def _version_marks(contents: Contents, shown: Sequence[int]) -> list[tuple[int, str]]:

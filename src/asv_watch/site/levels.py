@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, floor, log10
 from urllib.parse import urlencode
+
+import msgspec
 
 from asv_watch.asv.patterns import Pattern, case_pattern
 from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
@@ -25,8 +26,7 @@ _LEFT, _RIGHT = 17.0, 82.0
 """Ends of the axis in per cent of the width: values stand beside the outer dots."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """A value of one level."""
 
     number: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import log
+
+import msgspec
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.graph import PairRatio
@@ -27,8 +28,7 @@ _MOST_CAUSES = 3
 """Most releases that a sentence names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lasting:
+class Lasting(msgspec.Struct, frozen=True):
     """The ratio of a case between an older release and the newest one."""
 
     case: str

@@ -113,7 +113,7 @@ def _templates() -> Environment:
 ENTRIES = 100
 """Most changes in the feed, the newest ones."""
 
-NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 cannot contain, not even as references."""
 
 # White on these has a contrast of at least 4.5 : 1, and the words say the same.

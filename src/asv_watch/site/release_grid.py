@@ -6,9 +6,10 @@ A project without releases has its versions as columns, or else its commits with
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import log
 from urllib.parse import urlencode
+
+import msgspec
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.release_history import (
@@ -32,14 +33,13 @@ _STRENGTHS = (0.03, 0.06, 0.12, 0.2)
 """Changes (logarithm of the ratio) up to which a cell has the first shade, the second, ..."""
 
 
-@dataclass(slots=True)
-class Column:
+class Column(msgspec.Struct):
     """A release, a version or a commit."""
 
     name: str
     href: str
     tip: str
-    cells: dict[str, Json] = field(default_factory=dict)
+    cells: dict[str, Json] = msgspec.field(default_factory=dict)
     """Maps each compared case to its cell, with the ratio as text."""
     cause: str = ""
     """The operator behind its largest change."""

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
+from asv_watch.judge.changes import Change
+from asv_watch.records.columns import Floats, Indices
 from asv_watch.runs.noise import median_of
-from asv_watch.site.contents import Contents, SeriesSummary
+from asv_watch.runs.segments import Segment
 from asv_watch.site.scripts import Json, shortened
 
 _WHOLE = 10_000
 _FARTHEST = 1e9
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True):
     """Commits of a series at one level."""
 
     first: int
@@ -34,69 +35,83 @@ class Stretch:
     above 0."""
 
 
-def stretches(contents: Contents, row: SeriesSummary) -> list[Stretch]:
-    """Cut a series with a value into stretches, oldest first."""
-    levels = _levels(row)
-    segments = contents.findings.segments[row.index]
+def stretches_of(
+    commits: Indices,
+    values: Floats,
+    measured: Sequence[Change],
+    segments: Sequence[Segment],
+) -> tuple[Stretch, ...]:
+    """Cut a series into stretches, oldest first; without a value it has none.
+
+    Args:
+        commits: Commit index of each value, oldest first.
+        values: In the unit of the series.
+        measured: Its measured changes.
+        segments: Its segments.
+    """
+    if not len(commits):
+        return ()
+    levels = _levels(commits, measured)
     starts = sorted({*(first for first, _ in levels), *(int(s.commits[0]) for s in segments)})
-    values = row.series.columns.valued.values
-    bounds = [*np.searchsorted(row.commits, starts).tolist(), len(values)]
+    bounds = [*np.searchsorted(commits, starts).tolist(), len(values)]
     cut = []
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
         level = next(level for commit, level in reversed(levels) if commit <= first)
         positive = values[begin:end][values[begin:end] > 0]
         scale = level / median_of(positive) if len(positive) else 0.0
         cut.append(Stretch(first, level, scale))
-    return cut
+    return tuple(cut)
 
 
-def _levels(row: SeriesSummary) -> list[tuple[int, float]]:
+def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, float]]:
     """Return the first commit of each level and the level, oldest first."""
     newest_first = sorted(
-        ((change.commit, change.ratio) for change in row.measured if change.ratio), reverse=True
+        ((change.commit, change.ratio) for change in measured if change.ratio), reverse=True
     )
     level, levels = 1.0, []
     for commit, ratio in newest_first:
         levels.append((commit, level))
         level /= ratio
-    first = min(int(row.commits[0]), *(commit - 1 for commit, _ in levels), int(row.commits[-1]))
+    first = min(int(commits[0]), *(commit - 1 for commit, _ in levels), int(commits[-1]))
     return [(first, level), *reversed(levels)]
 
 
-def stretch_data(contents: Contents, row: SeriesSummary) -> list[list[float]]:
+def stretch_data(stretches: Sequence[Stretch]) -> list[list[float]]:
     """Return the stretches as a data file holds them."""
     return [
         [stretch.first, shortened(stretch.level), shortened(stretch.scale)]
-        for stretch in stretches(contents, row)
+        for stretch in stretches
     ]
 
 
-def small_line(contents: Contents, row: SeriesSummary, shown: Sequence[int]) -> Json:
+def small_line(
+    stretches: Sequence[Stretch], commits: Indices, values: Floats, shown: Sequence[int]
+) -> Json:
     """Return the small line chart beside a value, over some commits.
 
     Args:
-        contents: What the site shows.
-        row: The series.
-        shown: Indices of the commits, oldest first.
+        stretches: Those of the series.
+        commits: Commit index of each of its values, oldest first.
+        values: Its values.
+        shown: Indices of the commits of the chart, oldest first.
 
     Returns:
         ``steps``: positions in ``shown`` where the level changes, and the level from there on, in
         1/10,000 of the newest; ``runs``: a value, or null, for each commit, in the same unit.
     """
-    if not row.has_value or not shown:
+    if not stretches or not shown:
         return {"steps": [[0, _WHOLE]], "runs": [None] * len(shown)}
-    series_stretches = stretches(contents, row)
-    firsts = [stretch.first for stretch in series_stretches]
-    recent = slice(int(np.searchsorted(row.commits, shown[0])), None)
-    newest = row.commits[recent].tolist(), row.series.columns.valued.values[recent].tolist()
-    values: dict[int, float] = dict(zip(*newest, strict=True))
+    firsts = [stretch.first for stretch in stretches]
+    recent = slice(int(np.searchsorted(commits, shown[0])), None)
+    newest = commits[recent].tolist(), values[recent].tolist()
+    value_at: dict[int, float] = dict(zip(*newest, strict=True))
     steps: list[list[int]] = []
     runs: list[int | None] = []
     for position, commit in enumerate(shown):
-        stretch = series_stretches[max(0, bisect_right(firsts, commit) - 1)]
+        stretch = stretches[max(0, bisect_right(firsts, commit) - 1)]
         level = round(min(stretch.level * _WHOLE, _FARTHEST))
         if not steps or steps[-1][1] != level:
             steps.append([position, level])
-        value = values.get(commit, 0.0)
+        value = value_at.get(commit, 0.0)
         runs.append(round(min(value * stretch.scale * _WHOLE, _FARTHEST)) if value > 0 else None)
     return {"steps": steps, "runs": runs}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -19,8 +18,7 @@ def is_full_hash(text: str) -> bool:
     return re.fullmatch(_FULL_HASH, text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True):
     """A commit of the tracked branch, or a tagged one."""
 
     hash: str

@@ -94,7 +94,7 @@ def test_resident_and_private_memory_are_two_metrics(
         assert not (resident and index in stored_findings.compared)
         columns = series.columns.valued
         for row, value in zip(columns.indices.tolist(), columns.values.tolist(), strict=True):
-            key = series.machine, series.environment, case + resident, columns.commits[row]
+            key = series.machine, series.environment, case + resident, columns.sources.commits[row]
             values[key][metric] = value
     for change in stored_findings.changes:
         if is_resident(stored_history.series[change.series].case.name):

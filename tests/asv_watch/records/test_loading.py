@@ -441,7 +441,7 @@ def test_a_damaged_file_is_named_and_the_rest_loads(results_dir: Path, kind: str
     assert problem.message
     series = case_of(history, "darnn", "5")
     assert series.runs[HASHES[1]].outcome is Outcome.OK
-    assert len(series.columns.valued.rows) == 1
+    assert len(series.columns.valued) == 1
 
 
 def test_a_damaged_spread_leaves_the_figure(results_dir: Path) -> None:
@@ -529,9 +529,9 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
     start = time.process_time()
     history = load_history(made.results, commits)
     assert time.process_time() - start < 4
-    assert sum(bool(series.columns.rows) for series in history.series) == 200
+    assert sum(bool(series.columns) for series in history.series) == 200
     assert len(history.commits) == 1000
-    assert sum(len(series.columns.valued.rows) for series in history.series) > 190_000
+    assert sum(len(series.columns.valued) for series in history.series) > 190_000
 
 
 def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from pathlib import Path
+
+from msgspec.structs import astuple
 
 from asv_watch.records.records import Record
 from asv_watch.records.side_files import FORKED, NOT_FORKED, read_records

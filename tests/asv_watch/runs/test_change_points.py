@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from asv_watch.runs import change_points
 from asv_watch.runs.change_points import find_all_steps, find_steps
 from asv_watch.runs.pruning import FEWEST_VALUES
 from tests.asv_watch.evaluate_change_points import (
@@ -93,14 +92,13 @@ def test_many_series_together_have_the_steps_of_each_by_itself() -> None:
     assert find_all_steps(series) == [find_steps(values) for values in series]
 
 
-def test_new_steps_of_many_series_are_confirmed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_steps_of_many_series_are_confirmed_together() -> None:
     series = [
         np.concatenate([noisy(seed, 1.0, length=60), noisy(seed + 9, 1.3, length=9)])
         for seed in range(9)
     ]
     expected = [find_steps(values) for values in series]
     assert any(step.confirmed for steps in expected for step in steps)
-    monkeypatch.setattr(change_points, "partition_block", None)  # which partitions one at a time
     assert find_all_steps(series) == expected
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import Any
 
 import pytest
 from msgspec import structs
+from msgspec.structs import astuple
 
 from asv_watch.runs.events import find_events
 from asv_watch.runs.segments import split

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from asv_watch.judge.changes import Change
@@ -81,14 +82,14 @@ def test_commit_and_operator_are_named_where_they_are_known(history: History) ->
 
 
 def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: History) -> None:
-    change = replace(_change(history), previous=30)
+    change = msgspec.structs.replace(_change(history), previous=30)
     text = _report(history, [change], "text")
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
     assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
 
 
 def test_commits_that_change_nothing_measured_are_no_suspects(history: History) -> None:
-    change = replace(_change(history), previous=30)
+    change = msgspec.structs.replace(_change(history), previous=30)
     touching = [commit_hash(33), commit_hash(36)]
     two = _report(history, [change], "text", Ancestry(history.commits, touching, ("src",)))
     assert "Commit:      one of 2 that change what is measured, of 8 (not bisected): git" in two
@@ -100,7 +101,7 @@ def test_commits_that_change_nothing_measured_are_no_suspects(history: History) 
 @pytest.mark.fault("hostile text", tried="HTML, mentions or images in a subject")
 def test_a_subject_is_code_in_a_report(history: History) -> None:
     subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"
-    commits = [replace(commit, subject=subject) for commit in history.commits]
+    commits = [msgspec.structs.replace(commit, subject=subject) for commit in history.commits]
     hostile = replace(history, commits=tuple(commits))
     for line in _report(hostile, [_change(history)], "markdown").splitlines():
         outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
