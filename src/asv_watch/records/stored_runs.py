@@ -170,16 +170,23 @@ class RunReader:
                 self._problem(path, f"{name}: {error}; its values are shown without {column}")
                 columns.append([None] * row.count)
         numbers = self._layout(name, row)
-        is_plain = [
-            type(value) is float and number >= 0 and number not in recorded
-            for value, number in zip(columns[0], numbers, strict=True)
-        ]
-        plain = _plain_numbers([list(itertools.compress(column, is_plain)) for column in columns])
+        cases = self._layout(self._resident_names.get(name, name), row)
+        is_plain = [True] * row.count
+        plain = None
+        if recorded.keys().isdisjoint(numbers) and -1 not in numbers:
+            plain = _plain_numbers(columns)
+        if plain is None:
+            is_plain = [
+                type(value) is float and number >= 0 and number not in recorded
+                for value, number in zip(columns[0], numbers, strict=True)
+            ]
+            cases = list(itertools.compress(cases, is_plain))
+            plain = _plain_numbers(
+                [list(itertools.compress(entry, is_plain)) for entry in columns]
+            )
         if plain is None:
             is_plain = [False] * row.count
         else:
-            stored_as = self._layout(self._resident_names.get(name, name), row)
-            cases = list(itertools.compress(stored_as, is_plain))
             runs.add_alike(cases, *plain, Run(_OK, None, "", row.started_at, recipe))
         if not all(is_plain):
             self._read_others(path, name, row, columns, is_plain, recorded, recipe, runs)
@@ -244,11 +251,13 @@ class RunReader:
 def _plain_numbers(
     columns: Sequence[list[Any]],
 ) -> tuple[list[float], list[float], list[float]] | None:
-    """Return the numbers of entries whose values are floats, or ``None`` if not all are plain.
+    """Return the numbers of entries, or ``None`` if not all are plain.
 
-    Plain entries have finite values, and all or none of them an interval.
+    Plain entries have finite values, which are floats, and all or none of them an interval.
     """
     values, lows, highs = columns
+    if set(map(type, values)) != {float} or not math.isfinite(sum(values)):
+        return None
     if lows.count(None) == highs.count(None) == len(values):
         lows = highs = [math.nan] * len(values)
     elif (
@@ -257,7 +266,7 @@ def _plain_numbers(
         or not all(map(operator.le, lows, highs))
     ):
         return None
-    return (values, lows, highs) if math.isfinite(sum(values)) else None
+    return values, lows, highs
 
 
 def runs_of_row(

@@ -95,6 +95,7 @@ def _templates() -> Environment:
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        optimized=False,  # each template is rendered once
         trim_blocks=True,
         lstrip_blocks=True,
     )
