@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -64,18 +63,10 @@ def made_environment() -> Path:
 def make_project(
     make_repository: Callable[[dict[str, str]], Path], made_environment: Path
 ) -> Callable[..., Path]:
-    """Makes repositories of a suite that can be measured at once; files are added or replaced."""
+    """Makes repositories of a suite that can be measured at once, from `project_files`."""
 
-    def make(suite: str, files: dict[str, str] | None = None) -> Path:
-        folder = make_repository(
-            {
-                "asv.conf.json": json.dumps(torchless.CONFIGURATION),
-                "benchmarks/__init__.py": "",
-                "benchmarks/suite.py": suite,
-                ".gitignore": ".asv/\nresults/\nhtml/\n",
-                **(files or {}),
-            }
-        )
+    def make(suite: str, files: dict[str, str] | None = None, **settings: Any) -> Path:
+        folder = make_repository(torchless.project_files(suite, files, **settings))
         torchless.give_environment(folder, made_environment)
         return folder
 

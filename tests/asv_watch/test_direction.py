@@ -13,7 +13,6 @@ from asv_watch.errors import ExitStatus
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, value_verdict, verdict
-from tests.asv_watch import torchless
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.site.conftest import registered
 from tests.conftest import commit, git
@@ -46,10 +45,8 @@ CASES = ("track_share", "track_busy", "track_idle", "track_rate")
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
     """A project whose head halves a share of which more is better."""
-    settings = torchless.PUBLISHED | {"package_dir": "src", "measured_paths": ["src"]}
-    root = make_project(
-        SUITE, {"asv.conf.json": json.dumps(settings), "src/package.py": "SHARE = 80\n"}
-    )
+    files = {"src/package.py": "SHARE = 80\n"}
+    root = make_project(SUITE, files, package_dir="src", measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": "SHARE = 40\n"}, "Leave the device idle")
     return root

@@ -5,7 +5,6 @@ The project is a small one, with cases named as torchspeed's and a clock of its 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -57,23 +56,21 @@ def project(make_project: Callable[..., Path], made_environment: Path, tmp_path:
     """A repository of three commits; the two newest belong to two parts, the last is slower."""
     torchless.give_command(tmp_path)
     setup = f"cp -R {tmp_path}/.venv . && mkdir -p .asv/env && cp -al {made_environment} .asv/env"
-    settings = torchless.PUBLISHED | {"measured_paths": ["src"]}
+    settings = {"measured_paths": ["src"]}
     files = {
-        "asv.conf.json": json.dumps(settings),
         "benchmarks/plain.py": SUITE,
         "src/package.py": package(),
         "Makefile": f"setup:\n\t@test -d .venv || ({setup})\n",
         ".gitignore": ".asv/\n.venv/\nresults/\nhtml/\n",
     }
-    root = make_project("", files)
+    root = make_project("", files, **settings)
     first = git(root, "rev-parse", "HEAD")
     for number in range(PARTS):
         slow = {"slow": 0.0012} if number else {}
         commit(root, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
         give_to_part(root, number, PARTS, f"Commit {number}")
-    commit(
-        root, {"asv.conf.json": json.dumps(settings | {"reference": first})}, "Name the reference"
-    )
+    files = torchless.project_files("", files, **settings, reference=first)
+    commit(root, {"asv.conf.json": files["asv.conf.json"]}, "Name the reference")
     return root
 
 
@@ -110,11 +107,8 @@ def test_installed_environments_are_compared_as_the_page_shows(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     commands, shown = steps(_recipe("installed-environments"))[0]
-    settings = {key: value for key, value in torchless.CONFIGURATION.items() if "build" not in key}
-    settings |= {"install_command": None, "matrix": {"req": {"engine": ["1.0"]}}}
     suite = SUITE.replace("package import", "engine import").replace('SECONDS["slow"]', "SECONDS")
-    files = {"asv.conf.json": json.dumps(settings), "benchmarks/plain.py": suite}
-    project = make_project("", files)
+    project = make_project("", {"benchmarks/plain.py": suite}, **torchless.INSTALLED)
     torchless.give_command(project)
     for name, release, seconds in (("old", "1.0", 0.001), ("new", "1.1", 0.0012)):
         torchless.make_interpreter(project / name, release, seconds)

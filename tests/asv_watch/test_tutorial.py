@@ -7,7 +7,6 @@ own: no installation.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -120,13 +119,11 @@ print(json.dumps({"operators": operators, "kernels": [], "counts": counts}))
 @pytest.fixture
 def clone(make_project: Callable[..., Path]) -> Path:
     """A project like the clone that the page makes, with what `make setup` would install."""
-    configuration = torchless.PUBLISHED | {"package_dir": "src", "profiler": "profiler.py"}
     edited = f"{MODELS}/tuned/lenet5.py"
     copied = {name: (ROOT / name).read_text() for name in (edited, "Makefile")}
     root = make_project(
         "",
         {
-            "asv.conf.json": json.dumps(configuration),
             "benchmarks/small_cnns.py": SUITE,
             "profiler.py": PROFILER,
             "README.md": "# torchspeed\n",
@@ -135,6 +132,8 @@ def clone(make_project: Callable[..., Path]) -> Path:
             **PACKAGE,
             **copied,
         },
+        package_dir="src",
+        profiler="profiler.py",
     )
     torchless.give_command(root)
     (root / ".venv" / ".watch").touch()

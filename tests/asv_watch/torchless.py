@@ -33,10 +33,6 @@ CONFIGURATION: dict[str, Any] = {
     "plugins": [".asv_watch"],
 }
 
-
-PUBLISHED = CONFIGURATION | {"plugins": [".asv_watch"]}
-"""The same for projects that are published too."""
-
 _BACKEND = """
 import zipfile
 
@@ -61,7 +57,6 @@ BUILD = {
 """Files that build a wheel of ``package.py``, which requires what every environment holds."""
 _OF_ASV = {"branches", "build_command", "install_command"}
 BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_ASV} | {
-    "plugins": [".asv_watch"],
     "project": "package",
     "measured_paths": [],
     "uninstall_command": ["return-code=any python -m pip uninstall -y package"],
@@ -69,12 +64,27 @@ BUILT = {key: value for key, value in CONFIGURATION.items() if key not in _OF_AS
 """The same for a package that lies beside its suites and has to be built, which asv knows how."""
 
 
-def suite_files(suite: str, **settings: Any) -> dict[str, str]:
-    """The files of a repository with one suite; settings are added to asv.conf.json."""
+INSTALLED: dict[str, Any] = {
+    "build_command": None,
+    "install_command": None,
+    "matrix": {"req": {"engine": ["1.0"]}},
+}
+"""Settings for a package that is installed in what `make_interpreter` makes."""
+
+
+def project_files(
+    suite: str, files: dict[str, str] | None = None, **settings: Any
+) -> dict[str, str]:
+    """The files of a repository with one suite.
+
+    Settings are added to asv.conf.json, and files replace those of the same name.
+    """
     return {
         "asv.conf.json": json.dumps(CONFIGURATION | settings),
         "benchmarks/__init__.py": "",
         "benchmarks/suite.py": suite,
+        ".gitignore": ".asv/\nresults/\nhtml/\n",
+        **(files or {}),
     }
 
 

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,6 @@ def track_it():
 
 track_it.exact = True
 """
-CONDA = json.dumps(CONFIGURATION | {"environment_type": "conda", "pythons": ["3.99"]})
 
 
 def _asv_watch(folder: Path, *arguments: str, status: int = 0) -> str:
@@ -55,7 +55,8 @@ def test_every_command_takes_them(command: str, tmp_path: Path) -> None:
 def test_a_project_of_conda_is_measured_in_virtual_environments_of_another_python(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    project = make_project(SUITE, {"asv.conf.json": CONDA, "src/package.py": "SIZE = 1"})
+    conda: dict[str, Any] = {"environment_type": "conda", "pythons": ["3.99"]}
+    project = make_project(SUITE, {"src/package.py": "SIZE = 1"}, **conda)
     before = git(project, "rev-parse", "HEAD")
     (project / "src/package.py").write_text("SIZE = 2")
     git(project, "commit", "--quiet", "--all", "--message", "Grow")
@@ -117,8 +118,7 @@ def test_without_any_settings_the_message_says_how_to_make_some(
 
 def test_one_environment_is_chosen_by_its_name(make_project: Callable[..., Path]) -> None:
     matrix = {"req": {"numpy": ["2.4.0", "2.3.5"]}}
-    settings = json.dumps(CONFIGURATION | {"matrix": matrix})
-    project = make_project(SUITE, {"asv.conf.json": settings})
+    project = make_project(SUITE, matrix=matrix)
     _, second = read_configuration(project).environments
     choose("", second.name, "")
     assert read_configuration(project).environments == (second,)

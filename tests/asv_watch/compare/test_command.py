@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.text import quantities
 from tests.asv_watch.interruptible import run_driver, start_driver
-from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 
 _compare = functools.partial(run_driver, "compare")
@@ -56,9 +54,8 @@ def work(model):
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    configuration = json.dumps(CONFIGURATION | {"gpu_cases": "'cuda"})
-    files = {"asv.conf.json": configuration, "src/package.py": PACKAGE.format(slow=0.001)}
-    root = make_project(SUITE, files)
+    files = {"src/package.py": PACKAGE.format(slow=0.001)}
+    root = make_project(SUITE, files, gpu_cases="'cuda")
     commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
     return root
 

@@ -10,7 +10,7 @@ import pytest
 
 from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.torchless import CONFIGURATION, make_interpreter
+from tests.asv_watch.torchless import INSTALLED, make_interpreter, project_files
 from tests.conftest import git
 
 SUITE = """
@@ -32,16 +32,7 @@ class Suite:
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path]) -> Path:
-    settings = {key: value for key, value in CONFIGURATION.items() if key != "build_command"}
-    settings |= {"install_command": None, "matrix": {"req": {"engine": ["1.0"]}}}
-    return make_repository(
-        {
-            "asv.conf.json": json.dumps(settings),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            ".gitignore": ".asv/\nresults/\nhtml/\n",
-        }
-    )
+    return make_repository(project_files(SUITE, **INSTALLED))
 
 
 def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_path: Path) -> None:
@@ -91,15 +82,8 @@ def test_asvs_own_existing_environment_is_measured(
     existing = f"existing:{python}"
     options = ("-E", existing) if is_option else ()
     kind = "virtualenv" if is_option else existing
-    settings = CONFIGURATION | {"environment_type": kind, "matrix": conditions}
-    project = make_repository(
-        {
-            "asv.conf.json": json.dumps(settings),
-            "benchmarks/__init__.py": "",
-            "benchmarks/suite.py": SUITE,
-            ".gitignore": ".asv/\nresults/\nhtml/\n",
-        }
-    )
+    files = project_files(SUITE, environment_type=kind, matrix=conditions)
+    project = make_repository(files)
     output, _ = run_driver("bench", project, tmp_path, *options)
     assert "1 ok" in output
     [path] = (project / "results" / "m").glob("*-*.json")

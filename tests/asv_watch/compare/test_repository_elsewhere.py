@@ -13,7 +13,6 @@ import pytest
 
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
-from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import BUILD, BUILT
@@ -33,20 +32,15 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def _settings(repository: str) -> dict[str, object]:
-    return BUILT | {
-        "repo": repository,
-        "dvcs": "git",
-        "branches": ["trunk"],
-        "project": "mirror",
-    }
+def _settings(repository: str) -> str:
+    other = {"repo": repository, "dvcs": "git", "branches": ["trunk"], "project": "mirror"}
+    return json.dumps(BUILT | other)
 
 
 def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
     make_project: Callable[..., Path], repository: Path, tmp_path: Path
 ) -> None:
-    settings = _settings(f"file://{repository}")
-    root = make_project(SUITE, {"asv.conf.json": json.dumps(settings)})
+    root = make_project(SUITE, {"asv.conf.json": _settings(f"file://{repository}")})
     ignored = {".gitignore": ".asv/\nresults/\nhtml/\nmirror/\n"}
     commit(root, ignored, "A commit of the benchmarks, which nothing measures")
 
@@ -69,8 +63,7 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     folders = {
         name: str(tmp_path / "elsewhere" / name) for name in ("env_dir", "results_dir", "html_dir")
     }
-    files = {"asv.conf.json": json.dumps(torchless.CONFIGURATION | folders)}
-    root = make_project(SUITE, files | {"src/package.py": package()})
+    root = make_project(SUITE, {"src/package.py": package()}, **folders)
     shutil.rmtree(root / ".asv", ignore_errors=True)
     folder = tmp_path / "elsewhere/env_dir" / made_environment.name
     shutil.copytree(made_environment, folder, symlinks=True, copy_function=os.link)
@@ -82,27 +75,25 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
 
 def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., Path]) -> None:
     settings = _settings("https://127.0.0.1:9/nothing.git")
-    root = make_project(SUITE, {"asv.conf.json": json.dumps(settings)})
+    root = make_project(SUITE, {"asv.conf.json": settings})
     with pytest.raises(WatchError, match=r"'https://127.0.0.1:9/nothing.git' cannot be read"):
         read_configuration(root)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("kind", "message"),
     [
-        ({"environment_type": "mamba"}, "no environments of type 'mamba'; choose one of conda"),
-        ({"environment_type": "conda"}, "made by conda, which is not on the PATH"),
+        ("mamba", "no environments of type 'mamba'; choose one of conda"),
+        ("conda", "made by conda, which is not on the PATH"),
     ],
-    ids=lambda value: str(value.get("environment_type")) if isinstance(value, dict) else "",
 )
 def test_environments_that_asv_cannot_make_here_are_refused_before_anything_is_installed(
     make_project: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
-    settings: dict[str, object],
+    kind: str,
     message: str,
 ) -> None:
-    content = json.dumps(torchless.CONFIGURATION | settings)
-    root = make_project(SUITE, {"asv.conf.json": content})
+    root = make_project(SUITE, environment_type=kind)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.delenv("CONDA_EXE", raising=False)
     with pytest.raises(WatchError, match=message):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, verdict
-from tests.asv_watch import torchless
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit
 
@@ -72,13 +70,11 @@ PACKAGE = 'def words(text):\n    return {short} if text == "short" else 7\n'
 def test_a_project_that_times_nothing_is_compared_by_its_values(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": []}
     files = {
-        "asv.conf.json": json.dumps(settings),
         "src/package.py": PACKAGE.format(short=1),
         "src/pympler/asizeof.py": ASIZEOF,
     }
-    root = make_project(SUITE, files)
+    root = make_project(SUITE, files, package_dir="src", measured_paths=[])
     commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
     arguments = ("--before", "HEAD~1", "--fail-if-slower")
     printed, _ = run_driver("compare", root, tmp_path, *arguments, status=3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from asv_watch.errors import ExitStatus
 from asv_watch.gate.result import CaseState, read_result
 from asv_watch.records.suite_lists import parse_list
-from tests.asv_watch import torchless
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
 
@@ -40,14 +38,12 @@ def project(make_project: Callable[..., Path]) -> Path:
 
     Its head removes a function that one suite imports.
     """
-    settings = torchless.PUBLISHED | {"package_dir": "src", "measured_paths": ["src"]}
     files = {
-        "asv.conf.json": json.dumps(settings),
         "src/package.py": PACKAGE + HELPER,
         "benchmarks/helped.py": OF_A_HELPER,
         "benchmarks/broken.py": BROKEN,
     }
-    root = make_project(GOOD, files)
+    root = make_project(GOOD, files, package_dir="src", measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": PACKAGE}, "Remove the helper")
     return root

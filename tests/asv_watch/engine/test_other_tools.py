@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git, run
 
 SUITE = """
@@ -56,7 +55,7 @@ def _pythons(version: str) -> list[str]:
 
 def _measured(make_project: Callable[..., Path], home: Path) -> tuple[Path, list[str]]:
     """A project with results of two commits, and their hashes."""
-    project = make_project(SUITE, {"asv.conf.json": json.dumps(CONFIGURATION)})
+    project = make_project(SUITE)
     commits = [git(project, "rev-parse", "HEAD")]
     run_driver("bench", project, home)
     commits.append(commit(project, {"benchmarks/more.txt": "x"}, "Two"))

@@ -30,7 +30,6 @@ from asv_watch.records.side_files import MEASURED
 from asv_watch.versions.git import read_commits
 from tests.asv_watch.interruptible import run_driver, start_driver
 from tests.asv_watch.leftovers import measured_processes, wait_until_none_is_left
-from tests.asv_watch.torchless import CONFIGURATION, PUBLISHED
 from tests.conftest import commit, git, run
 
 SUITE = """
@@ -92,8 +91,7 @@ TIMED = "suite.Timed.time_it('fine', 'cpu')"
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    configuration = json.dumps(CONFIGURATION | {"gpu_cases": "'cuda"})
-    return make_project(SUITE, {"asv.conf.json": configuration})
+    return make_project(SUITE, gpu_cases="'cuda")
 
 
 def _result_file(project: Path) -> Path:
@@ -271,8 +269,7 @@ def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     suite = "def time_it():\n    sum(range(20_000))\n"
-    files = {"asv.conf.json": json.dumps(PUBLISHED), "src/package.py": ""}
-    project = make_project(suite, files)
+    project = make_project(suite, {"src/package.py": ""})
     run_driver("bench", project, tmp_path)
     newest = commit(project, {"benchmarks/other.txt": "x"}, "Two")
     run_driver("nightly", project, tmp_path)

@@ -45,12 +45,7 @@ def _measure(made: Path, environment: Path) -> None:
     home.mkdir()
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=main")
-    files = {
-        "asv.conf.json": json.dumps(torchless.CONFIGURATION),
-        "benchmarks/__init__.py": "",
-        "benchmarks/suite.py": SUITE,
-    }
-    commit(folder, files, "Begin")
+    commit(folder, torchless.project_files(SUITE, {".gitignore": ""}), "Begin")
     torchless.give_environment(folder, environment)
     run_driver("bench", folder, home, status=3)
     git(folder, "tag", "v1")

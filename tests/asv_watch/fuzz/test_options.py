@@ -28,7 +28,7 @@ from asv_watch.text.terminal import printable
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
 from tests.asv_watch.gate.results import result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
-from tests.asv_watch.torchless import suite_files
+from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
 
 # "\udcff" is what Python makes of a byte that is no UTF-8; other halves of characters cannot come
@@ -111,7 +111,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     made: Generated = generate(tmp_path_factory.mktemp("options"), plan)
     body = "    def time_forward(self, size): ...\n    def time_backward(self, size): ...\n"
-    files = suite_files(
+    files = project_files(
         f"class S:\n    params = [1, 2]\n    param_names = ['size']\n{body}",
         pythons=[f"{sys.version_info.major}.{sys.version_info.minor}"],
         package_dir="src",

@@ -47,7 +47,7 @@ WORK = """
 def work():
     return {seconds}
 """
-CONFIGURATION = torchless.CONFIGURATION | {"measured_paths": ["benchmarks", "src"]}
+MEASURED: dict[str, Any] = {"measured_paths": ["benchmarks", "src"]}
 LABEL = "slower-accepted"
 
 
@@ -116,12 +116,11 @@ def runner(
 ) -> Runner:
     """A clone at a pull request: on no branch, and without a local main."""
     files = {
-        "asv.conf.json": json.dumps(CONFIGURATION),
         "src/package/ways/__init__.py": "from package.ways import quick, slow\n",
         "src/package/ways/slow.py": WORK.format(seconds=0.0020),
         "src/package/ways/quick.py": WORK.format(seconds=0.0010),
     }
-    origin = make_project(SUITE, files)
+    origin = make_project(SUITE, files, **MEASURED)
     git(origin, "checkout", "--quiet", "-b", "change")
     commit(origin, {"src/package/ways/slow.py": WORK.format(seconds=0.0026)}, "Do more in one way")
     git(origin, "checkout", "--quiet", "main")
@@ -189,17 +188,15 @@ def test_a_benchmark_may_have_its_own_threshold_and_another_may_be_ignored_for_a
     runner: Runner, tmp_path: Path
 ) -> None:
     checkout = tmp_path / "checkout"
-    slower = CONFIGURATION | {"suites": {"suite.Suite.time_work": {"threshold": "40%"}}}
-    (checkout / "asv.conf.json").write_text(json.dumps(slower))
-    git(checkout, "commit", "--quiet", "--all", "--message", "Allow more")
+    slower: dict[str, Any] = {"suites": {"suite.Suite.time_work": {"threshold": "40%"}}}
+    commit(checkout, torchless.project_files(SUITE, **MEASURED, **slower), "Allow more")
     [slow] = runner.measure("origin/main")["cases"]
     assert slow["threshold"] == 0.4
     assert runner.status == "0", "30 % slower"
     assert "(its threshold is 40 %)" in (tmp_path / "runner/gate.md").read_text()
 
-    ignored = CONFIGURATION | {"suites": {"suite.Suite": {"ignore": "it reads the network"}}}
-    (checkout / "asv.conf.json").write_text(json.dumps(ignored))
-    git(checkout, "commit", "--quiet", "--all", "--message", "Ignore it")
+    ignored: dict[str, Any] = {"suites": {"suite.Suite": {"ignore": "it reads the network"}}}
+    commit(checkout, torchless.project_files(SUITE, **MEASURED, **ignored), "Ignore it")
     cases = runner.measure("origin/main")["cases"]
     assert {case["skipped"] for case in cases} == {"ignored: it reads the network"}
     assert runner.status == "0"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch.errors import ExitStatus
 from asv_watch.gate.result import CaseState, read_result
-from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
@@ -47,10 +45,8 @@ PACKAGE = "WORDS = {words}\nWARNINGS = {warnings}\n"
 
 
 def make_pull_request(make_project: Callable[..., Path], suite: str, **head: int) -> Path:
-    settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": ["src"]}
-    settings["branches"] = ["main"]
-    before = PACKAGE.format(words=10, warnings=0)
-    root = make_project(suite, {"asv.conf.json": json.dumps(settings), "src/package.py": before})
+    files = {"src/package.py": PACKAGE.format(words=10, warnings=0)}
+    root = make_project(suite, files, package_dir="src", measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": PACKAGE.format(**head)}, "Say more")
     return root

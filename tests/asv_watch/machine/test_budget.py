@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import psutil
 
 from asv_watch.records.measurements import read_version
 from tests.asv_watch.interruptible import start_driver
-from tests.asv_watch.torchless import PUBLISHED
 
 SUITE = """
 import time
@@ -39,7 +37,7 @@ def _processes(project: Path) -> list[str]:
 def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    project = make_project(SUITE, {"asv.conf.json": json.dumps(PUBLISHED)})
+    project = make_project(SUITE)
     started = time.monotonic()
     night = start_driver("nightly", project, tmp_path, "--budget", "60s")
     output, errors = night.communicate()

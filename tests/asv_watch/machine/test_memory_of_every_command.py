@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.asv_watch import torchless
 from tests.conftest import commit
 
 LIMIT = 2 * 1024**3
@@ -95,10 +93,9 @@ def test_a_case_that_wants_all_memory_fails_alone(
     command: tuple[str, ...],
     greedy: str,
 ) -> None:
-    settings = torchless.PUBLISHED | {"package_dir": "src", "measured_paths": []}
     texts = {"before": (GREEDY, MODEST), "after": (MODEST, GREEDY)}[greedy]
-    files = {"asv.conf.json": json.dumps(settings), "src/package.py": texts[0]}
-    root = make_project(SUITE, files)
+    files = {"src/package.py": texts[0]}
+    root = make_project(SUITE, files, package_dir="src", measured_paths=[])
     commit(root, {"src/package.py": texts[1]}, "Change")
     machine = ("--machine", "m")
     enter = f'echo $$ > {container} && exec "$@"'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from asv_watch.cli.main import main
-from tests.asv_watch import torchless
 from tests.asv_watch.clockwork import SUITE, package
 from tests.conftest import git
 
@@ -45,9 +43,7 @@ def test_a_first_night_on_thousands_of_commits_suggests_to_leave_old_ones_out(
     oldest: str,
     is_suggested: bool,
 ) -> None:
-    settings = torchless.CONFIGURATION | ({"oldest_commit": oldest} if oldest else {})
-    files = {"asv.conf.json": json.dumps(settings), "src/package.py": package()}
-    root = make_project(SUITE, files)
+    root = make_project(SUITE, {"src/package.py": package()}, oldest_commit=oldest)
     _add_commits(root, 3000)
     monkeypatch.chdir(root)
     main(["nightly", "--budget", "1s", "--machine", "m"])

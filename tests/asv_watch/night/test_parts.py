@@ -35,7 +35,6 @@ def clones(
     make_project: Callable[..., Path], made_environment: Path, tmp_path: Path
 ) -> list[Path]:
     """Two clones of a repository of five commits, the middle one of which is slower."""
-    settings = torchless.CONFIGURATION | {"measured_paths": ["src"]}
     attributes = (ROOT / ".gitattributes").read_text()
     files = {
         "src/package.py": package(),
@@ -48,7 +47,8 @@ def clones(
         commit(first, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
         give_to_part(first, number % 2, 2, f"Commit {number}")
     oldest = git(first, "rev-list", "--max-parents=0", "HEAD")
-    conf = json.dumps(settings | {"reference": oldest})
+    settings = {"measured_paths": ["src"], "reference": oldest}
+    conf = json.dumps(torchless.CONFIGURATION | settings)
     commit(first, {"asv.conf.json": conf}, "Name the reference")
     shared = tmp_path / "shared.git"
     git(tmp_path, "clone", "--quiet", "--bare", str(first), str(shared))

@@ -24,7 +24,6 @@ from asv_watch.versions.git import read_commits
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.compare.test_confirm import pretend_history
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.torchless import PUBLISHED
 from tests.conftest import commit, git
 
 PROFILER = """
@@ -47,13 +46,11 @@ print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
 def project(make_project: Callable[..., Path]) -> Path:
     """Ten measured commits, then three more; the middle one makes one of two cases 5 % slower."""
     files = {
-        "asv.conf.json": json.dumps(
-            PUBLISHED | {"measured_paths": ["benchmarks", "src"], "profiler": "profiler.py"}
-        ),
         "src/package.py": package(),
         "profiler.py": PROFILER,
     }
-    root = make_project(SUITE, files)
+    measured = ["benchmarks", "src"]
+    root = make_project(SUITE, files, measured_paths=measured, profiler="profiler.py")
     for number in range(9):
         commit(root, {"src/package.py": f"# {number}\n{package()}"}, f"Comment {number}")
     commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")

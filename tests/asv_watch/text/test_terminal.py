@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.text.terminal import printable
-from tests.asv_watch import torchless
 from tests.asv_watch.exchange.test_results import checkout, edit, measured, result_file
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import run
@@ -66,9 +64,8 @@ def test_asv_publish_prints_no_escape_sequence(checkout: Path) -> None:
 def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    settings = torchless.CONFIGURATION | {"package_dir": "src", "measured_paths": []}
-    files = {"asv.conf.json": json.dumps(settings), "src/package.py": ""}
-    project = make_project(SUITE, files)
+    files = {"src/package.py": ""}
+    project = make_project(SUITE, files, package_dir="src", measured_paths=[])
     arguments = ("--before", "HEAD", "--after", "HEAD")
     printed, errors = run_driver("compare", project, tmp_path, *arguments, status=3)
     assert r"Failed: suite.track_broken" in printed
