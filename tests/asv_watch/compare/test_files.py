@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -10,32 +11,17 @@ from typing import Any
 import pytest
 
 from asv_watch.cli.main import main
+from tests.asv_watch.stored import result_content, timed
 
 
-def _write(folder: Path, commit: str, factor: float, *, quick: bool = False, **python: str) -> str:
-    times = [0.001, 0.002 * factor]
-    low, high = ([time * end for time in times] for end in (0.99, 1.01))
-    if quick:
-        low, high = [float("-inf")] * 2, [float("inf")] * 2
-    content: dict[str, Any] = {
-        "version": 2,
-        "commit_hash": commit * 5,
-        "date": 1000,
-        "durations": {},
-        "env_vars": {},
-        "python": python.get("python", "3.11"),
-        "env_name": "virtualenv-py3.11",
-        "params": {"machine": "m", "cpu": "A"},
-        "requirements": {"numpy": "2.4.0"},
-        "result_columns": ["result", "params", "version", "stats_ci_99_a", "stats_ci_99_b"],
-        "results": {
-            "s.time_a": [times, [["1", "2"]], "1", low, high],
-            "s.track_words": [[5 * factor], [], "1"],
-            f"s.time_{commit[:2]}": [[1.0], [], "1", [1.0], [1.0]],
-        },
+def _write(folder: Path, commit: str, factor: float, **changes: Any) -> str:
+    rows = {
+        "s.time_a": timed(0.001, 0.002 * factor, half=changes.pop("half", 0.01)),
+        "s.track_words": [[5 * factor], [], "1"],
+        f"s.time_{commit[:2]}": [[1.0], [], "1", [1.0], [1.0]],
     }
-    path = folder / f"{commit}-virtualenv-py3.11.json"
-    path.write_text(json.dumps(content))
+    path = folder / f"{commit}-existing-py3.11.json"
+    path.write_text(json.dumps(result_content(commit * 5, rows, **changes)))
     return str(path)
 
 
@@ -108,7 +94,7 @@ def test_an_option_for_files_is_refused_without_files(
 def test_a_single_sample_is_too_noisy_to_tell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 1.5, quick=True)]
+    files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 1.5, half=math.inf)]
     assert main(["compare", *files, "--fail-if-slower", "--cases", "time_a"]) == 0
     rows = _rows(capsys.readouterr().out)
     assert {cells[-1] for cells in rows.values()} == {"too noisy to tell"}

@@ -8,83 +8,38 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asv.results import get_filename
 
 from asv_watch.cli.main import main
 from asv_watch.records.comparisons import CaseRatio, Measurement
 from asv_watch.records.measurements import MeasurementWriter
 from asv_watch.versions.version import Version
-from tests.asv_watch.torchless import CONFIGURATION
+from tests.asv_watch.stored import (
+    TIME_A,
+    TRACK_WORDS,
+    result_content,
+    store_benchmarks,
+    store_result,
+    timed,
+)
+from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
-
-BENCHMARKS = {
-    "version": 2,
-    "s.time_a": {
-        "name": "s.time_a",
-        "param_names": ["n"],
-        "params": [["1", "2"]],
-        "type": "time",
-        "unit": "seconds",
-        "version": "1",
-        "code": "",
-    },
-    "s.track_words": {
-        "name": "s.track_words",
-        "param_names": [],
-        "params": [],
-        "type": "track",
-        "unit": "words",
-        "version": "1",
-        "code": "",
-    },
-}
 
 
 @pytest.fixture
 def project(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Two commits, measured on two machines; their hashes."""
-    root = make_repository({"asv.conf.json": json.dumps(CONFIGURATION), "x": "1"})
+    root = make_repository(project_files(""))
     hashes = [commit(root, {"x": text}, text) for text in ("2", "3")]
     monkeypatch.chdir(root)
     results = Path("results")
     for machine, factor in (("fast", 1.0), ("slow", 3.0)):
-        (results / machine).mkdir(parents=True)
-        (results / machine / "machine.json").write_text(
-            json.dumps({"machine": machine, "version": 1})
-        )
+        store_benchmarks(results, TIME_A, TRACK_WORDS, machine=machine)
         for number, hash_ in enumerate(hashes):
-            times = [0.0001 * factor, 0.0002 * factor * (1 + 0.2 * number)]
-            content = {
-                "version": 2,
-                "commit_hash": hash_,
-                "date": 1000,
-                "durations": {},
-                "env_vars": {},
-                "python": "3.11",
-                "env_name": "existing-py3.11",
-                "params": {"machine": machine},
-                "requirements": {},
-                "result_columns": [
-                    "result",
-                    "params",
-                    "version",
-                    "stats_ci_99_a",
-                    "stats_ci_99_b",
-                ],
-                "results": {
-                    "s.time_a": [
-                        times,
-                        [["1", "2"]],
-                        "1",
-                        [time * 0.98 for time in times],
-                        [time * 1.02 for time in times],
-                    ],
-                    "s.track_words": [[5 + number], [], "1"],
-                },
+            rows = {
+                "s.time_a": timed(0.0001 * factor, 0.0002 * factor * (1 + 0.2 * number)),
+                "s.track_words": [[5 + number], [], "1"],
             }
-            name = get_filename(machine, hash_, "existing-py3.11")
-            (results / name).write_text(json.dumps(content))
-    (results / "benchmarks.json").write_text(json.dumps(BENCHMARKS))
+            store_result(results, result_content(hash_, rows, machine))
     return hashes
 
 
@@ -133,19 +88,6 @@ def test_the_answer_is_written_as_json_and_fails_if_a_case_is_slower(
     assert main([*stored, "--fail-if-slower", "--cases", r"\(1\)"]) == 0
     assert main([*stored[:3], "--fail-if-slower"]) == 2
     assert "--stored compares two sides" in capsys.readouterr().err
-
-
-def test_a_single_sample_tells_nothing(
-    project: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    for path in Path("results/fast").glob("*-*.json"):
-        content = json.loads(path.read_text())
-        low, high = content["results"]["s.time_a"][3:5]
-        low[1], high[1] = float("-inf"), float("inf")  # of `asv run --quick`
-        path.write_text(json.dumps(content))
-    verdicts = _verdicts(capsys, "fast:HEAD~1", "fast:HEAD")
-    assert verdicts["s.time_a(2)"] == "too noisy to tell"
-    assert verdicts["s.time_a(1)"] == "same"
 
 
 def test_an_interleaved_comparison_of_the_two_counts(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from asv.results import get_filename
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,18 +42,13 @@ from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.asv_watch.planted_releases import compared_releases, failed_release, store
+from tests.asv_watch.stored import TIME_A, result_content, store_benchmarks, store_result
 from tests.conftest import commit, git
 
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
 """Its name is so long that asv names result files by a hash of it, as it does in this project."""
 OLD = EnvironmentSpec({"torch": "1"}, "virtualenv-py3.11-torch1", Path("1"))
-BENCHMARKS: dict[str, Any] = {
-    "version": 2,
-    "s.time_a": {
-        "name": "s.time_a", "type": "time", "unit": "seconds", "version": "1",
-        "param_names": ["n"], "params": [["1", "2"]], "timeout": 60,
-    },
-}  # fmt: skip
+SHORT_TIME_A = TIME_A | {"short": {"n": [1]}}
 
 
 class Project:
@@ -67,27 +59,18 @@ class Project:
         self.hashes = [git(folder, "rev-parse", "HEAD")]
         for number in range(1, count):
             self.hashes.append(commit(folder, {"x": str(number)}, f"Commit {number}"))
-        (folder / "results/m").mkdir(parents=True)
-        (folder / "results/benchmarks.json").write_text(json.dumps(BENCHMARKS))
-        (folder / "results/m/machine.json").write_text('{"machine": "m", "version": 1}')
+        store_benchmarks(folder / "results", TIME_A)
         self.now = 1.8e9
 
     def measure(self, index: int, environment: EnvironmentSpec, *values: float | None) -> None:
         """Store values of the two cases; NaN: never run."""
-        result = {
-            "version": 2,
-            "commit_hash": self.hashes[index],
-            "env_name": environment.name,
-            "params": {"machine": "m"},
-            "requirements": dict(environment.requirements),
-            "result_columns": ["result", "params", "version"],
-            "results": {"s.time_a": [list(values), [["1", "2"]], "1"]},
-        }
-        self.path(index, environment).write_text(json.dumps(result))
-
-    def path(self, index: int, environment: EnvironmentSpec) -> Path:
-        name: str = get_filename("m", self.hashes[index], environment.name)
-        return self.folder / "results" / name
+        content = result_content(
+            self.hashes[index],
+            {"s.time_a": [list(values), TIME_A["params"], "1"]},
+            env_name=environment.name,
+            requirements=dict(environment.requirements),
+        )
+        store_result(self.folder / "results", content)
 
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
@@ -140,8 +123,7 @@ def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(3)
-    listed = {**BENCHMARKS, "s.time_a": BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}}
-    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+    store_benchmarks(project.folder / "results", SHORT_TIME_A)
 
     def reasons(night_cases: str = "", cases: str = "") -> list[str]:
         situation = project.situation(NEW, cases=cases)
@@ -178,8 +160,7 @@ def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
     make_project: Callable[[int], Project], monkeypatch: pytest.MonkeyPatch, failed: str
 ) -> None:
     project = make_project(1)
-    listed = {**BENCHMARKS, "s.time_a": BENCHMARKS["s.time_a"] | {"short": {"n": [1]}}}
-    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+    store_benchmarks(project.folder / "results", SHORT_TIME_A)
     situation = project.situation(NEW)
     configuration = replace(
         situation.workplace.configuration, declared=Declared(night_cases=r"time_a\(2")
@@ -203,9 +184,8 @@ def test_cases_of_nights_that_only_track_a_value_are_measured(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(2)
-    tracked = BENCHMARKS["s.time_a"] | {"name": "s.track_b", "type": "track", "short": {"n": []}}
-    listed = {**BENCHMARKS, "s.track_b": tracked}
-    (project.folder / "results/benchmarks.json").write_text(json.dumps(listed))
+    tracked = TIME_A | {"name": "s.track_b", "type": "track", "short": {"n": []}}
+    store_benchmarks(project.folder / "results", TIME_A, tracked)
     for index in range(2):
         project.measure(index, NEW, 1, 1)
     situation = project.situation(NEW)

@@ -9,54 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asv.results import get_filename
 
 from asv_watch.cli.main import main
 from asv_watch.records.comparisons import Measurement
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.versions.version import Version
 from tests.asv_watch.making import make_rounds
-from tests.asv_watch.torchless import CONFIGURATION
+from tests.asv_watch.stored import TIME_A, result_content, store_benchmarks, store_result, timed
+from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
 
-CASE = "s.time_a"
-BENCHMARK = {
-    "name": CASE,
-    "param_names": [],
-    "params": [],
-    "type": "time",
-    "unit": "seconds",
-    "version": "1",
-    "code": "",
-}
+CASE = "s.time_a(1)"
 
 
 @pytest.fixture
 def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Four commits, of which the second and the third are measured: the third is 10 % slower."""
-    root = make_repository({"asv.conf.json": json.dumps(CONFIGURATION), "x": "1"})
+    root = make_repository(project_files(""))
     made = [commit(root, {"x": text}, f"Write {text}") for text in ("2", "3", "4", "5")]
     monkeypatch.chdir(root)
     results = Path("results")
-    (results / "m").mkdir(parents=True)
-    (results / "m/machine.json").write_text('{"machine": "m", "version": 1}')
-    (results / "benchmarks.json").write_text(json.dumps({"version": 2, CASE: BENCHMARK}))
+    store_benchmarks(results, TIME_A)
     for hash_, seconds in zip(made[1:3], (0.0100, 0.0110), strict=True):
-        content = {
-            "version": 2,
-            "commit_hash": hash_,
-            "date": 1000,
-            "durations": {},
-            "env_vars": {},
-            "python": "3.11",
-            "env_name": "existing-py3.11",
-            "params": {"machine": "m"},
-            "requirements": {},
-            "result_columns": ["result", "params", "version"],
-            "results": {CASE: [[seconds], [], "1"]},
-        }
-        path = results / get_filename("m", hash_, "existing-py3.11")
-        path.write_text(json.dumps(content))
+        store_result(results, result_content(hash_, {"s.time_a": timed(seconds, 0.01)}))
     versions = [Version(hash_, {}, "3.11") for hash_ in made[1:3]]
     header = Measurement(kind="compare", at=1, machine="m", versions=(versions[0], versions[1]))
     rounds = tuple((0.01, 0.01 * ratio) for ratio in make_rounds(1.1, 0.004))
