@@ -8,6 +8,14 @@ from pathlib import Path
 import psutil
 
 
+def runs(pid: int) -> bool:
+    """Return whether a process still runs."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 def measured_processes(project: Path) -> list[str]:
     """Command lines of measured processes, and of what they started, that still run."""
     lines = []

@@ -9,12 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from asv_watch.asv.commands import run_command
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
+from tests.asv_watch.leftovers import runs
 
 _WITH_A_CHILD = """
 import subprocess, sys, time
@@ -39,9 +39,8 @@ def _child_ends(folder: Path) -> bool:
 
 def _child_runs(folder: Path) -> bool:
     try:
-        child = psutil.Process(int((folder / "child").read_text()))
-        return bool(child.status() != psutil.STATUS_ZOMBIE)
-    except (psutil.NoSuchProcess, FileNotFoundError, ValueError):  # not yet written, or half
+        return runs(int((folder / "child").read_text()))
+    except (FileNotFoundError, ValueError):  # not yet written, or half
         return False
 
 

@@ -7,11 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from asv_watch.machine.children import Child, Lines
 from asv_watch.machine.memory import GIB
+from tests.asv_watch.leftovers import runs
 
 SLEEP = "import time; time.sleep(60)"
 STARTS_THREE = f"""
@@ -29,13 +29,6 @@ with Child(sleep) as child:
 """
 
 
-def _runs(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
-
-
 @pytest.mark.parametrize("how", ["stays", "ends before what it started"])
 def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
     tmp_path: Path, how: str
@@ -48,8 +41,8 @@ def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
             time.sleep(0.01)
         started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
         assert child.end(0.2 if how == "stays" else 30.0) is (how == "stays")
-        assert sum(map(_runs, started)) == (0 if how == "stays" else 2)
-    assert not any(map(_runs, started))
+        assert sum(map(runs, started)) == (0 if how == "stays" else 2)
+    assert not any(map(runs, started))
 
 
 def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
@@ -69,7 +62,7 @@ def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
             patched.setattr(child.process, "wait", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 child.kill()
-    assert not any(map(_runs, started))
+    assert not any(map(runs, started))
 
 
 def _lines(child: Child) -> Lines:

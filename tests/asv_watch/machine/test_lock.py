@@ -16,6 +16,7 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
+from tests.asv_watch.leftovers import runs
 from tests.conftest import run
 
 HOLDER = """
@@ -48,14 +49,7 @@ class Holder:
         self.children = [int(child) for child in children]
 
     def has_gone(self) -> bool:
-        return not self.folder.parent.exists() and not any(map(_runs, self.children))
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
+        return not self.folder.parent.exists() and not any(map(runs, self.children))
 
 
 def _within(seconds: float, holder: Holder) -> bool:
@@ -111,7 +105,7 @@ def test_what_a_run_left_without_its_guard_is_cleaned_up_by_the_next(tmp_path: P
     holder.process.kill()
     holder.process.wait()
     time.sleep(0.5)
-    assert all(map(_runs, holder.children)), "this test is about what is left"
+    assert all(map(runs, holder.children)), "this test is about what is left"
     with exclusive_run(tmp_path, "bench"):
         assert holder.has_gone()
 
@@ -123,7 +117,7 @@ def test_processes_of_others_are_left_alone(tmp_path: Path) -> None:
         for _ in range(2):
             with exclusive_run(mine, "bench"):
                 pass
-        assert all(map(_runs, holder.children))
+        assert all(map(runs, holder.children))
         assert holder.folder.exists()
     finally:
         holder.process.kill()

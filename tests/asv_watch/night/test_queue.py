@@ -6,13 +6,14 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.measure import Compared
@@ -35,10 +36,8 @@ from asv_watch.night.tasks import (
     night_cases,
     unmeasured_releases,
 )
-from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.releases.measure import ReleasePair
-from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.asv_watch.planted_releases import compared_releases, failed_release, store
@@ -75,13 +74,20 @@ class Project:
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
 
-    def situation(self, *environments: EnvironmentSpec, cases: str = "") -> Situation:
+    def situation(
+        self, *environments: EnvironmentSpec, cases: str = "", **settings: Any
+    ) -> Situation:
+        """What a night begins with; settings are those of `Configuration`."""
+        results, other = self.folder / "results", self.folder / "other"
         commits = read_commits(self.folder)
-        history = None
-        if any((self.folder / "results/m").glob("*-*.json")):
-            history = load_history(self.folder / "results", commits)
+        has_values = any((results / "m").glob("*-*.json"))
+        history = load_history(results, commits) if has_values else None
+        configuration = Configuration(
+            "main", other, results, other, other, environments, other, **settings
+        )
+        workplace = Workplace(self.folder, configuration, environments, "m")
         selection = matching(cases, otherwise=SHORT)
-        return _situation(self.folder, environments, selection, commits, self.attempts(), history)
+        return Situation(workplace, selection, self.attempts(), commits, history)
 
     def night(self, *environments: EnvironmentSpec, cases: str = "") -> list[tuple[int, str]]:
         """Every task of a night in which nothing is measured: commit and release."""
@@ -95,20 +101,6 @@ class Project:
                 continue
             tasks.append((self.hashes.index(task.name.split()[0]), task.environment.version))
         return tasks
-
-
-def _situation(
-    folder: Path,
-    environments: tuple[EnvironmentSpec, ...],
-    selection: Selection,
-    commits: tuple[Commit, ...],
-    attempts: Attempts,
-    history: History | None,
-) -> Situation:
-    results, other = folder / "results", folder / "other"
-    configuration = Configuration("main", other, results, other, other, environments, other)
-    workplace = Workplace(folder, configuration, environments, "m")
-    return Situation(workplace, selection, attempts, commits, history)
 
 
 @pytest.fixture
@@ -126,12 +118,8 @@ def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit
     store_benchmarks(project.folder / "results", SHORT_TIME_A)
 
     def reasons(night_cases: str = "", cases: str = "") -> list[str]:
-        situation = project.situation(NEW, cases=cases)
-        workplace = situation.workplace
-        configuration = replace(
-            workplace.configuration, declared=Declared(night_cases=night_cases)
-        )
-        situation = replace(situation, workplace=replace(workplace, configuration=configuration))
+        declared = Declared(night_cases=night_cases)
+        situation = project.situation(NEW, cases=cases, declared=declared)
         tried: set[str] = set()
         found = []
         while task := next_task(situation, SOURCES, tried, set()):
@@ -161,12 +149,7 @@ def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
 ) -> None:
     project = make_project(1)
     store_benchmarks(project.folder / "results", SHORT_TIME_A)
-    situation = project.situation(NEW)
-    configuration = replace(
-        situation.workplace.configuration, declared=Declared(night_cases=r"time_a\(2")
-    )
-    workplace = replace(situation.workplace, configuration=configuration)
-    situation = replace(situation, workplace=workplace)
+    situation = project.situation(NEW, declared=Declared(night_cases=r"time_a\(2"))
     situation.attempts.add_failure(f"{project.hashes[0]} {NEW.name}{failed}", "no memory left")
     retried = []
 
@@ -188,12 +171,7 @@ def test_cases_of_nights_that_only_track_a_value_are_measured(
     store_benchmarks(project.folder / "results", TIME_A, tracked)
     for index in range(2):
         project.measure(index, NEW, 1, 1)
-    situation = project.situation(NEW)
-    configuration = replace(
-        situation.workplace.configuration, declared=Declared(night_cases="track_b")
-    )
-    workplace = replace(situation.workplace, configuration=configuration)
-    found = night_cases(replace(situation, workplace=workplace))
+    found = night_cases(project.situation(NEW, declared=Declared(night_cases="track_b")))
     assert {task.reason for task in found} == {"newest commit, more cases"}
 
 
@@ -422,10 +400,7 @@ def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nigh
     store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
     specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
     for night in range(4):
-        situation = project.situation(NEW)
-        configuration = replace(situation.workplace.configuration, releases={"torch": specs})
-        workplace = replace(situation.workplace, configuration=configuration)
-        situation = replace(situation, workplace=workplace)
+        situation = project.situation(NEW, releases={"torch": specs})
         [task] = unmeasured_releases(situation)
         assert task.description == "torch 3 against 2"
         assert situation.needs(task) == (night < 3)
@@ -447,9 +422,7 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
     )
 
     def situation() -> Situation:
-        found = project.situation(NEW)
-        configuration = replace(found.workplace.configuration, releases={"torch": specs})
-        return replace(found, workplace=replace(found.workplace, configuration=configuration))
+        return project.situation(NEW, releases={"torch": specs})
 
     def fail_with_3(
         _: Workplace, ladder: Sequence[ReleasePair], *__: object
@@ -491,10 +464,7 @@ def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
     cases = {"s.time_a(1)": 1.0, "s.time_a(2)": 1.0}
 
     def wanted() -> list[str]:
-        situation = project.situation(NEW)
-        configuration = replace(situation.workplace.configuration, releases={"torch": specs})
-        workplace = replace(situation.workplace, configuration=configuration)
-        situation = replace(situation, workplace=workplace)
+        situation = project.situation(NEW, releases={"torch": specs})
         tasks = *closing_releases(situation), *closing_versions_of(situation)
         assert all(situation.needs(task) for task in tasks)
         return [task.description.rpartition(", ")[0] or task.description for task in tasks]
