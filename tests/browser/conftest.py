@@ -6,10 +6,8 @@ site, or that of npm.
 
 from __future__ import annotations
 
-import functools
-import http.server
+import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +18,7 @@ from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite, plan_of_size
 from tests.asv_watch.site.conftest import Project, make_project
 from tests.browser.visitor import FLAGS, Site, Visitor, chromium, watch
 from tests.js.node import NODE
+from tests.servers import files_of
 
 
 @pytest.fixture(scope="session")
@@ -32,28 +31,19 @@ def browser() -> Iterator[Browser]:
         entry.close()
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def publish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
     """Generates a history, publishes it and serves the site."""
-    servers = []
+    servers = contextlib.ExitStack()
 
     def work(name: str, plan: Plan, how: Callable[[Project], object] = Project.build) -> Site:
         project = make_project(tmp_path_factory.mktemp(name) / "it", plan)
         how(project)
-        handler = functools.partial(_Quiet, directory=str(project.html))
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return Site(project.html, f"http://127.0.0.1:{server.server_port}/index.html")
+        address = servers.enter_context(files_of(project.html))
+        return Site(project.html, f"http://{address}/index.html")
 
-    yield work
-    for server in servers:
-        server.shutdown()
+    with servers:
+        yield work
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,9 @@
 """Small files in the published formats go through torchvision's own loaders."""
 
-import contextlib
 import gzip
 import hashlib
-import http.server
 import pickle
 import struct
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +13,7 @@ import torch
 from PIL import Image
 from torchvision import datasets
 
+from tests.servers import files_of
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
 from torchspeed.data.loader import Batches, naming_worker_errors
@@ -117,22 +114,6 @@ def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
     assert 0 <= label < 10
 
 
-@contextlib.contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """The address of a web server of a folder's files."""
-
-    class QuietHandler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args, directory=str(folder))
-
-        def log_message(self, format: str, *args: object) -> None: ...
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def md5(file: Path) -> str:
     return hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
 
@@ -150,8 +131,8 @@ def test_a_download_is_announced_and_repeated_after_a_damaged_one(
     archive = served / "t10k-labels-idx1-ubyte.gz"
     whole = archive.read_bytes()
     archive.write_bytes(whole[:-9])
-    with serve(served) as address:
-        monkeypatch.setattr(datasets.MNIST, "mirrors", [f"{address}/"])
+    with files_of(served) as address:
+        monkeypatch.setattr(datasets.MNIST, "mirrors", [f"http://{address}/"])
         with pytest.raises(TorchspeedError, match="check the network"):
             load_data("mnist", options)
         archive.write_bytes(whole)

@@ -9,7 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.test_images import md5, serve
+from tests.data.test_images import md5
+from tests.servers import files_of
 from torchspeed.data import multivariate
 from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Scale
@@ -187,8 +188,8 @@ def test_series_download_keeps_only_the_true_file(
     file.parent.mkdir(parents=True)
     write_series(file)
     options = DataOptions(data_dir=tmp_path / "data", download=True)
-    with serve(tmp_path / "served") as address:
-        monkeypatch.setattr(multivariate, "HOST", address)
+    with files_of(tmp_path / "served") as address:
+        monkeypatch.setattr(multivariate, "HOST", f"http://{address}")
         with pytest.raises(TorchspeedError, match="File not found or corrupted"):
             load_data("exchange_rate", options)
         assert list((tmp_path / "data").iterdir()) == []

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import socketserver
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT, run
 from tests.docs.pages import Page
+from tests.servers import Quiet, served
 
 REPORT = "lstnet · cpu · forward: worse, +1.5 % (+0.3 to +2.8 %)\n"
 
@@ -38,7 +36,7 @@ class _MailServer(socketserver.StreamRequestHandler):
                 return
 
 
-class _WebServer(http.server.BaseHTTPRequestHandler):
+class _WebServer(Quiet, BaseHTTPRequestHandler):
     """Keeps the address and the JSON of each request."""
 
     requests: list[tuple[str, dict[str, str]]]
@@ -50,18 +48,6 @@ class _WebServer(http.server.BaseHTTPRequestHandler):
         self.requests.append((self.path, json.loads(content)))
         self.send_response(201)
         self.end_headers()
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Print nothing."""
-
-
-@contextmanager
-def _served(handler: type[socketserver.BaseRequestHandler]) -> Iterator[str]:
-    """Yield the host and port at which a handler answers."""
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
 
 
 @pytest.mark.needs("jq")
@@ -80,7 +66,7 @@ def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
     requests: list[tuple[str, dict[str, str]]] = []
     mail = type("Mail", (_MailServer,), {"mails": mails})
     web = type("Web", (_WebServer,), {"requests": requests})
-    with _served(mail) as smtp, _served(web) as http_address:
+    with served(mail) as smtp, served(web) as http_address:
         environment = os.environ | {
             "MAIL": "me@example.org",
             "SMTP": f"smtp://{smtp}",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
 import urllib.parse
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from asv_watch.cli.main import main
 from tests.asv_watch.exchange.test_results import checkout, measured, other_machine, result_file
 from tests.conftest import git
+from tests.servers import Quiet, served
 
 __all__ = ["checkout", "measured"]  # fixtures
 
@@ -76,7 +76,7 @@ def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A server that answers as Codespeed 0.13.0 did, and what it got."""
     received: list[dict[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"])).decode()
             results = json.loads(urllib.parse.parse_qs(content)["json"][0])
@@ -92,16 +92,8 @@ def codespeed() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        server.server_close()
+    with served(Handler) as address:
+        yield f"http://{address}", received
 
 
 def test_times_are_sent_to_codespeed(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.servers import Quiet, served
 
 TOKEN = "token-of-the-workflow"  # noqa: S105 - nothing accepts it but this server
 BOT = "github-actions[bot]"
@@ -80,7 +81,7 @@ def serve() -> Iterator[FakeGitHub]:
     """Serve a repository on this machine."""
     github = FakeGitHub()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             content = json.loads(self.rfile.read(length)) if length else None
@@ -92,14 +93,6 @@ def serve() -> Iterator[FakeGitHub]:
 
         do_POST = do_PATCH = do_GET  # noqa: N815
 
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    github.address = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with served(Handler) as address:
+        github.address = f"http://{address}"
         yield github
-    finally:
-        server.shutdown()
-        server.server_close()

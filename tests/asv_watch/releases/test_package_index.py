@@ -7,12 +7,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from asv_watch.asv.commands import run_command
 from asv_watch.errors import MachineError
+from tests.servers import Quiet, served
 
 INSTALL = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
 WHEEL = "/torch-0.0.7-py3-none-any.whl"
@@ -24,7 +25,7 @@ def index(kind: str) -> Iterator[str]:
     """Serve an index; give its address."""
     closed = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             missing = 999 * (kind in {"cut off", "endless"})
             self.send_response(503 if kind == "error" else 200)
@@ -35,17 +36,11 @@ def index(kind: str) -> Iterator[str]:
             while kind == "endless" and not closed.wait(0.2):
                 self.wfile.write(b" ")
 
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/simple"
-    finally:
-        closed.set()
-        server.shutdown()
-        server.server_close()
+    with served(Handler) as address:
+        try:
+            yield f"http://{address}/simple"
+        finally:
+            closed.set()
 
 
 @pytest.mark.parametrize(
