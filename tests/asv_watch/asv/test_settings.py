@@ -8,8 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.settings import read_configuration, select_environments
+from asv_watch.asv.settings import Configuration, read_configuration, select_environments
 from tests.conftest import git
+
+
+def _configured(root: Path, **entries: object) -> Configuration:
+    """The settings of a checkout with these entries in asv.conf.json."""
+    git(root.parent, "init", "--quiet", root.name)
+    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
+    (root / "asv.conf.json").write_text(json.dumps(settings | entries))
+    return read_configuration(root)
 
 
 @pytest.mark.parametrize(
@@ -24,39 +32,28 @@ from tests.conftest import git
 def test_a_package_is_imported_as_it_is_only_where_asv_installs_none(
     tmp_path: Path, commands: dict[str, object], package: str
 ) -> None:
-    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
-    (tmp_path / "asv.conf.json").write_text(json.dumps(settings | commands))
-    git(tmp_path, "init", "--quiet")
-    assert read_configuration(tmp_path).package == package
+    assert _configured(tmp_path, **commands).package == package
 
 
 def test_what_can_change_a_value_is_what_is_listed_or_else_the_package(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     elsewhere = make_repository({"src/a.py": ""})
-    root = tmp_path / "suites"
-    root.mkdir()
-    git(root, "init", "--quiet")
-    settings = {"version": 1, "project": "p", "environment_type": "virtualenv"}
 
-    def paths(repository: str, **entries: object) -> tuple[str, ...]:
-        text = json.dumps(settings | {"repo": repository} | entries)
-        (root / "asv.conf.json").write_text(text)
-        return read_configuration(root).measured_paths
+    def paths(**entries: object) -> tuple[str, ...]:
+        return _configured(tmp_path / "suites", **entries).measured_paths
 
-    listed = {"measured_paths": ["models"], "package_dir": "src"}
-    assert paths(".", **listed) == ("models",)
-    assert paths(str(elsewhere), **listed) == ("src",), "the list is of the suites' repository"
-    assert paths(".", package_dir="src") == ("src",)
-    assert paths(".") == ()
+    listed: dict[str, object] = {"measured_paths": ["models"], "package_dir": "src"}
+    assert paths(**listed) == ("models",)
+    of_another = paths(**listed, repo=str(elsewhere))
+    assert of_another == ("src",), "the list is of the suites' repository"
+    assert paths(package_dir="src") == ("src",)
+    assert paths() == ()
 
 
 def test_environments_with_the_same_main_requirement_are_told_apart(tmp_path: Path) -> None:
     matrix = {"req": {"numpy": ["2.4.0"], "scipy": ["1.16", "1.17"]}}
-    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
-    (tmp_path / "asv.conf.json").write_text(json.dumps(settings | {"matrix": matrix}))
-    git(tmp_path, "init", "--quiet")
-    environments = read_configuration(tmp_path).environments
+    environments = _configured(tmp_path, matrix=matrix).environments
     labels = [environment.label for environment in environments]
     assert labels == [environment.name for environment in environments]
     assert len(select_environments(environments, "2.4.0")) == len(set(labels)) == 2
@@ -71,9 +68,6 @@ def test_a_newer_asv_is_named_and_not_refused(
     release: str,
     warns: bool,
 ) -> None:
-    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
-    (tmp_path / "asv.conf.json").write_text(json.dumps(settings))
-    git(tmp_path, "init", "--quiet")
     monkeypatch.setattr("asv.__version__", release)
-    assert read_configuration(tmp_path).project == "p"
+    assert _configured(tmp_path).project == "p"
     assert (f"asv {release} is installed" in capsys.readouterr().err) is warns

@@ -106,46 +106,11 @@ def repository(make_repository: Callable[..., Path]) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "changed"),
     [
-        (
-            "range(50)",
-            "range(51)",
-            Changed(
-                (("package.py", 19, 23),),
-                frozenset({"inner"}),
-                frozenset({"package", "inner"}),
-                True,
-            ),
-        ),
-        (
-            "    total = 0\n",
-            "",
-            Changed(
-                (("package.py", 19, 22),),
-                frozenset({"inner"}),
-                frozenset({"package", "inner"}),
-                True,
-            ),
-        ),
-        (
-            "@decorate",
-            "@decorate  # x",
-            Changed(
-                (("package.py", 14, 16),),
-                frozenset({"near"}),
-                frozenset({"package", "near"}),
-                True,
-            ),
-        ),
-        (
-            "TABLE = 3",
-            "TABLE = 4",
-            _changed((("package.py", 1, 10**9),), is_traceable=False),
-        ),
-        (
-            "def far",
-            "# Far away.\ndef far",
-            _changed(()),
-        ),
+        ("range(50)", "range(51)", _changed((("package.py", 19, 23),), "inner")),
+        ("    total = 0\n", "", _changed((("package.py", 19, 22),), "inner")),
+        ("@decorate", "@decorate  # x", _changed((("package.py", 14, 16),), "near")),
+        ("TABLE = 3", "TABLE = 4", _changed((("package.py", 1, 10**9),), is_traceable=False)),
+        ("def far", "# Far away.\ndef far", _changed(())),
     ],
     ids=["a line", "a removed line", "a decorator", "a constant", "a comment"],
 )
