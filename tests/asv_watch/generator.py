@@ -141,17 +141,30 @@ class Generated:
     measured: tuple[str, ...]
 
 
+ALL_OK: dict[str, Any] = {"failures": 0.0, "timeouts": 0.0, "never_run": 0.0}
+"""Fields of a plan in which every case has a value wherever it can run."""
+
+
+def small_plan(commits: int, **changes: Any) -> Plan:
+    """A plan of one machine without a GPU that measured every commit with one torch pair."""
+    one_of_each = Plan(
+        commits=commits,
+        machines=("ci-2core",),
+        machines_with_cuda=(),
+        torch_pairs=(("2.15.0", "0.29.2"),),
+        unmeasured_commits=0.0,
+    )
+    return replace(one_of_each, **changes)
+
+
 def plan_of_size(commits: int, series: int) -> Plan:
     """A plan with one machine, one torch pair and (to the next multiple of 8) so many series."""
     models = tuple(f"model_{number:03d}" for number in range(math.ceil(series / 8)))
     suite = Suite("scale.Scale", TIME_AND_MEMORY, {"model": models, "device": ("cpu", "cuda")})
-    return Plan(
-        commits=commits,
+    return small_plan(
+        commits,
         suites=(suite,),
-        machines=("ci-2core",),
         machines_with_cuda=("ci-2core",),
-        torch_pairs=(("2.15.0", "0.29.2"),),
-        unmeasured_commits=0.0,
         steps=max(1, len(models) // 5),
         tag_every=max(1, commits // 20),
     )

@@ -27,7 +27,7 @@ from asv_watch.errors import ExitStatus
 from asv_watch.text.terminal import printable
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
 from tests.asv_watch.gate.results import result
-from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Plan, Suite, generate
+from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan
 from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
 
@@ -100,15 +100,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with results, in which no environment can be made."""
     suite = Suite("suite.S", TIME_AND_MEMORY[:2], {"size": (1, 2)})
-    plan = Plan(
-        commits=8,
-        suites=(suite,),
-        machines=("desk",),
-        machines_with_cuda=(),
-        torch_pairs=(("2.15.0", "0.29.2"),),
-        unmeasured_commits=0.0,
-        tag_every=4,
-    )
+    plan = small_plan(8, suites=(suite,), machines=("desk",), tag_every=4)
     made: Generated = generate(tmp_path_factory.mktemp("options"), plan)
     body = "    def time_forward(self, size): ...\n    def time_backward(self, size): ...\n"
     files = project_files(

@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +22,7 @@ from asv_watch.records.measurements import read_version
 from asv_watch.records.side_files import MEASURED
 from tests.asv_watch.torchless import BUILD, BUILT, CONFIGURATION
 from tests.conftest import commit, git
+from tests.wheels import write_wheel
 
 BUDGET_H = 3
 MOST_NIGHTS = 15
@@ -139,16 +139,7 @@ class Nights:
     def offer_release(self, release: str) -> None:
         """Put a wheel where pip looks: a torch release is published."""
         self._releases.mkdir(exist_ok=True)
-        about = f"torch-{release}.dist-info"
-        files = {
-            "METADATA": f"Metadata-Version: 2.1\nName: torch\nVersion: {release}\n",
-            "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            "RECORD": "",
-        }
-        path = self._releases / f"torch-{release}-py3-none-any.whl"
-        with zipfile.ZipFile(path, "w") as wheel:
-            for name, text in files.items():
-                wheel.writestr(f"{about}/{name}", text)
+        write_wheel(self._releases, "torch", release, code="")
 
     def pass_night(self) -> ExitStatus:
         self._hours = 24 * len(self.measured)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 import json
 import os
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.planted_releases import compared_releases, store
 from tests.asv_watch.torchless import CONFIGURATION, give_environment
 from tests.conftest import git
+from tests.wheels import write_wheel
 
 _releases = functools.partial(run_driver, "releases")
 
@@ -117,24 +115,6 @@ LISTED = """    "releases": {
 """
 
 
-def _wheel(folder: Path, name: str, version: str, code: str, requires: str = "") -> None:
-    """Write a wheel of one module."""
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    info = f"{name}-{version}.dist-info"
-    files = {
-        f"{name}/__init__.py": code,
-        f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-        for path, text in files.items():
-            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
-            record += f"{path},sha256={digest.decode()},{len(text)}\n"
-            archive.writestr(path, text)
-        archive.writestr(f"{info}/RECORD", record)
-
-
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Publish engine 9.0.0 to 9.2.0; the addon of 9.2.0 was built for another device."""
@@ -145,9 +125,9 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("9.1.0", 2600, "8.1.0", "cpu"),
         ("9.2.0", 2600, "8.2.0", "cu999"),
     ):
-        _wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
+        write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
         code = ADDON.format(version=addon, build=build)
-        _wheel(folder, "addon", addon, code, f"engine=={engine}")
+        write_wheel(folder, "addon", addon, code, f"engine=={engine}")
     others = os.environ.get("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
     return folder
@@ -259,7 +239,7 @@ def test_a_night_compares_a_release_that_was_added_since(
     give_environment(project, made_environment)
     (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
     code = ADDON.format(version="8.2.1", build="cpu")
-    _wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
     known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
     compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
@@ -285,9 +265,9 @@ def test_a_night_tries_a_release_that_failed_among_others_once(
     project: Path, tmp_path: Path, wheels: Path, made_environment: Path
 ) -> None:
     give_environment(project, made_environment)
-    _wheel(wheels, "engine", "8.9.0", ENGINE.format(version="8.9.0", work=2000))
+    write_wheel(wheels, "engine", "8.9.0", ENGINE.format(version="8.9.0", work=2000))
     code = ADDON.format(version="7.9.0", build="cpu")
-    _wheel(wheels, "addon", "7.9.0", code, "engine==8.9.0")
+    write_wheel(wheels, "addon", "7.9.0", code, "engine==8.9.0")
     known = {"suite.Suite.time_it('all')": 1.0}
     compared = compared_releases("8.9.0", "9.0.0", known, machine="m", requirement="engine")
     store(project / "results", compared)
@@ -330,7 +310,7 @@ def test_neighbouring_releases_are_measured_at_once(
 ) -> None:
     (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
     code = ADDON.format(version="8.2.1", build="cpu")
-    _wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
     _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
     measure = ("measure", "--cases", "time_it.*all")
     printed, _ = _releases(project, tmp_path, *measure)

@@ -24,7 +24,7 @@ from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.site.declared_files import ComparedCases
 from asv_watch.versions.git import read_commits
-from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
+from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate, small_plan
 from tests.conftest import run
 from torchspeed.published.values import site_rows
 
@@ -126,16 +126,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A small project, published once, to be copied by the tests that change one."""
-    project = make_project(
-        tmp_path_factory.mktemp("template") / "it",
-        Plan(
-            commits=12,
-            machines=("ci-2core",),
-            machines_with_cuda=(),
-            torch_pairs=(("2.15.0", "0.29.2"),),
-            unmeasured_commits=0.0,
-        ),
-    )
+    project = make_project(tmp_path_factory.mktemp("template") / "it", small_plan(12))
     project.publish()
     return project
 

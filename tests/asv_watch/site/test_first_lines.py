@@ -15,7 +15,7 @@ import pytest
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED
-from tests.asv_watch.generator import Plan, StepComparison
+from tests.asv_watch.generator import ALL_OK, StepComparison, small_plan
 from tests.asv_watch.site.conftest import (
     Project,
     case_of,
@@ -31,19 +31,7 @@ CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"
 @pytest.fixture
 def quiet(tmp_path: Path) -> Project:
     """A project in which nothing happens: 24 commits, 1 % of noise."""
-    plan = Plan(
-        commits=24,
-        machines=("ci-2core",),
-        machines_with_cuda=(),
-        torch_pairs=(("2.15.0", "0.29.2"),),
-        steps=0,
-        spikes=0.0,
-        failures=0.0,
-        timeouts=0.0,
-        never_run=0.0,
-        unmeasured_commits=0.0,
-    )
-    return make_project(tmp_path / "it", plan)
+    return make_project(tmp_path / "it", small_plan(24, steps=0, spikes=0.0, **ALL_OK))
 
 
 def newest_files(project: Project, count: int) -> list[Path]:

@@ -15,7 +15,7 @@ import pytest
 from asv_watch.errors import WatchError
 from asv_watch.site.case_table import case_table
 from asv_watch.site.levels import level_charts
-from tests.asv_watch.generator import LAYOUT, TIME_AND_MEMORY, Plan, Suite
+from tests.asv_watch.generator import ALL_OK, LAYOUT, TIME_AND_MEMORY, Plan, Suite, small_plan
 from tests.asv_watch.site.conftest import Project, make_project
 
 
@@ -84,7 +84,7 @@ def test_a_gpu_of_another_machine_has_its_line_with_what_others_published(tmp_pa
     )
     plan = Plan(
         commits=2, suites=suites, machines_without_cpu=("gpu-lab",), steps=0,
-        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
+        unmeasured_commits=0.0, **ALL_OK,
     )  # fmt: skip
     by_others = [
         {"case": f"plain.PlainModels.time_forward('darnn', '{device}')", "value": seconds,
@@ -113,12 +113,7 @@ def test_of_several_cases_of_a_level_the_fastest_counts_and_an_empty_level_is_le
         Suite("plain.PlainModels", TIME_AND_MEMORY, params),
         Suite("batches.Batches", TIME_AND_MEMORY, threads),
     )
-    plan = Plan(
-        commits=2, suites=suites, machines=("ci-2core",), machines_with_cuda=(), steps=0,
-        torch_pairs=(("2.15.0", "0.29.2"),),
-        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
-    )  # fmt: skip
-    project = make_project(tmp_path / "it", plan)
+    project = make_project(tmp_path / "it", small_plan(2, suites=suites, steps=0, **ALL_OK))
     levels = {"plain": r"^plain\.", "compiled": "'compiled'", "threads": r"^batches\."}
     drawn = charts_of(project, **levels)
     assert drawn is not None
@@ -143,10 +138,7 @@ def test_a_gpu_is_also_compared_with_the_cpu_of_its_own_machine(tmp_path: Path) 
         Suite("plain.PlainModels", TIME_AND_MEMORY, params),
         Suite("tuned.TunedModels", TIME_AND_MEMORY, params),
     )
-    plan = Plan(
-        commits=2, suites=suites, steps=0,
-        never_run=0, failures=0, timeouts=0, unmeasured_commits=0,
-    )  # fmt: skip
+    plan = Plan(commits=2, suites=suites, steps=0, unmeasured_commits=0.0, **ALL_OK)
     drawn = charts_of(make_project(tmp_path / "it", plan), plain=r"^plain\.", tuned=r"^tuned\.")
     assert drawn is not None
     machines = {line["name"]: line["machine"] for line in drawn["lines"]}
