@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.statistics.rule import Verdict, value_verdict, verdict
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.site.conftest import registered
+from tests.asv_watch.tables import verdicts_of
 from tests.conftest import commit, git
 
 SUITE = """
@@ -40,6 +40,7 @@ track_share.exact = True
 track_share.higher_is_better = track_busy.higher_is_better = True
 """
 CASES = ("track_share", "track_busy", "track_idle", "track_rate")
+ALL_WORSE = {f"suite.{case}": "worse" for case in CASES}
 
 
 @pytest.fixture
@@ -64,10 +65,6 @@ def _answer(file: Path) -> dict[str, tuple[str, bool]]:
     }
 
 
-def _words(table: str) -> dict[str, str]:
-    return dict(re.findall(r"^\| `suite\.(\w+)`.*\| (.*?)\s*\|$", table, re.M))
-
-
 def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     project: Path, tmp_path: Path
 ) -> None:
@@ -77,14 +74,14 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     printed, _ = run_driver(
         "compare", project, tmp_path, *sides, *to_file, status=ExitStatus.SLOWER
     )
-    assert _words(printed) == dict.fromkeys(CASES, "worse")
+    assert verdicts_of(printed) == ALL_WORSE
     worse = dict.fromkeys(CASES, ("worse", True))
     assert _answer(file) == worse
 
     gate = ("--base", "main", "--comment", str(tmp_path / "gate.md"))
     run_driver("gate", project, tmp_path, *gate, *to_file, status=ExitStatus.SLOWER)
     assert _answer(file) == worse
-    assert _words((tmp_path / "gate.md").read_text()) == dict.fromkeys(CASES, "worse")
+    assert verdicts_of((tmp_path / "gate.md").read_text()) == ALL_WORSE
 
     git(project, "checkout", "--quiet", "main")
     run_driver("bench", project, tmp_path)
@@ -100,7 +97,7 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     # What is stored without a direction has that of the suites, or else of the unit.
     to_compare = ("--stored", "HEAD~1", "HEAD", "--fail-if-slower", *to_file)
     printed, _ = run_driver("compare", project, tmp_path, *to_compare, status=ExitStatus.SLOWER)
-    assert _words(printed) == dict.fromkeys(CASES, "worse"), "the exact share too"
+    assert verdicts_of(printed) == ALL_WORSE, "the exact share too"
     assert _answer(file) == worse
     [stored] = (project / "results/m/comparisons").iterdir()
     stored.write_text(stored.read_text().replace(',"higher_is_better":true', ""))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.compare.test_command import printed_ratio
+from tests.asv_watch.tables import ratio_of, rows_of
 from tests.asv_watch.torchless import BUILD, BUILT
 from tests.conftest import ROOT, commit, git, run
 
@@ -82,10 +82,9 @@ def test_the_wheel_of_the_watcher_watches_a_project_where_there_is_no_torch(
 
     where = ("--machine", "m")
     printed = watch("compare", *where, "--before", "HEAD~1", "--cases", "")
-    lines = [line for line in printed.splitlines() if line.startswith("| `suite.")]
-    slow, plain = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    assert ("slow" in slow[0], slow[-1], plain[-1]) == (True, "slower", "same")
-    assert 1.55 < printed_ratio(slow[3]) < 1.65
+    (name, slow), (_, plain) = rows_of(printed).items()
+    assert ("slow" in name, slow[-1], plain[-1]) == (True, "slower", "same")
+    assert 1.55 < ratio_of(slow[2]) < 1.65
     # What slowed down would be confirmed and explained as well, which others test.
     printed = watch("nightly", *where, "--budget", "20min", "--cases", "plain")
     assert "nothing is left to be done tonight" in printed

@@ -12,6 +12,7 @@ import pytest
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.text import quantities
 from tests.asv_watch.interruptible import run_driver, start_driver
+from tests.asv_watch.tables import ratio_of, rows_of
 from tests.conftest import commit, git
 
 _compare = functools.partial(run_driver, "compare")
@@ -61,16 +62,7 @@ def project(make_project: Callable[..., Path]) -> Path:
 
 
 def _row(output: str, model: str) -> list[str]:
-    [row] = re.findall(rf"^\| `suite\.Suite\.time_it\('{model}', 'cpu'\)` .*$", output, re.M)
-    return [cell.strip() for cell in row.strip("|").split("|")]
-
-
-def printed_ratio(change: str) -> float:
-    """Return the ratio that a table prints as a change, such as ``+84.3 %``."""
-    factor, _, as_factor = change.partition(" times as ")
-    if as_factor:
-        return float(factor)
-    return 1 + float(change.strip(" %±").replace("\N{MINUS SIGN}", "-")) / 100
+    return rows_of(output)[f"suite.Suite.time_it('{model}', 'cpu')"]
 
 
 def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
@@ -84,10 +76,10 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     assert f"after:  HEAD ({head[:8]})" in output
     slow, plain = _row(output, "slow"), _row(output, "plain")
     assert slow[-1] == "slower"
-    assert 1.15 < printed_ratio(slow[3]) < 1.45  # 1.3 times the work
+    assert 1.15 < ratio_of(slow[2]) < 1.45  # 1.3 times the work
     assert plain[-1] == "same"
-    assert 0.9 < printed_ratio(plain[3]) < 1.1
-    assert int(plain[5]) >= 5
+    assert 0.9 < ratio_of(plain[2]) < 1.1
+    assert int(plain[4]) >= 5
     assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in output
     assert re.search(
         r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", output
@@ -105,7 +97,7 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     stored = {case.case: case for case in comparison.ratios}
     assert len(stored) == 2
     ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
-    assert quantities.change(ratio) == slow[3]
+    assert quantities.change(ratio) == slow[2]
     assert {bool(case.failed) for case in comparison.unmeasured} == {True, False}
     others = [path for path in (project / "results").rglob("*") if path.is_file()]
     assert others == [comparison.path], "nothing else is added to the results"
@@ -122,7 +114,7 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     assert last == "not stored: the working tree has changes that are not committed"
     assert not list((project / "results").glob("*/comparisons"))
     assert output.startswith("before: the working tree")
-    assert 1.5 < printed_ratio(_row(output, "slow")[3]) < 2.3
+    assert 1.5 < ratio_of(_row(output, "slow")[2]) < 2.3
     output, _ = _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
     assert _row(output, "slow")[-1] == "faster"
     (project / "src/package.py").write_text(PACKAGE.format(slow=0.0008))

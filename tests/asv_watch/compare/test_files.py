@@ -12,6 +12,7 @@ import pytest
 
 from asv_watch.cli.main import main
 from tests.asv_watch.stored import result_content, timed
+from tests.asv_watch.tables import rows_of
 
 
 def _write(folder: Path, commit: str, factor: float, **changes: Any) -> str:
@@ -25,11 +26,6 @@ def _write(folder: Path, commit: str, factor: float, **changes: Any) -> str:
     return str(path)
 
 
-def _rows(printed: str) -> dict[str, list[str]]:
-    rows = re.findall(r"^\| `(\S+)` +\|(.*)\|$", printed, re.MULTILINE)
-    return {name: [cell.strip() for cell in cells.split("|")] for name, cells in rows}
-
-
 def test_three_files_are_compared_with_the_first_and_their_environments_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,7 +37,7 @@ def test_three_files_are_compared_with_the_first_and_their_environments_differ(
     ]
     assert main(["compare", *files, "--json", "answer.json"]) == 0
     printed = capsys.readouterr().out
-    rows = _rows(printed)
+    rows = rows_of(printed)
     assert list(rows) == ["s.time_a(1)", "s.time_a(2)", "s.track_words"]
     assert rows["s.time_a(2)"][:5] == [
         *("2.00 ms", "2.40 ms", "about +20 %", "+17.6 to +22.4 %", "slower, suspected"),
@@ -57,7 +53,7 @@ def test_three_files_are_compared_with_the_first_and_their_environments_differ(
     options = ["--only-changed", "--sort", "name", "--labels", "old,new", "--fail-if-slower"]
     assert main(["compare", *files[:2], *options]) == 4
     printed = capsys.readouterr().out
-    assert list(_rows(printed)) == ["s.time_a(2)", "s.track_words"]
+    assert list(rows_of(printed)) == ["s.time_a(2)", "s.track_words"]
     assert re.search(r"^\| case +\| old +\| new ", printed, re.MULTILINE)
 
 
@@ -79,7 +75,7 @@ def test_the_case_that_changed_most_comes_first_also_if_it_is_faster(
 ) -> None:
     files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 0.1)]
     assert main(["compare", *files, "--cases", "time_a"]) == 0
-    assert list(_rows(capsys.readouterr().out)) == ["s.time_a(2)", "s.time_a(1)"]
+    assert list(rows_of(capsys.readouterr().out)) == ["s.time_a(2)", "s.time_a(1)"]
 
 
 @pytest.mark.parametrize("option", [["--sort", "name"], ["--labels", "a,b"], ["--only-changed"]])
@@ -96,7 +92,7 @@ def test_a_single_sample_is_too_noisy_to_tell(
 ) -> None:
     files = [_write(tmp_path, "aaaa1111", 1.0), _write(tmp_path, "bbbb2222", 1.5, half=math.inf)]
     assert main(["compare", *files, "--fail-if-slower", "--cases", "time_a"]) == 0
-    rows = _rows(capsys.readouterr().out)
+    rows = rows_of(capsys.readouterr().out)
     assert {cells[-1] for cells in rows.values()} == {"too noisy to tell"}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
+from tests.asv_watch.tables import verdicts_of
 from tests.asv_watch.torchless import BUILD, BUILT
 from tests.conftest import commit, git
 
@@ -48,8 +48,7 @@ def test_commits_are_those_of_the_repository_that_asv_conf_json_names(
         return run_driver(arguments[0], root, tmp_path, *arguments[1:])[0]
 
     printed = run("compare", "--before", "v1", "--after", "trunk", "--cases", "slow")
-    [row] = re.findall(r"^\| `suite\.Suite\.time_it\('slow'\)` .*$", printed, re.M)
-    assert row.split("|")[-2].strip() == "slower"
+    assert verdicts_of(printed) == {"suite.Suite.time_it('slow')": "slower"}
     listed_by_asv = root / ".asv" / "interleaved" / "suites"
     assert not listed_by_asv.exists(), "the commits are built: nothing else is to be installed"
     run("nightly", "--budget", "20min", "--cases", "plain")

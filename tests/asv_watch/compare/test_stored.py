@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tests.asv_watch.stored import (
     store_result,
     timed,
 )
+from tests.asv_watch.tables import rows_of, verdicts_of
 from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
 
@@ -49,8 +49,7 @@ def _verdicts(capsys: pytest.CaptureFixture[str], *sides: str, cases: str = "") 
     status = main(arguments)
     printed = capsys.readouterr()
     assert status == 0, printed.err
-    rows = re.findall(r"^\| `(\S+)`.*\| (.*?)\s*\|$", printed.out, re.M)
-    return dict(rows)
+    return verdicts_of(printed.out)
 
 
 def test_values_that_were_measured_apart_raise_suspicions(
@@ -98,10 +97,9 @@ def test_an_interleaved_comparison_of_the_two_counts(
     writer = MeasurementWriter(Path("results"), header)
     writer.add(CaseRatio("s.time_a(2)", 1, (1.0, 1.0), 1.0, (0.99, 1.01), 0.0003, 0.0003))
     assert main(["compare", "--stored", "--before", "fast:HEAD~1", "--after", "fast:HEAD"]) == 0
-    [row] = re.findall(r"^\| `s.time_a\(2\)` .*\|$", capsys.readouterr().out, re.M)
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[1:4] == ["300 µs", "300 µs", "±0.0 %"], "not the 200 and 240 µs of separate runs"
-    assert cells[5:] == ["interleaved", "same"]
+    cells = rows_of(capsys.readouterr().out)["s.time_a(2)"]
+    assert cells[:3] == ["300 µs", "300 µs", "±0.0 %"], "not the 200 and 240 µs of separate runs"
+    assert cells[4:] == ["interleaved", "same"]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error,
 from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
 from tests.asv_watch.planted_releases import case_values
 
-SAMPLES = st.floats(1e-6, 1e3)
-TURNS = st.lists(st.tuples(SAMPLES, SAMPLES, SAMPLES, SAMPLES), min_size=1, max_size=9)
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
 
@@ -38,19 +36,6 @@ def _sides(turns: list[tuple[float, float, float, float]]) -> tuple[list[float],
 def test_of_many_samples_the_fastest_quarter_counts(samples: int, counted: int) -> None:
     taken = [(7.0 * index) % samples for index in range(samples)]
     assert sorted(fastest(taken, float)) == sorted(taken)[:counted]
-
-
-@given(TURNS, st.floats(1e-3, 1e3))
-def test_a_rounds_ratio_knows_no_unit_and_turns_over_with_the_sides(
-    turns: list[tuple[float, float, float, float]], factor: float
-) -> None:
-    before, after = _sides(turns)
-    ratio = ratio_of_round(before, after)
-    assert ratio_of_round([s * factor for s in before], [s * factor for s in after]) == (
-        pytest.approx(ratio)
-    )
-    assert ratio_of_round(before, [s * factor for s in after]) == pytest.approx(ratio * factor)
-    assert ratio_of_round(after, before) == pytest.approx(1 / ratio)
 
 
 @given(st.floats(0.5, 2.0), st.lists(st.floats(0.1, 10.0), min_size=1, max_size=15))
