@@ -10,22 +10,8 @@ import pytest
 
 from asv_watch.judge.findings import Findings
 from asv_watch.records.comparisons import RatioKind
-from asv_watch.records.loading import load_history
-from asv_watch.versions.git import read_commits
 from tests.asv_watch import auditor, torchless
-from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate
 from tests.conftest import ROOT
-
-
-@pytest.fixture(scope="session")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The project's suites over 60 commits, on two machines, with two torch pairs."""
-    return generate(tmp_path_factory.mktemp("history"), Plan())
-
-
-@pytest.fixture(scope="session")
-def history(generated: Generated) -> Any:
-    return load_history(generated.results, read_commits(generated.repository), layout=LAYOUT)
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from asv_watch.records.comparisons import CaseRatio, Measurement
-from asv_watch.records.labels import Layout
-from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
+from asv_watch.records.comparisons import StoredComparison
+from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED, RECORDS
-from asv_watch.versions.version import Version
+from tests.asv_watch.planted_comparisons import compared_commits, store
 from tests.conftest import git
 
 COLUMNS = [
@@ -60,8 +59,6 @@ class Suite:
 
 
 _PASSES = ("forward", "backward")
-LAYOUT = Layout(rows="model", columns=("device", "pass"), words={"pass": _PASSES})
-"""What a project with these suites declares of its tables."""
 TIME_AND_MEMORY = tuple(
     itertools.chain(
         ((f"time_{name}", "time", "seconds") for name in _PASSES),
@@ -191,7 +188,7 @@ def generate(root: Path, plan: Plan) -> Generated:
                 file = (results / machine / name).with_suffix(MEASURED)
                 file.write_bytes(msgspec.json.Encoder().encode_lines(record))
         for comparison in folder.comparisons(measured):
-            comparison.store(results)
+            store(results, comparison)
         of_run = (results / machine / name).with_suffix(RECORDS)
         of_run.write_text(json.dumps(folder.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
@@ -299,33 +296,6 @@ def _benchmarks(plan: Plan) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class StepComparison:
-    """An interleaved comparison across a planted step, which finds it."""
-
-    machine: str
-    pair: tuple[str, str]
-    hashes: tuple[str, str]
-    at: int
-    cases: tuple[str, ...]
-    ratio: float
-
-    def store(self, results: Path) -> None:
-        before, after = (
-            Version(commit, {"torch": self.pair[0], "torchvision": self.pair[1]}, "3.11")
-            for commit in self.hashes
-        )
-        header = Measurement(
-            kind="confirm", at=self.at, machine=self.machine, versions=(before, after)
-        )
-        writer = MeasurementWriter(results, header)
-        interval = self.ratio / 1.01, self.ratio * 1.01
-        rounds = tuple(self.ratio * factor for factor in (0.99, 1.0, 1.01))
-        for case in self.cases:
-            seconds = 2e-3, 2e-3 * self.ratio
-            writer.add(CaseRatio(case, self.at, rounds, self.ratio, interval, *seconds))
-
-
-@dataclass(frozen=True)
 class _SeriesFolder:
     """One machine with one torch pair: writes its result files."""
 
@@ -364,7 +334,7 @@ class _SeriesFolder:
             "after": {"load_1_5_15_min": [1.0, 0.9, 0.5]},
         }
 
-    def comparisons(self, measured: list[int]) -> Iterator[StepComparison]:
+    def comparisons(self, measured: list[int]) -> Iterator[StoredComparison]:
         """What a night compares at a planted step of the code: the commits on both sides."""
         devices = {"cpu", *(["cuda"] if self.machine in self.plan.machines_with_cuda else [])}
         for step in self.steps:
@@ -380,9 +350,14 @@ class _SeriesFolder:
             )
             if step.model and cases:
                 before = measured[measured.index(commit) - 1]
-                hashes = self.hashes[before], self.hashes[commit]
                 at = FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 7200
-                yield StepComparison(self.machine, self.pair, hashes, at, cases, step.ratio)
+                yield compared_commits(
+                    (self.hashes[before], self.hashes[commit]),
+                    dict.fromkeys(cases, step.ratio),
+                    at=at,
+                    machine=self.machine,
+                    torch=self.pair[0],
+                )
 
     def files(
         self, rng: np.random.Generator, measured: list[int]

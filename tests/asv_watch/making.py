@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from asv_watch.records.columns import CommitRuns, RunColumns, columns_by_case
 from asv_watch.records.history import History, Series
+from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Outcome, Point, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.commits import Commit
-from tests.asv_watch.generator import LAYOUT
 
+LAYOUT = Layout(rows="model", columns=("device", "pass"), words={"pass": ("forward", "backward")})
+"""What a project that measures models declares of its tables."""
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"
 

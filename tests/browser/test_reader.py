@@ -15,7 +15,7 @@ from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED
 from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
-from tests.asv_watch.planted_releases import (
+from tests.asv_watch.planted_comparisons import (
     compared_releases,
     explained_releases,
     write_explanations,

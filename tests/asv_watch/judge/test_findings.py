@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,21 +11,20 @@ import pytest
 from msgspec import structs
 
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import CaseRatio, Measurement, StoredComparison
+from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import UNDECLARED
 from asv_watch.records.notes import ChangeNote, Notes
 from asv_watch.records.records import NEVER_RUN, Environment, Run
-from asv_watch.versions.version import Version
 from tests.asv_watch.making import (
     ENVIRONMENT,
     MACHINE,
     commit_hash,
     make_history,
-    make_rounds,
     make_series,
     run_of,
 )
+from tests.asv_watch.planted_comparisons import compared_commits
 
 MODELS = ("darnn", "dsanet", "lstnet", "tpa_lstm", "lenet5", "flux_cnn")
 
@@ -104,19 +102,13 @@ def test_a_metric_that_no_comparison_can_measure_has_no_changes() -> None:
 
 
 def comparison(
-    before: int, after: int, ratio: float, half_width: float = 0.005, **changes: Any
+    before: int, after: int, ratio: float, half: float = 0.005, **others: Any
 ) -> dict[str, tuple[StoredComparison, ...]]:
+    """A comparison of two commits by their numbers, with other arguments of `compared_commits`."""
     case = make_series([1.0], model=MODELS[0]).case.name
-    torch = changes.pop("torch", "2.15.0")
-    old = Version(commit_hash(before), {"torch": changes.pop("reference_torch", torch)}, "3.11")
-    new = Version(commit_hash(after), {"torch": torch}, "3.11")
-    kind = changes.pop("kind", "confirm")
-    header = Measurement(kind=kind, at=1, machine=MACHINE, versions=(old, new))
-    interval = (ratio * (1 - half_width), ratio * (1 + half_width))
-    at = changes.pop("at", 1)
-    rounds = make_rounds(ratio, half_width)
-    measured = CaseRatio(case, at, rounds, ratio, interval, 1.0, ratio)
-    return {MACHINE: (StoredComparison(Path("c.jsonl"), header, (measured,), ()),)}
+    commits = commit_hash(before), commit_hash(after)
+    compared = compared_commits(commits, {case: ratio}, half=half, **({"at": 1} | others))
+    return {MACHINE: (compared,)}
 
 
 def together(*compared: dict[str, tuple[StoredComparison, ...]]) -> Any:
@@ -124,7 +116,7 @@ def together(*compared: dict[str, tuple[StoredComparison, ...]]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "half_width", "state"),
+    ("ratio", "half", "state"),
     [
         (1.19, 0.005, "measured"),
         (0.9, 0.005, "measured"),
@@ -134,18 +126,18 @@ def together(*compared: dict[str, tuple[StoredComparison, ...]]) -> Any:
     ids=["found", "opposite", "refuted", "unsure"],
 )
 def test_a_comparison_of_its_two_commits_answers_a_suspicion(
-    ratio: float, half_width: float, state: str | None
+    ratio: float, half: float, state: str | None
 ) -> None:
-    history = history_of(noisy({38: 1.2}), comparisons=comparison(37, 38, ratio, half_width))
+    history = history_of(noisy({38: 1.2}), comparisons=comparison(37, 38, ratio, half))
     assert found(history) == ([] if state is None else [(37, 38, state)])
     if state == "measured":
         [change] = analyse(history).changes
         assert change.ratio == pytest.approx(ratio)
         low, high = change.interval or (1.0, 1.0)
-        assert low < ratio * (1 - half_width) < ratio * (1 + half_width) < high, "other sittings"
+        assert low < ratio / (1 + half) < ratio * (1 + half) < high, "other sittings"
         before, after = change.values
         assert after / before == pytest.approx(ratio)
-        assert before * after == pytest.approx(ratio), "the level of both sides"
+        assert before * after == pytest.approx(0.01**2 * ratio), "the level of both sides"
         assert change.verdict == ("worse" if ratio > 1 else "better")
 
 
@@ -188,7 +180,7 @@ def test_rounds_of_one_sitting_are_one_measurement() -> None:
 def test_neighbours_that_were_compared_with_others_have_a_ratio() -> None:
     """The reference is an old commit of another release, which is no level of the series."""
     points = [
-        comparison(5, commit, ratio, kind="reference", reference_torch="2.14.1", at=HOUR * commit)
+        comparison(5, commit, ratio, kind="reference", before_torch="2.14.1", at=HOUR * commit)
         for commit, ratio in ((20, 1.049), (25, 0.999), (30, 0.389))
     ]
     changes = analyse(history_of(noisy({}), comparisons=together(*points))).changes

@@ -12,7 +12,7 @@ from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.versions.releases import Release
 from tests.asv_watch.making import commit_hash
-from tests.asv_watch.planted_releases import compared_releases
+from tests.asv_watch.planted_comparisons import compared_releases
 
 POSITIONS = {commit_hash(number): number for number in range(100)}
 Pair = tuple[int, int, float]

@@ -6,7 +6,7 @@ import pytest
 
 from asv_watch.judge.release_history import ReleaseStep, release_findings, release_steps
 from asv_watch.records.comparisons import StoredComparison
-from tests.asv_watch.planted_releases import DAY, compared_releases
+from tests.asv_watch.planted_comparisons import DAY, compared_releases
 
 FIRST = compared_releases("2.1.0", "2.2.0", {}).header.at
 

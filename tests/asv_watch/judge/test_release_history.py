@@ -19,7 +19,7 @@ from asv_watch.judge.release_history import (
 from asv_watch.records.comparisons import Kind, StoredComparison, import_case
 from asv_watch.versions.releases import Release
 from tests.asv_watch.making import commit_hash
-from tests.asv_watch.planted_releases import DAY, compared_releases, failed_release
+from tests.asv_watch.planted_comparisons import DAY, compared_releases, failed_release
 
 
 def histories_of(

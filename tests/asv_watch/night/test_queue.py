@@ -40,7 +40,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
-from tests.asv_watch.planted_releases import compared_releases, failed_release, store
+from tests.asv_watch.planted_comparisons import compared_releases, failed_release, store
 from tests.asv_watch.stored import TIME_A, result_content, store_benchmarks, store_result
 from tests.conftest import commit, git
 

@@ -30,7 +30,7 @@ from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.releases import Release
 from asv_watch.versions.version import Version
-from tests.asv_watch import planted_releases
+from tests.asv_watch import planted_comparisons
 from tests.asv_watch.generator import generate, plan_of_size, write_json
 
 HASHES = [(f"{number:08x}" * 5) for number in range(0xA0000000, 0xA0000000 + 4)]
@@ -535,10 +535,10 @@ def test_a_long_history_loads_in_time(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Path) -> None:
-    compared = planted_releases.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
-    planted_releases.store(results_dir, compared)
-    failed = planted_releases.failed_release("2.9.1", "2.10.0", "no wheel", machine="lab")
-    planted_releases.store(results_dir, failed)
+    compared = planted_comparisons.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
+    planted_comparisons.store(results_dir, compared)
+    failed = planted_comparisons.failed_release("2.9.1", "2.10.0", "no wheel", machine="lab")
+    planted_comparisons.store(results_dir, failed)
     history = load_history(results_dir, COMMITS)
     assert history.problems == ()
     assert set(history.machines) == set(history.comparisons) | {"ci-2core"} == {"ci-2core", "lab"}
@@ -550,8 +550,8 @@ def test_a_machine_that_only_compared_releases_is_a_machine_too(results_dir: Pat
 
 
 def test_comparisons_in_a_folder_of_another_name_have_a_machine(results_dir: Path) -> None:
-    compared = planted_releases.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
-    planted_releases.store(results_dir, compared)
+    compared = planted_comparisons.compared_releases("2.8.0", "2.9.1", {NAME: 0.9}, machine="lab")
+    planted_comparisons.store(results_dir, compared)
     (results_dir / "lab").rename(results_dir / "moved")
     history = load_history(results_dir, COMMITS)
     assert set(history.comparisons) == {"lab"}

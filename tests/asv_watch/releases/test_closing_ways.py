@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.cli.main import main
-from tests.asv_watch.planted_releases import compared_releases, store
+from tests.asv_watch.planted_comparisons import compared_releases, store
 from tests.asv_watch.torchless import CONFIGURATION
 from tests.conftest import commit, git
 

@@ -16,7 +16,7 @@ from asv_watch.records.comparisons import CaseValues
 from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.clockwork import CLOCK
 from tests.asv_watch.interruptible import run_driver
-from tests.asv_watch.planted_releases import compared_releases, store
+from tests.asv_watch.planted_comparisons import compared_releases, store
 from tests.asv_watch.torchless import CONFIGURATION, give_environment
 from tests.conftest import git
 from tests.wheels import write_wheel

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.releases.measure import ladders, release_pairs, releases_of
-from tests.asv_watch.planted_releases import compared_releases
+from tests.asv_watch.planted_comparisons import compared_releases
 
 RELEASES = [
     EnvironmentSpec({"numpy": number}, "", Path(), {}) for number in ("9.2.0", "9.1.0", "9.0.0")

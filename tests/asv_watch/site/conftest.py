@@ -24,7 +24,8 @@ from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
 from asv_watch.site.declared_files import ComparedCases
 from asv_watch.versions.git import read_commits
-from tests.asv_watch.generator import LAYOUT, Generated, Plan, generate, small_plan
+from tests.asv_watch.generator import Generated, Plan, generate, small_plan
+from tests.asv_watch.making import LAYOUT
 from tests.conftest import run
 from torchspeed.published.values import site_rows
 

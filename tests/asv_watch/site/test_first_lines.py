@@ -15,7 +15,8 @@ import pytest
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED
-from tests.asv_watch.generator import ALL_OK, StepComparison, small_plan
+from tests.asv_watch.generator import ALL_OK, small_plan
+from tests.asv_watch.planted_comparisons import compared_commits, store
 from tests.asv_watch.site.conftest import (
     Project,
     case_of,
@@ -168,10 +169,7 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     quiet: Project,
 ) -> None:
     before, after = quiet.generated.measured[-2:]
-    pair = ("2.15.0", "0.29.2")
-    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 1.05).store(
-        quiet.results
-    )
+    store(quiet.results, compared_commits((before, after), {CASE: 1.05}))
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
     assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.05)
@@ -188,9 +186,9 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     assert headline["after"] == f" since {after[:8]}."
     [why] = news["why"]
     assert why.startswith("tpa_lstm · cpu · forward: “")
-    assert why.endswith("”. +2.1 to +8.0 %, with 99 % confidence."), why
+    assert why.endswith("”. +3.5 to +6.5 %, with 99 % confidence."), why
     [title] = titles
-    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+2.1 to ")
+    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+3.5 to ")
     assert badge == "1 worse"
 
 
@@ -198,10 +196,7 @@ def test_a_change_that_an_older_commit_may_have_made_is_not_put_to_the_newest_on
     quiet: Project,
 ) -> None:
     before, after = quiet.generated.measured[-12], quiet.generated.measured[-1]
-    pair = ("2.15.0", "0.29.2")
-    StepComparison("ci-2core", pair, (before, after), 1_790_000_000, (CASE,), 1.05).store(
-        quiet.results
-    )
+    store(quiet.results, compared_commits((before, after), {CASE: 1.05}))
     index, words, titles, badge = published(quiet)
     assert [change["state"] for change in index["changes"]] == ["measured"]
     assert words == (

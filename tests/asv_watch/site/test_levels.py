@@ -15,7 +15,8 @@ import pytest
 from asv_watch.errors import WatchError
 from asv_watch.site.case_table import case_table
 from asv_watch.site.levels import level_charts
-from tests.asv_watch.generator import ALL_OK, LAYOUT, TIME_AND_MEMORY, Plan, Suite, small_plan
+from tests.asv_watch.generator import ALL_OK, TIME_AND_MEMORY, Plan, Suite, small_plan
+from tests.asv_watch.making import LAYOUT
 from tests.asv_watch.site.conftest import Project, make_project
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from asv_watch.records.records import Benchmark
 from asv_watch.site.pages import VIEWS
-from tests.asv_watch.generator import LAYOUT
+from tests.asv_watch.making import LAYOUT
 from tests.asv_watch.site.conftest import Project, registered
 
 

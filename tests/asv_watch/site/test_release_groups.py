@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.asv_watch.generator import Plan
-from tests.asv_watch.planted_releases import (
+from tests.asv_watch.planted_comparisons import (
     compared_releases,
     explained_releases,
     write_explanations,

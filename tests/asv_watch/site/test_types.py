@@ -10,7 +10,7 @@ import pytest
 
 from asv_watch.site.build import STATIC
 from tests.asv_watch.generator import Plan
-from tests.asv_watch.planted_releases import (
+from tests.asv_watch.planted_comparisons import (
     compared_releases,
     explained_releases,
     write_explanations,

@@ -14,7 +14,7 @@ from scipy import stats
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error, quantile
 from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
-from tests.asv_watch.planted_releases import case_values
+from tests.asv_watch.planted_comparisons import case_values
 
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 

@@ -1,10 +1,11 @@
-"""Interleaved comparisons of releases, and values, in which each change is known."""
+"""Interleaved comparisons of releases and of commits, and values: each change is known."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -102,6 +103,21 @@ def compared_releases(
     )
     others = (Unmeasured(skipped, at, skipped="this release lacks it"),) if skipped else ()
     return StoredComparison(Path("planted.jsonl"), header, results, others, values)
+
+
+def compared_commits(
+    commits: tuple[str, str],
+    ratios: Mapping[str, float],
+    *,
+    kind: Kind = "confirm",
+    half: float = 0.01,
+    torch: str = "2.15.0",
+    before_torch: str = "",
+    **others: Any,
+) -> StoredComparison:
+    """Compare two commits by their hashes, with a release of torch or, before, with another."""
+    releases = before_torch or torch, torch
+    return compared_releases(*releases, ratios, half=half, kind=kind, commits=commits, **others)
 
 
 def failed_release(
