@@ -19,12 +19,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from asv_watch.engine.workplace import load_results
-from asv_watch.errors import WatchError
-from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.history import History
-from asv_watch.site.contents import in_order
-
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile(
@@ -39,8 +33,8 @@ settings.register_profile(
 )
 settings.load_profile("this project")
 
-SHARING = ("tests/browser", "tests/asv_watch/site")
-"""Folders whose tests share expensive fixtures: published sites, a browser."""
+SHARING = ("tests/browser", "tests/asv_watch/own_results", "tests/asv_watch/site")
+"""Folders whose tests share what is expensive: a browser, own results, published sites."""
 
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
@@ -53,6 +47,7 @@ LONGEST = (
     "tests/asv_watch/site",
     "tests/asv_watch/engine/test_runs.py",
     "tests/training/test_ranks.py",
+    "tests/asv_watch/own_results",
     "tests/asv_watch/machine/test_memory_of_every_command.py",
     "tests/measure/test_compile_cost.py",
     "tests/tools/test_gpu_session.py",
@@ -202,21 +197,6 @@ def pytest_collection() -> Generator[None, object, object]:
 def root() -> Path:
     """The checkout that is tested."""
     return ROOT
-
-
-@pytest.fixture(scope="session")
-def stored_history() -> History:
-    """The committed results of this project, in the order of its site."""
-    try:
-        return in_order(load_results(ROOT))
-    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="session")
-def stored_findings(stored_history: History) -> Findings:
-    """What the committed results show."""
-    return analyse(stored_history)
 
 
 @pytest.fixture

@@ -8,22 +8,7 @@ from typing import Any
 
 import pytest
 
-from asv_watch.judge.findings import Findings
-from asv_watch.records.comparisons import RatioKind
-from tests.asv_watch import auditor, torchless
-from tests.conftest import ROOT
-
-
-@pytest.fixture(scope="session")
-def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
-    """The committed results of each machine with a history, read by the auditor."""
-    kinds: tuple[RatioKind, ...] = ("time", "memory")
-    audits = {}
-    for machine in auditor.MACHINES:
-        graphs = stored_findings.graphs[machine]
-        between: dict[str, float] = {kind: graphs.noise(kind).between for kind in kinds}
-        audits[machine] = auditor.Audit(auditor.read(ROOT / "results" / machine), between)
-    return audits
+from tests.asv_watch import torchless
 
 
 def make_once(name: str, make: Callable[[Path], None]) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import exp, log
-from pathlib import Path
 from statistics import geometric_mean
 
 import pytest
@@ -13,9 +12,8 @@ from asv_watch.judge.findings import Findings
 from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import is_resident
-from tests.asv_watch import auditor
+from tests.asv_watch.own_results import auditor
 
-ROOT = Path(__file__).parents[3]
 MACHINES = ("ci-2core", "ci-2core-zen5")
 """Machines with a long history."""
 

@@ -1,7 +1,7 @@
 """What the page says of this project's own results is what an auditor computes from the files.
 
 Numbers are read from the data files that the page draws, and recomputed from the raw files alone,
-by `tests.asv_watch.auditor`.
+by `tests.asv_watch.own_results.auditor`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
 from asv_watch.site.case_table import case_table
 from asv_watch.site.contents import contents_of
-from tests.asv_watch import auditor
+from tests.asv_watch.own_results import auditor
 from tests.asv_watch.site.conftest import registered
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[3]
 KINDS: tuple[RatioKind, ...] = ("time", "memory")
 EFFECT = log(1.015)
 
@@ -275,7 +275,7 @@ def test_contradictions_are_what_the_files_say(
 
 
 def test_lines_of_the_timeline_move_by_measured_changes_alone(page: Page) -> None:
-    """`test_stored_changes` recomputes the ratios of these changes."""
+    """`test_changes` recomputes the ratios of these changes."""
     ratios: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for change in page.index["changes"]:
         if change["state"] == "measured":
