@@ -1,15 +1,11 @@
 """What the documents say to install for training is enough to train."""
 
-import importlib.metadata
-import sys
 import tomllib
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
-from tests.benchmarks.test_measured_environment import with_requirements
-from tests.programs import run_program
+from tests.programs import modules_without, run_program
 
 TRAIN = "measure,train"
 
@@ -20,13 +16,7 @@ def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_pa
     wanted = [*project["dependencies"]]
     for extra in TRAIN.split(","):
         wanted += project["optional-dependencies"][extra]
-    installed = with_requirements(Requirement(line).name for line in wanted) | {"torchspeed"}
-    absent = [
-        module
-        for module, owners in importlib.metadata.packages_distributions().items()
-        if installed.isdisjoint(map(canonicalize_name, owners))
-        and module not in sys.stdlib_module_names
-    ]
+    absent = modules_without(Requirement(line).name for line in wanted)
     assert {"asv", "playwright"} <= set(absent)
     command = ["train", "--limit-batches", "2", "-e", "1", "-q", "--json", "result.json"]
     done = run_program("torchspeed", *command, missing=absent, folder=tmp_path)
