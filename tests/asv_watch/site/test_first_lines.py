@@ -61,7 +61,7 @@ def change_row(path: Path, factor: float | None, case: str = CASE) -> None:
 
 def published(project: Project) -> tuple[dict[str, Any], str, list[str], str]:
     """The index, the headline, the titles of the feed, and the badge's text."""
-    project.publish()
+    project.build()
     index = json.loads((project.html / "index.json").read_text())
     page = html.unescape((project.html / "index.html").read_text())
     headline = index["overview"]["headline"]
