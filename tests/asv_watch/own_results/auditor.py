@@ -54,7 +54,8 @@ def read(folder: Path) -> list[Line]:
                 metric = "time" if case.get("unit", "seconds") == "seconds" else "memory"
                 logs = tuple(map(log, case["ratios"]))
                 values = case["before_s"], case["after_s"]
-                sides = header["before"], header["after"]
+                before, after = header["versions"]
+                sides = before, after
                 lines.append(
                     Line(header["kind"], *sides, case["case"], metric, case["at"], logs, values)
                 )
