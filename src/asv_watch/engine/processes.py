@@ -204,14 +204,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
         return answer
 
-    def value(self, case: MeasurableCase, process: _Process) -> Number:
-        """Measure a case that times nothing.
+    def wait_for_value(self) -> Number:
+        """Wait for the value of a case that times nothing, and return it.
 
         Raises:
             CaseSkippedError: it cannot run here.
             CaseFailedError: it failed, or took too long.
         """
-        self.start(case, process)
         value = float(self.wait_until_ready()["value"])
         return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
@@ -359,7 +358,7 @@ def measure_round(
         process = _process_for(case, servers)
         _start_missing(servers, case, process)
         if not case.is_timed:
-            return tuple(server.value(case, process) for server in servers)
+            return _values(servers, case, process)
         for server in servers:
             server.start(case, process)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
@@ -394,6 +393,23 @@ def measure_round(
             )
         numbers.append(_number_of(side_samples, int(answer["calls"]), answer["clock"]))
     return tuple(numbers)
+
+
+def _values(
+    servers: Sequence[Server], case: MeasurableCase, process: _Process
+) -> tuple[Number, ...]:
+    """Return the value of each side of a case that times nothing.
+
+    Peak memory does not depend on what else runs, so all sides measure it at the same time. Other
+    values may, such as a time that a suite takes by itself: they are measured one after the other.
+    """
+    together = [servers] if case.measures == "memory" else [[server] for server in servers]
+    values: list[Number] = []
+    for group in together:
+        for server in group:
+            server.start(case, process)
+        values += [server.wait_for_value() for server in group]
+    return tuple(values)
 
 
 def order_of_samples(sides: int, *, backwards: bool) -> tuple[int, ...]:

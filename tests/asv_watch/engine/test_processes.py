@@ -167,6 +167,21 @@ def time_preloaded():
 """
 
 
+MEETING = """
+import os
+import time
+from pathlib import Path
+
+import package
+
+def peakmem_of_both():
+    folder = Path(os.environ["NOTES"]).parent
+    (folder / f"here-{package.NAME}").touch()
+    while len(list(folder.glob("here-*"))) < 2:
+        time.sleep(0.01)
+"""
+
+
 @pytest.fixture(autouse=True)
 def suites(tmp_path: Path) -> Path:
     folder = tmp_path / "benchmarks"
@@ -651,6 +666,12 @@ def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_ow
     assert (first, second, after) == ((Number(1),) * 2, (Number(2),) * 2, (Number(1),) * 2)
     assert 10e6 < little.value < 60e6
     assert (tmp_path / "notes").read_text() == 8 * "end "
+
+
+def test_all_sides_measure_peak_memory_at_the_same_time(suites: Path, tmp_path: Path) -> None:
+    (suites / "meeting.py").write_text(MEETING)
+    case = MeasurableCase("x", "meeting.peakmem_of_both", 30.0, "memory", process="x")
+    assert len(_measure([_side(tmp_path, "A"), _side(tmp_path, "B")], case)) == 1
 
 
 def test_modules_are_imported_before_cases_that_time_something_alone(
