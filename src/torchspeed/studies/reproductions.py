@@ -90,6 +90,17 @@ class Reproduction:
         return list(rows.values())
 
 
+_COLUMNS = {
+    "best training accuracy": ("%", "best_training_accuracy"),
+    "total data loading time": ("s", "data_loading_s"),
+    "total epoch training time": ("s", "epoch_training_s"),
+    "total training function time": ("s", "training_function_s"),
+    "average training loss": ("", "average_training_loss"),
+    CPU_TIME: ("s", "training_function_cpu_s"),
+}
+"""dl-benchmark's columns: the unit of each, and its name in `AccuracyTimes`."""
+
+
 def _against(
     setting: str, small: Sequence[int], published: Sequence[int], label: str = ""
 ) -> Reproduction:
@@ -109,14 +120,7 @@ def _against(
         title=f"LeNet against {words}",
         drawn_as="lines",
         axis=axis,
-        quantities={
-            "best training accuracy": "%",
-            "total data loading time": "s",
-            "total epoch training time": "s",
-            "total training function time": "s",
-            "average training loss": "",
-            CPU_TIME: "s",
-        },
+        quantities={name: unit for name, (unit, _) in _COLUMNS.items()},
         points=points,
         labels={"source": "dl_benchmark", "against": setting},
         name="{framework}",
@@ -145,12 +149,8 @@ def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
     columns = train(replace(config, **setting)).as_dict()["time_to_accuracy"]
     return {
         name: {
-            "best training accuracy": 100 * columns["best_training_accuracy"],
-            "total data loading time": columns["data_loading_s"],
-            "total epoch training time": columns["epoch_training_s"],
-            "total training function time": columns["training_function_s"],
-            "average training loss": columns["average_training_loss"],
-            CPU_TIME: columns["training_function_cpu_s"],
+            quantity: columns[key] * (100 if unit == "%" else 1)
+            for quantity, (unit, key) in _COLUMNS.items()
         }
     }
 

@@ -84,7 +84,7 @@ function drawReasons(failed) {
     const where = [...new Set(members.map(placeOf))];
     const places = where.length > 3 ? `${where.length} environments` : where.join("; ");
     const size = ` ${plural(members.length, "case")}: ${reason}`;
-    const head = [outcomeTag(members[0]?.status ?? "failed"), size, muted(` (${places})`)];
+    const head = [outcomeTag(members[0]?.status ?? "failed"), size, muted(` · ${places}`)];
     return fold(head, drawTable(reason, COLUMNS, members, { first: 50 }));
   });
 }
