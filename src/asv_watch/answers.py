@@ -15,7 +15,7 @@ import typer
 from asv_watch.files import write_whole
 from asv_watch.judge.graph import PairRatio
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured, ratio_kind
-from asv_watch.statistics.rule import Verdict, is_too_noisy, value_ratio, value_verdict, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
 from asv_watch.text import quantities
 from asv_watch.text.terminal import answer_output
 
@@ -147,17 +147,15 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
 
 def exact_difference(values: CaseValues, machine: str = "") -> Difference:
     """Return a comparison of exact values as a difference."""
-    before, after = (
-        side if isinstance(side, float) else None for side in (values.before, values.after)
-    )
-    answer = value_verdict(values) if values.exact else None
+    before, after = values.sides or (None, None)
+    answer = values.verdict if values.exact else None
     return Difference(
         case=values.case,
         verdict=answer.value if answer else UNMEASURED,
         unit=values.unit,
         before=before,
         after=after,
-        ratio=value_ratio(values) if values.exact else None,
+        ratio=values.ratio if values.exact else None,
         worse=answer is Verdict.WORSE,
         machine=machine,
         reason="" if values.exact else "zero or below, so without a ratio",

@@ -326,9 +326,10 @@ def _as_ratio(values: CaseValues) -> CaseRatio:
     Raises:
         UnmeasurableError: one of them is zero or below.
     """
-    before, after = values.before, values.after
-    if not (isinstance(before, float) and isinstance(after, float) and min(before, after) > 0):
+    sides = values.sides
+    if sides is None or min(sides) <= 0:
         raise UnmeasurableError("values of zero or below have no ratio")
+    before, after = sides
     ratio = after / before
     ends = (ratio, ratio)
     return CaseRatio(

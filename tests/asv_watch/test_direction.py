@@ -11,7 +11,7 @@ import pytest
 from asv_watch.errors import ExitStatus
 from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.measurements import read_comparisons
-from asv_watch.statistics.rule import Verdict, value_verdict, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.site.conftest import registered
 from tests.asv_watch.tables import verdicts_of
@@ -117,7 +117,7 @@ def _stored_verdicts(project: Path) -> dict[str, Verdict | None]:
     results: list[CaseRatio | CaseValues] = [*comparison.ratios, *comparison.values]
     return {
         result.case.removeprefix("suite."): (
-            verdict(result) if isinstance(result, CaseRatio) else value_verdict(result)
+            verdict(result) if isinstance(result, CaseRatio) else result.verdict
         )
         for result in results
     }

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from asv_watch.records.records import Time
+from asv_watch.statistics.rule import Verdict, judged
 from asv_watch.versions.version import Version
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect", "run"]
@@ -136,6 +137,33 @@ class CaseValues(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     nothing."""
     after: float | dict[str, str] | None = None
     higher_is_better: bool = False
+
+    @property
+    def sides(self) -> tuple[float, float] | None:
+        """Both values; ``None`` if one is missing."""
+        before, after = self.before, self.after
+        return (before, after) if isinstance(before, float) and isinstance(after, float) else None
+
+    @property
+    def ratio(self) -> float | None:
+        """After over before; ``None`` from zero to anything else, or if a value is missing."""
+        before, after = self.sides or (0.0, math.inf)
+        if after == before:
+            return 1.0
+        return after / before if before else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether an exact count is worse than before, better or the same.
+
+        ``None`` if a value is missing.
+        """
+        if self.sides is None:
+            return None
+        before, after = self.sides
+        if not self.exact or after == before:
+            return Verdict.SAME
+        return judged(is_more=after > before, higher_is_better=self.higher_is_better)
 
 
 CaseResult = CaseRatio | Unmeasured | CaseValues

@@ -23,7 +23,7 @@ from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, value_ratio, value_verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 from asv_watch.text import quantities
 from asv_watch.versions.releases import release_order
 
@@ -171,13 +171,12 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> J
 
 def _value_change(values: CaseValues) -> Json | None:
     """Return how peak memory or a count differs; none if it is equal or one side lacks it."""
-    direction, ratio = value_verdict(values), value_ratio(values)
-    sides = [side for side in (values.before, values.after) if isinstance(side, float | int)]
-    if direction is None or len(sides) < 2 or (values.exact and direction is Verdict.SAME):
+    direction, sides = values.verdict, values.sides
+    if direction is None or sides is None or (values.exact and direction is Verdict.SAME):
         return None
     return {
         "verdict": direction.value,
-        "text": quantities.change(ratio, "memory"),
+        "text": quantities.change(values.ratio, "memory"),
         "interval_text": " → ".join(quantities.quantity(side, values.unit) for side in sides),
     }
 

@@ -54,26 +54,6 @@ class MeasuredRatio(NamedTuple):
     higher_is_better: bool = False
 
 
-class Values(Protocol):
-    """A value on each side, such as the stored `CaseValues`."""
-
-    @property
-    def before(self) -> object:
-        """Value of the side before, if it has a number."""
-
-    @property
-    def after(self) -> object:
-        """Value of the side after, if it has a number."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether every process gives the same value."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether more of the value is better, as with a rate."""
-
-
 def is_too_noisy(ratio: Ratio) -> bool:
     """Tell whether no difference was found although one of `TOO_NOISY` might not have shown."""
     low, high = ratio.interval
@@ -91,26 +71,3 @@ def verdict(ratio: Ratio) -> Verdict:
 def judged(*, is_more: bool, higher_is_better: bool) -> Verdict:
     """Tell whether more of a value, or less of it, is worse."""
     return Verdict.BETTER if is_more == higher_is_better else Verdict.WORSE
-
-
-def value_ratio(values: Values) -> float | None:
-    """Return after over before; ``None`` from zero to anything else, or if one is missing."""
-    before, after = values.before, values.after
-    if not isinstance(before, float) or not isinstance(after, float):
-        return None
-    if after == before:
-        return 1.0
-    return after / before if before else None
-
-
-def value_verdict(values: Values) -> Verdict | None:
-    """Tell whether an exact count is worse than before, better or the same.
-
-    ``None`` if a side has no value.
-    """
-    before, after = values.before, values.after
-    if not isinstance(before, float) or not isinstance(after, float):
-        return None
-    if not values.exact or after == before:
-        return Verdict.SAME
-    return judged(is_more=after > before, higher_is_better=values.higher_is_better)

@@ -13,7 +13,7 @@ from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error, quantile
-from asv_watch.statistics.rule import Verdict, value_ratio, value_verdict, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch.planted_comparisons import case_values
 
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
@@ -126,8 +126,8 @@ def test_any_other_count_differs_and_memory_is_not_judged(
 ) -> None:
     before = float(before) if isinstance(before, int) else before
     values = case_values("a", before, float(after), exact=exact)
-    assert value_verdict(values) is expected
-    ratio = value_ratio(values)
+    assert values.verdict is expected
+    ratio = values.ratio
     assert ratio == (None if not before or isinstance(before, str) else after / before) or (
         before == after and ratio == 1.0
     )
