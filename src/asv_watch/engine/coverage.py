@@ -22,36 +22,29 @@ class Coverage:
     def __init__(
         self, results: Path, history: History | None, machine: str, selection: Selection
     ) -> None:
-        self._begun: set[tuple[str, str]] = set()
-        """Pairs of commit and environment with a finished case."""
-        self._lacking: set[tuple[str, str]] = set()
-        """Pairs of commit and environment with results, and with an unfinished case."""
-        if history is None:
-            return
+        self._finished: defaultdict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+        """Maps commit and environment to the wanted cases, and whether each is finished."""
         wanted = selected_cases(results, machine, selection)
-        open_cases: dict[tuple[str, str, str], bool] = {}
-        for series in history.series:
+        for series in history.series if history is not None else ():
             case = suite_name(series.case.name)
-            if series.machine != machine or case not in wanted:
-                continue
-            for commit, run in series.runs.items():
-                is_open = run.outcome is Outcome.NEVER_RUN
-                key = commit, series.environment, case
-                open_cases[key] = is_open and open_cases.get(key, True)
-        for (commit, environment, _), is_open in open_cases.items():
-            (self._lacking if is_open else self._begun).add((commit, environment))
+            if series.machine == machine and case in wanted:
+                for commit, run in series.runs.items():
+                    cases = self._finished[commit, series.environment]
+                    is_finished = run.outcome is not Outcome.NEVER_RUN
+                    cases[case] = is_finished or cases.get(case, False)
 
     def is_complete(self, commit: str, environment: str) -> bool:
         """Tell whether every case was measured, skipped, or failed with a reason."""
-        return self.is_begun(commit, environment) and (commit, environment) not in self._lacking
+        cases = self._finished.get((commit, environment), {})
+        return bool(cases) and all(cases.values())
 
     def is_begun(self, commit: str, environment: str) -> bool:
         """Tell whether any case was measured, skipped, or failed with a reason."""
-        return (commit, environment) in self._begun
+        return any(self._finished.get((commit, environment), {}).values())
 
     def has(self, environment: str) -> bool:
         """Tell whether anything was ever measured in an environment."""
-        return any(stored == environment for _, stored in self._begun | self._lacking)
+        return any(stored == environment for _, stored in self._finished)
 
 
 class ReferenceCoverage:
