@@ -20,7 +20,7 @@ from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.sides import Side, interpreter_side, side
-from asv_watch.engine.workplace import Workplace, check_room, open_workplace
+from asv_watch.engine.workplace import check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
@@ -118,7 +118,9 @@ def compare(
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as workplace:
-        versions = _sides(workplace, named or [before, after], interpreters, release)
+        versions = [interpreter_side(workplace, path) for path in interpreters] or [
+            side(workplace, text, release) for text in named or [before, after]
+        ]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
         _print_names(versions)
         listing = list_benchmarks(workplace, versions, selection.pattern)
@@ -158,14 +160,6 @@ def _two(named: Sequence[str]) -> tuple[str, str]:
     if len(named) != 2:
         raise typer.BadParameter("--stored compares two sides")
     return named[0], named[1]
-
-
-def _sides(
-    workplace: Workplace, named: Sequence[str], interpreters: Sequence[str], release: str
-) -> list[Side]:
-    if interpreters:
-        return [interpreter_side(workplace, python) for python in interpreters]
-    return [side(workplace, text, release) for text in named]
 
 
 def _print_names(sides: Sequence[Side]) -> None:

@@ -9,7 +9,6 @@ from statistics import median
 from asv_watch.judge.release_history import ReleaseStep, release_findings
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
-from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
@@ -26,10 +25,8 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
         change first and those without one last; ``memory_text``: the changes of memory, in one
         line; ``memory_differences``: case by case.
     """
-    states = {finding.case: finding.state for finding in release_findings(step)}
-    differing = {
-        case: ratio for case, ratio in step.ratios.items() if verdict(ratio) is not Verdict.SAME
-    }
+    findings = {finding.case: finding for finding in release_findings(step)}
+    differing = {case: finding.shown for case, finding in findings.items()}
     operators = {
         case: causes.operator(step, case, ratio)
         for case, ratio in differing.items()
@@ -54,7 +51,7 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
             {
                 "case": index_of[case],
                 "operator": operators[case],
-                "state": states.get(case, ""),
+                "state": findings[case].state,
             }
             for case in times
         ],
