@@ -75,7 +75,7 @@ class Connection:
 
 
 def start_processes(
-    starts: Sequence[Start], seed: int, preload: Sequence[str]
+    starts: Sequence[Start], seed: int, preload: Sequence[str], shared: Sequence[str]
 ) -> list[Connection]:
     """Start one process for sides of one environment; if there are several, it forks one for each.
 
@@ -83,6 +83,7 @@ def start_processes(
         starts: the sides.
         seed: seed of Python's hashes of texts.
         preload: modules to import before anything is measured.
+        shared: modules that all sides import, to import once for several of them.
     """
     requests, answers = [os.pipe() for _ in starts], [os.pipe() for _ in starts]
     files = [
@@ -101,7 +102,7 @@ def start_processes(
     first = starts[0]
     path = first.side.shared_path  # the package's own folder is for the process of a side alone
     child = Child(
-        first.side.command(probes.MEASURE, json.dumps(sides), *preload),
+        first.side.command(probes.MEASURE, json.dumps(sides), *preload, "--", *shared),
         stdin=subprocess.DEVNULL,
         stdout=first.errors,
         stderr=first.errors,

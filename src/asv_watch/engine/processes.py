@@ -135,6 +135,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         seed: int = 1,
         sides: int = 1,
         preload: Sequence[str] = (),
+        shared: Sequence[str] = (),
     ) -> None:
         """Start nothing yet.
 
@@ -145,8 +146,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
             seed: seed of the random numbers of its cases.
             sides: number of servers that run at the same time, and share the memory.
             preload: modules that are imported before the first case that times something.
+            shared: modules that are then imported once for several sides, if there are several.
         """
-        self.side, self._folder, self.preload = side, folder, preload
+        self.side, self._folder, self.preload, self.shared = side, folder, preload, shared
+        self.imported: list[Sequence[str] | None] = []
+        """What each suite imported of the environment; ``None`` if it cannot be shared."""
         self.seed, self._memory_limit = seed, memory_limit(sides)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
@@ -320,6 +324,9 @@ class Server(contextlib.AbstractContextManager["Server"]):
         if "server" in answer:
             connection.answers.pid = answer["server"]
             return self._read()
+        if "modules" in answer:
+            self.imported.append(answer["modules"])
+            return self._read()
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
@@ -335,6 +342,16 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._case = None
         if connection is not None:
             connection.close(kill=kill)
+
+
+def imported_by_all(servers: Sequence[Server]) -> list[str]:
+    """List the modules that every suite imported on every side, in order; none if one cannot."""
+    imported = [modules for server in servers for modules in server.imported]
+    lists = [modules for modules in imported if modules is not None]
+    if not lists or len(lists) < len(imported):
+        return []
+    common = set.intersection(*map(set, lists))
+    return [name for name in lists[0] if name in common]
 
 
 def measure_round(
@@ -472,9 +489,10 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
             group = server.side.same_process if process == "fork" else index
             groups.setdefault(group, []).append(server)
     for together in groups.values():
-        preload, seed = together[0].preload if case.is_timed else (), together[0].seed
+        first = together[0]
+        preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
         starts = [server.how_to_start() for server in together]
-        connections = start_processes(starts, seed, preload)
+        connections = start_processes(starts, first.seed, preload, shared)
         for server, connection in zip(together, connections, strict=True):
             server.use(connection, case)
 

@@ -38,6 +38,7 @@ from asv_watch.engine.processes import (
     Round,
     Server,
     UnmeasuredError,
+    imported_by_all,
     measure_round,
 )
 from asv_watch.engine.sides import Side
@@ -429,6 +430,7 @@ def _measure_group(
         Display() as display,
     ):
         folders = [Path(folder, chr(ord("a") + index)) for index in range(len(sides))]
+        shared: Sequence[str] = ()
         for number in itertools.count(begun):
             if not measured.open:
                 break
@@ -440,7 +442,9 @@ def _measure_group(
             preload = sides[0].environment.declared.preloaded_for(case.name for case in cases)
             with contextlib.ExitStack() as stack:
                 servers = [
-                    stack.enter_context(Server(side, path, number + 1, len(sides), preload))
+                    stack.enter_context(
+                        Server(side, path, number + 1, len(sides), preload, shared)
+                    )
                     for side, path in zip(sides, folders, strict=True)
                 ]
                 for index, case in enumerate(cases, start=1):
@@ -457,6 +461,10 @@ def _measure_group(
                         done=count,
                         total=count + left,
                     )
+            if number == begun:
+                shared = imported_by_all(servers)
+            elif any(None in server.imported for server in servers):
+                shared = ()
             measured.close_known()
         display.say(f"  done in {human_time(time.monotonic() - started)}")
     return measured.results

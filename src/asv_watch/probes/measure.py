@@ -1,10 +1,11 @@
 """Measures cases of one version; takes a sample of a time on request.
 
 Runs as a script in the environment that is measured, ``python -P measure.py <folder of suites>
-<sides as JSON> <module> ...``; it needs nothing of this package, so that it can measure commits
-from before it. It imports the modules once for all cases of a round, because importing may take
-longer than measuring. If it has several sides, each runs in a fork, which imports the modules that
-its own source brings; all others are imported before. A case runs in one of three ways: ``fork``,
+<sides as JSON> <module> ... -- <module> ...``; it needs nothing of this package, so that it can
+measure commits from before it. It imports the modules once for all cases of a round, because
+importing may take longer than measuring. If it has several sides, each runs in a fork, which
+imports the modules that its own source brings; all others are imported before. Those after the
+``--`` are imported before the forks or not at all. A case runs in one of three ways: ``fork``,
 in a grandchild: a child imports the suite and forks a process for each case, which is safe because
 nothing runs before the fork and there is one thread (with threads that a fork does not end, the
 child times one case itself, and ends); ``shared``, in the process itself, for releases that are
@@ -15,7 +16,9 @@ sample, the warm-up and the clock. What ``setup_cache`` returned is kept in the 
 all processes of this side that run there.
 
 Each side has a file of requests, which are lines, and one of answers, which are lines of JSON, the
-first one ``{"server": 7}`` with the id of its process:
+first one ``{"server": 7}`` with the id of its process. For each suite in whose fork cases run,
+``{"modules": ["numpy"]}`` lists the modules of the environment that it imported; ``null`` says
+that no process could import them for several sides.
 
 - ``{"case": "<benchmark>-<index of the case>", "process": "fork", "seed": 1, "clock": ""}`` starts
   a case; with the clock ``process``, suites with asv's default timer measure CPU time. The
@@ -58,7 +61,7 @@ import threading
 import time
 import timeit
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, TypedDict
@@ -494,12 +497,30 @@ def _can_fork() -> bool:
     return _threads() == 1
 
 
+def _imported_since(before: Collection[str], suites: str) -> list[str]:
+    """List the modules of the environment that were imported since then, in order."""
+    return [
+        name
+        for name, module in list(sys.modules.items())
+        if name not in before
+        and str(getattr(module, "__file__", None)).startswith((sys.prefix, sys.base_prefix))
+        and name.partition(".")[0] != os.path.basename(suites)
+    ]
+
+
 def _measure_in_forks(
-    channel: _Channel, suites: str, planted: float, first: _Request, next_request: int
+    channel: _Channel,
+    suites: str,
+    planted: float,
+    first: _Request,
+    next_request: int,
+    *,
+    is_alone: bool,
 ) -> int:
     """Import the suite of a case, then run its cases in forks until another suite is requested.
 
-    That request is written to the descriptor ``next_request``.
+    That request is written to the descriptor ``next_request``. What the suite imported can be
+    imported for several sides unless it sets environment variables, as for what it then imports.
 
     Returns:
         The exit status.
@@ -508,9 +529,12 @@ def _measure_in_forks(
 
     _seeding.seed_all(first["seed"])
     suite = functools.partial(get_benchmark_from_name, suites, first["case"], extra_params={})
+    modules, variables = set(sys.modules), dict(os.environ)
     failed = _run_here(channel, suite)
     if failed:
         return failed
+    can_share = not is_alone and _can_fork() and os.environ == variables
+    channel.answer({"modules": _imported_since(modules, suites) if can_share else None})
     package = os.path.basename(suites)
     imported = tuple(f"{name}." for name in sys.modules if name.startswith(f"{package}."))
     asked: _Request | None = first
@@ -527,14 +551,14 @@ def _measure_in_forks(
 
 
 def _fork_for_suite(
-    channel: _Channel, suites: str, planted: float, first: _Request
+    channel: _Channel, suites: str, planted: float, first: _Request, *, is_alone: bool
 ) -> _Request | None:
     """Fork a process for the cases of one suite; return the request that follows them."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         try:
-            os._exit(_measure_in_forks(channel, suites, planted, first, writer))
+            os._exit(_measure_in_forks(channel, suites, planted, first, writer, is_alone=is_alone))
         finally:  # whatever happens, a child must not go on as its parent
             os._exit(1)
     os.close(writer)
@@ -548,14 +572,14 @@ def _fork_for_suite(
     return channel.case()
 
 
-def _serve(suites: str, planted: float) -> None:
-    """Measure the cases that are requested of one side."""
+def _serve(suites: str, planted: float, *, is_alone: bool) -> None:
+    """Measure the cases that are requested of one side, which may be forked from no other."""
     channel = _Channel()
     channel.answer({"server": os.getpid()})
     asked = channel.case()
     while asked is not None:
         if asked["process"] == "fork" and _can_fork():
-            asked = _fork_for_suite(channel, suites, planted, asked)
+            asked = _fork_for_suite(channel, suites, planted, asked, is_alone=is_alone)
             continue
         work = functools.partial(_measure_case, channel, suites, asked, planted)
         status = _run_here(channel, work)
@@ -575,7 +599,7 @@ def _become(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     sys.path.insert(0, side["source"])
     _import(modules)
-    _serve(suites, side["planted"])
+    _serve(suites, side["planted"], is_alone=len(sides) == 1)
     sys.stdout.flush()
     os._exit(0)  # or Python looks for cycles among all that was imported, for up to a second
 
@@ -586,24 +610,51 @@ def _import(modules: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-def _import_shared(sides: Sequence[_Side], modules: Sequence[str]) -> None:
-    """Import the modules that no side brings, and keep none that a side brings."""
-    sources = [side["source"] for side in sides]
+class _Brought:
+    """Notes whether a module is looked for that a side brings, as an entry of `sys.meta_path`."""
 
-    def is_brought(name: str) -> bool:
+    def __init__(self, sides: Sequence[_Side]) -> None:
+        self._sources = [side["source"] for side in sides]
+        self._known: dict[str, bool] = {}
+        self.was_asked_for = False
+
+    def __call__(self, name: str) -> bool:
+        """Tell whether a side brings a module."""
         top = name.partition(".")[0]
-        return importlib.machinery.PathFinder.find_spec(top, sources) is not None
+        if top not in self._known:
+            spec = importlib.machinery.PathFinder.find_spec(top, self._sources)
+            self._known[top] = spec is not None
+        return self._known[top]
 
+    def find_spec(self, name: str, *_others: object) -> None:
+        """Note that a module is looked for, and leave it to others to find it."""
+        self.was_asked_for |= self(name)
+
+
+def _import_shared(sides: Sequence[_Side], modules: Sequence[str], others: Sequence[str]) -> bool:
+    """Import the modules that no side brings, and keep none that a side brings.
+
+    Returns:
+        Whether the others may be used: they do not if one looks for what a side brings, because
+        it is found in a side alone.
+    """
+    is_brought = _Brought(sides)
     before = set(sys.modules)
     _import(name for name in modules if not is_brought(name))
+    sys.meta_path.insert(0, is_brought)
+    _import(name for name in others if not is_brought(name))
+    sys.meta_path.remove(is_brought)
     for name in set(sys.modules) - before:
         if is_brought(name):
             del sys.modules[name]
+    return not is_brought.was_asked_for
 
 
-def _start_side(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]) -> int:
+def _start_side(
+    side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str], *, may_fork: bool
+) -> int:
     """Start the process of a side and return its id: a fork, or a new one if there are threads."""
-    if not _can_fork():
+    if not (may_fork and _can_fork()):
         command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
         return subprocess.Popen(command, pass_fds=side["files"]).pid
     child = os.fork()
@@ -615,16 +666,23 @@ def _start_side(side: _Side, sides: Sequence[_Side], suites: str, modules: Seque
         os._exit(1)
 
 
-def main(suites: str, sides: Sequence[_Side], modules: Sequence[str]) -> None:
-    """Import the modules, and run each side in its own process; a single side in this one."""
+def main(
+    suites: str, sides: Sequence[_Side], modules: Sequence[str], others: Sequence[str]
+) -> None:
+    """Import the modules, and run each side in its own process; a single side in this one.
+
+    The others are imported for several sides only, if that changes nothing for them.
+    """
     with contextlib.suppress(OSError):  # where memory runs out, this process is ended first
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
     sys.meta_path.insert(0, _seeding)
     modules = [_RUNNER, *modules]
     if len(sides) == 1:
         _become(sides[0], sides, suites, modules)
-    _import_shared(sides, modules)
-    running = {_start_side(side, sides, suites, modules): side for side in sides}
+    may_fork = _import_shared(sides, modules, others)
+    running = {
+        _start_side(side, sides, suites, modules, may_fork=may_fork): side for side in sides
+    }
     for side in sides:
         os.close(side["files"][0])
     while running:
@@ -637,4 +695,6 @@ def main(suites: str, sides: Sequence[_Side], modules: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:])
+    named = sys.argv[3:]
+    end = named.index("--") if "--" in named else len(named)
+    main(sys.argv[1], json.loads(sys.argv[2]), named[:end], named[end + 1 :])

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import dataclasses
 import functools
+import math
 import os
 import shutil
 import subprocess
@@ -35,7 +36,7 @@ from asv_watch.engine.processes import (
     Server,
     measure_round,
 )
-from asv_watch.engine.rounds import measure_cases
+from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
@@ -212,6 +213,12 @@ def end_thread():
 
 os.register_at_fork(before=end_thread)
 """
+CURIOUS = """
+try:
+    import package
+except ImportError:
+    package = None
+"""
 
 
 @functools.cache
@@ -225,6 +232,7 @@ def environment() -> Path:
     (packages / "noted.py").write_text(NOTED)
     (packages / "threaded.py").write_text(NOTED + THREAD)
     (packages / "pausing.py").write_text(NOTED + PAUSING_THREAD)
+    (packages / "curious.py").write_text(NOTED + CURIOUS)
     return folder
 
 
@@ -700,6 +708,27 @@ def test_what_no_side_brings_is_imported_once_for_all_sides(
     _measure(sides, _case(0), preload=("package", module))
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
     assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "imports"),
+    [
+        ("import package, noted", 2 + 1 + 1),
+        ("import pausing", 2 + 1 + 1),
+        ("import threaded", 2 + 2 + 2),
+        ("import os, noted; os.environ['THREADS'] = '1'", 2 + 2 + 2),
+        ("import curious; assert curious.package", 2 + (1 + 2) + 2),
+    ],
+)
+def test_what_suites_import_is_imported_once_for_all_sides_if_it_is_the_same_there(
+    tmp_path: Path, suites: Path, suite: str, imports: int
+) -> None:
+    (suites / "importing.py").write_text(f"{suite}\ndef time_it():\n    sum(range(1000))\n")
+    case = MeasurableCase("x", "importing.time_it", 30.0)
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    [measured] = measure_cases(sides, [case], sampling=Sampling(3, 3, math.inf, math.inf))
+    assert len(measured.rounds) == 3
+    assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
 
 
 def test_a_module_is_imported_only_where_a_case_needs_it() -> None:

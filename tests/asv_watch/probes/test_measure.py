@@ -67,10 +67,10 @@ def start_script(folder: Path) -> list[str]:
 
 
 def answers(output: str) -> list[dict[str, Any]]:
-    """Return the answers after the first one, which names the process."""
+    """Return the answers about cases; the first one names the process."""
     started, *following = [json.loads(line) for line in output.splitlines()]
     assert started["server"]
-    return following
+    return [answer for answer in following if "modules" not in answer]
 
 
 def request(case: str) -> str:
