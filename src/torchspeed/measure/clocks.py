@@ -61,11 +61,11 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
         calls = math.ceil(min(10 * calls, max(wanted, calls + 1)))
 
 
-def rounds(seconds: float = SECONDS) -> Iterator[int]:
+def rounds() -> Iterator[int]:
     """Count the rounds of a measurement, within `ROUNDS`; none starts when the time is up."""
     least, most = ROUNDS
     begun = time.perf_counter()
     for done in range(most):
-        if done >= least and time.perf_counter() - begun >= seconds:
+        if done >= least and time.perf_counter() - begun >= SECONDS:
             return
         yield done

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchspeed.measure.clocks import SECONDS, Clock, clock_for, rounds, seconds_per_call
+from torchspeed.measure.clocks import clock_for, rounds, seconds_per_call
 from torchspeed.measure.costs import CostMeter, Costs
 from torchspeed.measure.operations import Operation, Product, record
 from torchspeed.measure.passes import OfBothPasses, Passes
@@ -55,11 +55,7 @@ class Floor:
 
 
 def floor_of(
-    workload: str,
-    peak: Peak,
-    mode: str = "eager",
-    batch: int | None = None,
-    seconds: float = SECONDS,
+    workload: str, peak: Peak, mode: str = "eager", batch: int | None = None
 ) -> OfBothPasses[Floor]:
     """Time both passes of a workload, interleaved with the operations that they consist of.
 
@@ -70,7 +66,6 @@ def floor_of(
         peak: of the device that the passes run on.
         mode: one of `FLOOR_MODES`: how the passes run, and which floor is theirs.
         batch: samples; the workload's own batch by default.
-        seconds: no further round starts after so much wall time.
 
     Raises:
         ValueError: no such workload or mode, or a batch below 1.
@@ -90,28 +85,15 @@ def floor_of(
         costs = meter.measure()
         return [bound(work, costs) for work in works]
 
-    measured = against_floors(runs, floors, clock, rounds(seconds))
-    pairs = [zip(times, means, strict=True) for times, means in measured]
-    forward, backward = map(_summary, zip(*pairs, strict=True))
-    return OfBothPasses(forward, backward)
-
-
-def against_floors(
-    runs: Sequence[Callable[[], object]],
-    floors: Callable[[], list[float]],
-    clock: Clock,
-    repeats: Iterable[int],
-) -> Iterator[tuple[list[float], list[float]]]:
-    """Yield for each round the seconds of each run, and its floors.
-
-    A floor is the mean of those measured just before and just after the run.
-    """
+    measured = []
     before = floors()
-    for _ in repeats:
+    for _ in rounds():
         times = [seconds_per_call(run, clock) for run in runs]
         after = floors()
-        yield times, [statistics.fmean(pair) for pair in zip(before, after, strict=True)]
+        means = map(statistics.fmean, zip(before, after, strict=True))
+        measured.append(list(zip(times, means, strict=True)))
         before = after
+    return OfBothPasses(*map(_summary, zip(*measured, strict=True)))
 
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from torchspeed.measure.passes import passes
-from torchspeed.models import Implementation
 
 FIRST_CALLS, FIRST_SECONDS = 3, 0.5
 """Calls, and seconds of calls, that are not counted, because they compile and load kernels."""
@@ -30,21 +29,18 @@ class Latency:
     calls: int
 
 
-def latency_of(
-    workload: str, device: str, mode: str = "eager", implementation: Implementation = "plain"
-) -> Latency:
-    """Time single inferences of one sample, each until its result is available.
+def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
+    """Time single inferences of one sample by the plain model, each until its result is available.
 
     Args:
         workload: name in `torchspeed.workloads`.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
         mode: one of `torchspeed.measure.passes.MODES`.
-        implementation: of the model.
 
     Raises:
-        ValueError: no such workload, mode or implementation, or ``device`` is not here.
+        ValueError: no such workload or mode, or ``device`` is not here.
     """
-    built = passes(workload, device, 1, mode=mode, implementation=implementation)
+    built = passes(workload, device, 1, mode=mode, implementation="plain")
     on_cuda = torch.device(device).type == "cuda"
     wait = partial(torch.cuda.synchronize, device) if on_cuda else lambda: None
     seconds = single_calls(built.forward, wait)
