@@ -86,11 +86,14 @@ class MeasuredCommits:
             )
         }
         """Maps a position along the branch, in increasing order, to the node of its commit."""
+        self._known: dict[tuple[int, int], MeasuredPair | None] = {}
 
     def pair(self, before: int, after: int) -> MeasuredPair | None:
         """Return the pair of two compared commits, by position, if comparisons join them."""
-        ratio = self.graph.ratio(self.nodes[before], self.nodes[after])
-        return None if ratio is None else MeasuredPair(before, after, ratio)
+        if (before, after) not in self._known:
+            ratio = self.graph.ratio(self.nodes[before], self.nodes[after])
+            self._known[before, after] = ratio and MeasuredPair(before, after, ratio)
+        return self._known[before, after]
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:

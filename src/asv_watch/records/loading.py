@@ -290,9 +290,10 @@ class _Loader:
 
     def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
         """Load a result file, and take its side files out of `sidecars`."""
-        records = self._read_sidecar(path.stem + RECORDS, sidecars, read_records)
-        record = path.stem + MEASURED
-        environment = path.stem.partition("-")[2] or path.stem
+        stem = path.stem
+        records = self._read_sidecar(stem + RECORDS, sidecars, read_records)
+        record = stem + MEASURED
+        environment = stem.partition("-")[2] or stem
         try:
             content = read_result_file(path)
             commit = content.commit_hash

@@ -24,25 +24,25 @@ _PARTS = ("colours", "page", "head", "fields", "tables", "charts", "overview", "
 _COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\n?|^ +|^\n", re.MULTILINE | re.DOTALL)
 
 
-def _order(entry: Path, finished: dict[Path, str], open_modules: tuple[Path, ...] = ()) -> None:
+def _order(entry: str, finished: dict[str, str], open_modules: tuple[str, ...] = ()) -> None:
     """Add the text of `entry` to `finished`, after every module that it imports."""
     if entry in finished:
         return
     if entry in open_modules:
-        circle = " -> ".join(path.name for path in (*open_modules, entry))
+        circle = " -> ".join(map(os.path.basename, (*open_modules, entry)))
         raise ValueError(f"modules of the page's script import each other in a circle: {circle}")
-    text = entry.read_text(encoding="utf-8")
+    text = Path(entry).read_text(encoding="utf-8")
     for _, path in _IMPORT.findall(text):
         _order(_imported(entry, path), finished, (*open_modules, entry))
     finished[entry] = text
 
 
-def _imported(module: Path, path: str) -> Path:
+def _imported(module: str, path: str) -> str:
     """Return the module that another one imports by a relative path."""
-    return Path(os.path.normpath(module.parent / path))
+    return os.path.normpath(f"{os.path.dirname(module)}/{path}")
 
 
-def _as_function(module: Path, text: str, names: dict[Path, str]) -> str:
+def _as_function(module: str, text: str, names: dict[str, str]) -> str:
     """Return a module as a statement that binds its exports to one name."""
 
     def rebound(statement: re.Match[str]) -> str:
@@ -67,12 +67,12 @@ def bundle(entry: Path) -> str:
         ValueError: If modules import each other in a circle, or one uses a form of import or
             export that is not understood.
     """
-    modules: dict[Path, str] = {}
-    entry = entry.resolve()
-    _order(entry, modules)
+    modules: dict[str, str] = {}
+    first = os.path.realpath(entry)
+    _order(first, modules)
+    folder = os.path.dirname(first)
     names = {
-        module: "$" + re.sub(r"\W", "_", str(module.relative_to(entry.parent)))
-        for module in modules
+        module: "$" + re.sub(r"\W", "_", os.path.relpath(module, folder)) for module in modules
     }
     parts = [_as_function(module, text, names) for module, text in modules.items()]
     return '(function () {\n"use strict";\n' + "".join(parts) + "})();\n"
