@@ -92,7 +92,9 @@ class MeasuredCommits:
         """Return the pair of two compared commits, by position, if comparisons join them."""
         if (before, after) not in self._known:
             ratio = self.graph.ratio(self.nodes[before], self.nodes[after])
-            self._known[before, after] = ratio and MeasuredPair(before, after, ratio)
+            self._known[before, after] = (
+                None if ratio is None else MeasuredPair(before, after, ratio)
+            )
         return self._known[before, after]
 
     @cached_property
