@@ -74,7 +74,7 @@ _SETTLED = 30  # values after which a step needs no confirmation any more
 _SHIFT = 5  # values by which one more value may move a step
 _LARGEST = 1e100  # squares of larger values overflow, and no measurement is that large
 _ROUNDING = 1e-9  # relative to a typical value: rounding error of a level of zero
-_AT_ONCE = 32  # blocks partitioned together: more at once are no quicker
+_AT_ONCE = 64  # blocks partitioned together: 32 take a tenth longer, more are no quicker
 
 
 class Step(msgspec.Struct, frozen=True):
