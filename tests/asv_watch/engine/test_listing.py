@@ -12,6 +12,7 @@ from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import list_benchmarks_in
 from asv_watch.engine.sides import Side
+from asv_watch.errors import WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
 
 NOTES_ITS_IMPORT = """
@@ -124,3 +125,8 @@ def test_a_suite_that_cannot_reach_the_network_is_named(
     assert list_suites(importing) == ["works.time_it"]
     [line] = capsys.readouterr().err.splitlines()
     assert line == f"suite loads cannot be imported: gaierror: [Errno -3] {reason}"
+
+
+def test_an_error_says_why_no_suite_is_left(list_suites: Callable[..., list[str]]) -> None:
+    with pytest.raises(WatchError, match="suite fails cannot be imported: ValueError: no data"):
+        list_suites({"fails": "raise ValueError('no data')"})
