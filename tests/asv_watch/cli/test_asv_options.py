@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ import pytest
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.commands import COMMANDS
+from asv_watch.cli.main import main
 from asv_watch.errors import WatchError
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import CONFIGURATION, give_environment
-from tests.conftest import git, run
+from tests.conftest import git
 
 SUITE = """
 def track_it():
@@ -30,23 +30,28 @@ track_it.exact = True
 """
 
 
-def _asv_watch(folder: Path, *arguments: str, status: int = 0) -> str:
-    command = sys.executable, "-m", "asv_watch.cli", *arguments
-    done = run(*command, cwd=folder, status=status)
-    return done.stdout + done.stderr
-
-
 @pytest.fixture(autouse=True)
-def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget afterwards what a test chose."""
-    monkeypatch.chdir(Path.cwd())
+def asv_watch(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    """Runs a command in a folder and returns what it prints; what a test chose is forgotten."""
     for name in ("CONFIG", "ENVIRONMENT", "PYTHON"):
         monkeypatch.setenv(f"ASV_WATCH_{name}", "")
 
+    def work(folder: Path, *arguments: str, status: int = 0) -> str:
+        monkeypatch.chdir(folder)
+        assert main([*arguments]) == status
+        printed = capsys.readouterr()
+        return printed.out + printed.err
+
+    return work
+
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_takes_them(command: str, tmp_path: Path) -> None:
-    printed = _asv_watch(tmp_path, command, "--help")
+def test_every_command_takes_them(
+    asv_watch: Callable[..., str], command: str, tmp_path: Path
+) -> None:
+    printed = asv_watch(tmp_path, command, "--help")
     assert all(option in printed for option in ("--config", "-E", "--python"))
     words = " ".join(re.sub("[│|]", " ", printed).split())
     assert "relative paths of other options start there" in words
@@ -97,23 +102,23 @@ def test_settings_with_comments_in_their_name_are_read(
 
 @pytest.mark.parametrize("folder", [".", "src/deep"])
 def test_from_another_folder_the_message_names_the_one_that_has_the_settings(
-    make_repository: Callable[..., Path], folder: str
+    asv_watch: Callable[..., str], make_repository: Callable[..., Path], folder: str
 ) -> None:
     files = {"asv_bench/asv.conf.json": json.dumps(CONFIGURATION), "src/deep/package.py": ""}
     repository = make_repository(files)
     path = os.path.relpath("asv_bench", folder)
     for command in ("compare", "gate", "releases", "publish"):
-        message = _asv_watch(repository / folder, command, status=1)
+        message = asv_watch(repository / folder, command, status=1)
         assert f"run `cd {path}` first" in message
         assert f"or give --config {path}/asv.conf.json" in message
         assert message.count("\n") == 1
 
 
 def test_without_any_settings_the_message_says_how_to_make_some(
-    make_repository: Callable[..., Path],
+    asv_watch: Callable[..., str], make_repository: Callable[..., Path]
 ) -> None:
     repository = make_repository({"package.py": ""})
-    assert "asv quickstart" in _asv_watch(repository, "compare", status=1)
+    assert "asv quickstart" in asv_watch(repository, "compare", status=1)
 
 
 def test_one_environment_is_chosen_by_its_name(make_project: Callable[..., Path]) -> None:
@@ -138,8 +143,11 @@ def test_one_environment_is_chosen_by_its_name(make_project: Callable[..., Path]
     ],
 )
 def test_a_choice_that_cannot_be_made_is_one_line(
-    make_project: Callable[..., Path], options: tuple[str, ...], named: str
+    asv_watch: Callable[..., str],
+    make_project: Callable[..., Path],
+    options: tuple[str, ...],
+    named: str,
 ) -> None:
-    message = _asv_watch(make_project(SUITE), "calibrate", *options, status=1)
+    message = asv_watch(make_project(SUITE), "calibrate", *options, status=1)
     assert named in message
     assert message.count("\n") == 1
