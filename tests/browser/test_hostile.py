@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.asv_watch.generator import HOSTILE
-from tests.browser.visitor import VIEWS, Site, Visitor, address_of, timeline
+from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, timeline
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_the_names_are_shown_as_they_are(hostile: Site, guest: Visitor) -> None:
     index = hostile.index
     assert any(HOSTILE in commit[2] for commit in index["commits"])
     page = guest.go("#/about?outcome=failed")
-    assert "<img src=x" in page.locator("main > section:not([hidden])").inner_text()
+    assert "<img src=x" in page.locator(SECTION).inner_text()
     machine = next(entry["name"] for entry in index["machines"] if "<" in entry["name"])
     assert machine in page.locator("#setup [name=m] option").all_text_contents()
 

@@ -18,7 +18,7 @@ from asv_watch.site.build import build_site
 from asv_watch.site.contents import ancestry_of, contents_of, in_order
 from asv_watch.versions.git import read_commits
 from tests.browser.conftest import OPTIONS, check
-from tests.browser.visitor import Site, Visitor, plain, watch
+from tests.browser.visitor import SECTION, Site, Visitor, plain, watch
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,6 @@ def reader(browser: Browser, ours: Site) -> Iterator[Visitor]:
     context.close()
     reader.requests.clear()
     check(reader)
-
-
-SECTION = "main > section:not([hidden])"
 
 
 def click(reader: Visitor, name: str) -> None:

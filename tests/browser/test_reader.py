@@ -21,12 +21,11 @@ from tests.asv_watch.planted_comparisons import (
     write_explanations,
 )
 from tests.asv_watch.site.conftest import Project
-from tests.browser.visitor import VIEWS, Site, Visitor, address_of, plain, timeline
+from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, plain, timeline
 from tests.conftest import git
 
 DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 DARNN_MEMORY = DARNN.replace(".time_", ".peakmem_")
-SECTION = "main > section:not([hidden])"
 LEAD = f"{SECTION} .lead"
 RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
 
@@ -98,7 +97,7 @@ def test_what_the_newest_release_made_slower(
     ]
     visitor.page.locator(".grid a.tile").click()
     visitor.settled()
-    assert "+30.0 %" in visitor.text("main > section:not([hidden])")
+    assert "+30.0 %" in visitor.text(SECTION)
     visitor.page.get_by_role("link", name="Releases", exact=True).click()
     visitor.settled()
     assert "2.15.0 against 2.14.1" in visitor.text("#findings-ci-2core-torch h3")
@@ -138,7 +137,7 @@ def test_how_fast_a_model_is_and_how_it_got_there(site: Site, visitor: Visitor) 
     value = plain(cell.locator(".value").inner_text())
     cell.click()
     visitor.settled()
-    assert value in visitor.text("main > section:not([hidden]) .facts")
+    assert value in visitor.text(f"{SECTION} .facts")
     assert page.locator("[role=application] path.line").count() == 1
     page.get_by_text("Measure it again").click()
     assert page.get_by_text("asv-watch bench --cases").is_visible()
@@ -182,7 +181,7 @@ def test_versions_are_marked_along_small_lines(site: Site, visitor: Visitor) -> 
     assert len(versions) > 1
     marks = visitor.page.locator(".spark .version").first.get_attribute("d") or ""
     assert marks.count("M") == len(versions)
-    section = visitor.text("main > section:not([hidden])")
+    section = visitor.text(SECTION)
     assert f"Short upright lines: versions {versions[0]} to {versions[-1]}." in section
 
 
@@ -208,7 +207,7 @@ def test_the_timeline_is_never_blank(
     assert page.locator(".multiples svg path.line").count() >= 4
     first_day = visit(launch.url)
     first_day.go("#/timeline")
-    assert "Measured once so far" in first_day.text("main > section:not([hidden])")
+    assert "Measured once so far" in first_day.text(SECTION)
 
 
 def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
@@ -298,7 +297,7 @@ def test_a_comparison_is_copied(site: Site, visitor: Visitor) -> None:
 
 
 def test_an_empty_comparison_says_what_to_choose(site: Site, visitor: Visitor) -> None:
-    empty = "main > section:not([hidden]) .notice"
+    empty = f"{SECTION} .notice"
     commit = site.index["commits"][3][0][:8]
     visitor.go("#/compare?q=nothing+is+called+this")
     assert "choose another suite, or clear the words" in visitor.text(empty)
@@ -328,17 +327,16 @@ def test_a_cpu_and_a_gpu_of_different_machines_are_compared(
             Plan(commits=4, suites=(suite,), machines_without_cpu=gpu, steps=0, never_run=0),
         ).url
     )
-    section = "main > section:not([hidden])"
     visitor.go("#/overview?m=ci-2core&group=*")
-    heads = visitor.page.locator(f"{section} table.matrix thead th").all_inner_texts()
+    heads = visitor.page.locator(f"{SECTION} table.matrix thead th").all_inner_texts()
     assert any("cuda" in head and head.endswith("on gpu-lab") for head in heads), heads
     visitor.go(f"#/compare?{sides}&group=*")
-    assert lead in visitor.text(f"{section} .lead")
-    rows = visitor.rows(f"{section} table.list")
+    assert lead in visitor.text(f"{SECTION} .lead")
+    rows = visitor.rows(f"{SECTION} table.list")
     assert {row[0].split(" · ")[0] for row in rows} == {"darnn", "lenet5"}
     if "by=device" in sides:
         note = "cpu was measured on ci-2core, cuda on gpu-lab."
-        assert note in visitor.text(f"{section} .note")
+        assert note in visitor.text(f"{SECTION} .note")
 
 
 def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
@@ -368,17 +366,16 @@ def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
     plan = Plan(commits=2, suites=suites, machines=("ci-2core",), steps=0, never_run=0)
     visitor = visit(publish("gains", plan, with_comparisons).url)
     visitor.go("#/compare?by=version&a=plain&b=tuned&group=*")
-    section = "main > section:not([hidden])"
-    rows = {row[0].split(" · ")[0]: row for row in visitor.rows(f"{section} table.list")}
+    rows = {row[0].split(" · ")[0]: row for row in visitor.rows(f"{SECTION} table.list")}
     assert rows["darnn"][1:3] == ["10.7 ms", "5.33 ms"], "the values of its rounds"
-    assert visitor.page.locator(f"{section} .mark.better").count() == 1
-    assert visitor.page.locator(f"{section} .mark.worse").count() == 0, "0.5 % is below the rule"
-    assert "of 2 cases" in visitor.text(f"{section} .lead")
-    assert "1 other case in grey: not compared interleaved" in visitor.text(f"{section} .lead")
-    notes = " ".join(visitor.page.locator(f"{section} .note").all_inner_texts())
+    assert visitor.page.locator(f"{SECTION} .mark.better").count() == 1
+    assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 0, "0.5 % is below the rule"
+    assert "of 2 cases" in visitor.text(f"{SECTION} .lead")
+    assert "1 other case in grey: not compared interleaved" in visitor.text(f"{SECTION} .lead")
+    notes = " ".join(visitor.page.locator(f"{SECTION} .note").all_inner_texts())
     assert "Coloured: interleaved on elsewhere with torch 2.15.0. Grey: separate runs" in notes
     visitor.go("#/compare?by=version&a=tuned&b=plain&group=*")
-    assert visitor.page.locator(f"{section} .mark.worse").count() == 1, "the other way round"
+    assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 1, "the other way round"
 
 
 def test_releases_are_compared_by_one_metric(
@@ -396,7 +393,7 @@ def test_releases_are_compared_by_one_metric(
     assert re.search(r"^Peak memory, .*: geometric mean .*2.0.* of 1 case", lead), lead
     visitor.page.locator("section:not([hidden]) table.list a").first.click()
     visitor.settled()
-    values = visitor.text("main > section:not([hidden])")
+    values = visitor.text(SECTION)
     assert "never run" not in values
 
 
@@ -511,7 +508,7 @@ def test_a_machine_without_runs_is_not_offered_for_comparison(
     def without_one(project: Project) -> None:
         for file in project.results.glob("desk/*-*.json*"):
             file.unlink()
-        project.publish()
+        project.build()
 
     plan = Plan(commits=3, machines=("ci-2core", "lab", "desk"), steps=0)
     visitor = visit(publish("gone", plan, without_one).url)
@@ -533,14 +530,13 @@ def test_machines_are_compared_at_the_newest_commit_that_both_measured(
             for columns in run["results"].values():
                 columns[0] = [value and 100_000 * value for value in columns[0]]
             file.write_text(json.dumps(run))
-        project.publish()
+        project.build()
 
     plan = Plan(commits=4, machines=("ci-2core", "lab"), steps=0, never_run=0)
     visitor = visit(publish("two-machines", plan, much_slower_on_one_machine).url)
     visitor.go("#/compare?by=machine&a=lab&b=ci-2core&group=*")
-    section = "main > section:not([hidden])"
-    assert "the newest commit that both sides measured" in visitor.text(section)
-    rows = visitor.rows(f"{section} table.list")
+    assert "the newest commit that both sides measured" in visitor.text(SECTION)
+    rows = visitor.rows(f"{SECTION} table.list")
     assert len(rows) > 5
     ratios = re.findall(r"([\d.,]+) times as long", " ".join(cell for row in rows for cell in row))
     assert ratios
@@ -551,7 +547,7 @@ def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -
     visitor = visit(unmeasured.url)
     visitor.go()
     assert visitor.text("h1") == "Nothing is measured yet."
-    assert "asv-watch bench" in visitor.text("main > section:not([hidden])")
+    assert "asv-watch bench" in visitor.text(SECTION)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -586,4 +582,4 @@ def test_an_unknown_machine_or_commit_is_named(site: Site, visitor: Visitor) -> 
     visitor.turn_to("#/compare?a=ffffffff&b=ffffffff")
     assert "No measured commit begins with “ffffffff”" in visitor.text("#trouble")
     visitor.turn_to("#/case?s=nothing")
-    assert "No case is called “nothing”" in visitor.text("main > section:not([hidden])")
+    assert "No case is called “nothing”" in visitor.text(SECTION)

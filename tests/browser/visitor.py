@@ -24,6 +24,8 @@ FLAGS = [
     "--disable-sync",
 ]
 VIEWS = ("overview", "changes", "timeline", "compare", "releases", "about")
+SECTION = "main > section:not([hidden])"
+"""The view that is shown."""
 
 
 def address_of(view: str) -> str:

@@ -1,4 +1,4 @@
-"""Sites published by the real `asv publish` from generated histories."""
+"""Sites of generated histories, which `asv publish` or what it calls has built."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = make_project(
         tmp_path_factory.mktemp("hostile") / "it", Plan(commits=30, hostile=True)
     )
-    project.publish()
+    project.build()
     return project
 
 

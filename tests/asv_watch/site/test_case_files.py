@@ -27,7 +27,7 @@ CASE = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     plan = Plan(commits=14, machines=("ci-2core",), unmeasured_commits=0.0)
     project = make_project(tmp_path_factory.mktemp("case-files") / "it", plan)
-    project.publish()
+    project.build()
     return project
 
 
