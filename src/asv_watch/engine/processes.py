@@ -37,6 +37,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
 from asv_watch.machine.children import TooMuchMemoryError, exit_in_words
+from asv_watch.machine.facts import usable_cores
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import memory_limit
 from asv_watch.records.comparisons import Clock
@@ -417,15 +418,18 @@ def _values(
 ) -> tuple[Number, ...]:
     """Return the value of each side of a case that times nothing.
 
-    Peak memory does not depend on what else runs, so all sides measure it at the same time. Other
-    values may, such as a time that a suite takes by itself: they are measured one after the other.
+    Peak memory does not depend on what else runs, so sides measure it at the same time, as many as
+    there are cores: with more, a case would take longer than alone, and might exceed its timeout.
+    Other values may, such as a time that a suite takes by itself: they are measured one after the
+    other.
     """
-    together = [servers] if case.measures == "memory" else [[server] for server in servers]
+    at_once = usable_cores() if case.measures == "memory" else 1
     values: list[Number] = []
-    for group in together:
-        for server in group:
+    for first in range(0, len(servers), at_once):
+        together = servers[first : first + at_once]
+        for server in together:
             server.start(case, process)
-        values += [server.wait_for_value() for server in group]
+        values += [server.wait_for_value() for server in together]
     return tuple(values)
 
 

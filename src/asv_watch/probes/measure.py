@@ -687,6 +687,8 @@ def main(
         os.close(side["files"][0])
     while running:
         child, status = os.wait()
+        if child not in running:  # such as what a module started while it was imported
+            continue
         answers = running.pop(child)["files"][1]
         last = json.dumps({"status": os.waitstatus_to_exitcode(status)})
         with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more

@@ -180,6 +180,12 @@ def peakmem_of_both():
     (folder / f"here-{package.NAME}").touch()
     while len(list(folder.glob("here-*"))) < 2:
         time.sleep(0.01)
+
+def peakmem_of_one():
+    here = Path(os.environ["NOTES"]).parent / "here"
+    here.mkdir()
+    time.sleep(0.1)
+    here.rmdir()
 """
 
 
@@ -200,6 +206,10 @@ with open(os.environ["NOTES"] + "-modules", "a") as notes:
 THREAD = """
 import threading, time
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+LEAVING = """
+import subprocess
+subprocess.Popen(["sleep", "0.1"])
 """
 PAUSING_THREAD = """
 import os, threading, time
@@ -233,6 +243,7 @@ def environment() -> Path:
     (packages / "threaded.py").write_text(NOTED + THREAD)
     (packages / "pausing.py").write_text(NOTED + PAUSING_THREAD)
     (packages / "curious.py").write_text(NOTED + CURIOUS)
+    (packages / "leaving.py").write_text(LEAVING)
     return folder
 
 
@@ -676,9 +687,13 @@ def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_ow
     assert (tmp_path / "notes").read_text() == 8 * "end "
 
 
-def test_all_sides_measure_peak_memory_at_the_same_time(suites: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cores", "sides"), [(1, "one"), (2, "both")])
+def test_as_many_sides_as_cores_measure_peak_memory_at_the_same_time(
+    suites: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, sides: str
+) -> None:
+    monkeypatch.setattr(processes, "usable_cores", lambda: cores)
     (suites / "meeting.py").write_text(MEETING)
-    case = MeasurableCase("x", "meeting.peakmem_of_both", 30.0, "memory", process="x")
+    case = MeasurableCase("x", f"meeting.peakmem_of_{sides}", 30.0, "memory", process="x")
     assert len(_measure([_side(tmp_path, "A"), _side(tmp_path, "B")], case)) == 1
 
 
@@ -708,6 +723,17 @@ def test_what_no_side_brings_is_imported_once_for_all_sides(
     _measure(sides, _case(0), preload=("package", module))
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
     assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
+
+
+def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
+    tmp_path: Path, suites: Path
+) -> None:
+    (suites / "late.py").write_text(
+        "import os, time\n\ndef time_it():\n    time.sleep(0.5)\n    os._exit(7)\n"
+    )
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    with pytest.raises(CaseFailedError, match="A: exit status 7"):
+        _measure(sides, MeasurableCase("x", "late.time_it", 30.0), preload=("leaving",))
 
 
 @pytest.mark.parametrize(
