@@ -116,6 +116,11 @@ class Answer(msgspec.Struct):
     differences: list[Difference] = []
     schema: int = SCHEMA
 
+    @property
+    def is_slower(self) -> bool:
+        """Whether a case became worse."""
+        return any(difference.worse for difference in self.differences)
+
 
 def word_of(answer: Verdict, kind: str) -> str:
     """Return a verdict in words: ``slower`` for a time, ``worse`` for anything else."""

@@ -7,26 +7,11 @@ suspected, because the machine may have changed in between.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from asv_watch.answers import UNKNOWN, Answer, Difference, word_of
+from asv_watch.answers import UNKNOWN, Difference, word_of
 from asv_watch.records.comparisons import ratio_kind
 from asv_watch.records.records import Benchmark, Point
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, is_too_noisy, judged, verdict
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReport:
-    """A comparison of stored results, in which nothing was measured."""
-
-    text: str
-    """The report: Markdown, aligned for the terminal."""
-    answer: Answer
-
-    @property
-    def is_slower(self) -> bool:
-        """Whether a case became worse."""
-        return any(difference.worse for difference in self.answer.differences)
 
 
 def compare_apart(

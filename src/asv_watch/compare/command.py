@@ -93,7 +93,7 @@ def compare(
     if not are_files and (labels or sort or only_changed):
         raise typer.BadParameter("--labels, --sort and --only-changed need result files (.json)")
     if are_files or stored:
-        shown = (
+        text, answer = (
             compare_files(
                 list(map(Path, named)),
                 labels.split(",") if labels else (),
@@ -104,9 +104,9 @@ def compare(
             if are_files
             else compare_stored(root, *_two(named or [before, after]), cases=cases)
         )
-        print(shown.text)
-        write_answer(shown.answer, json_file)
-        return ExitStatus.SLOWER if shown.is_slower and fail_if_slower else ExitStatus.DONE
+        print(text)
+        write_answer(answer, json_file)
+        return ExitStatus.SLOWER if answer.is_slower and fail_if_slower else ExitStatus.DONE
     interpreters: list[str] = []
     if python and not named and len(python) == 1 and os.sep not in python[0]:
         choose("", "", python[0])
@@ -143,7 +143,8 @@ def compare(
         print(f"\n{report(results[-1], found, *names)}")
         differences += found
     ends = versions[0].name, versions[last].name
-    write_answer(Answer("compare", *ends, differences), json_file)
+    answer = Answer("compare", *ends, differences)
+    write_answer(answer, json_file)
     if measured.path is not None:
         print(f"stored in {measured.path.relative_to(root)}")
     elif all(each.version for each in versions):
@@ -152,8 +153,7 @@ def compare(
         print("not stored: the working tree has changes that are not committed")
     if listing.left_out or any(compared.failed for compared in results):
         return ExitStatus.SOME_CASES_FAILED
-    slower = any(difference.worse for difference in differences)
-    return ExitStatus.SLOWER if slower and fail_if_slower else ExitStatus.DONE
+    return ExitStatus.SLOWER if answer.is_slower and fail_if_slower else ExitStatus.DONE
 
 
 def _two(named: Sequence[str]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from asv_watch.answers import Answer, Difference
 from asv_watch.asv.selection import EVERYTHING, matching
-from asv_watch.compare.apart import StoredReport, compare_apart
+from asv_watch.compare.apart import compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.records.records import Benchmark, Point, benchmark_of, case_name
@@ -46,7 +46,7 @@ def compare_files(
     cases: str = "",
     sort: Sort = "change",
     only_changed: bool = False,
-) -> StoredReport:
+) -> tuple[str, Answer]:
     """Compare two or more result files.
 
     Args:
@@ -55,6 +55,9 @@ def compare_files(
         cases: regular expression of cases; all if empty.
         sort: the order of the rows: the largest change of the last file first, or by name.
         only_changed: leave out the cases in which no file differs from the first.
+
+    Returns:
+        The report in Markdown, aligned for the terminal, and the answer.
 
     Raises:
         WatchError: a file is missing or damaged, or the files have no case in common.
@@ -81,7 +84,7 @@ def compare_files(
     rows.sort(key=lambda row: (_nearness_to_1(row[-1]) if sort == "change" else 0.0, row[0].case))
     shown = [row for row in rows if not only_changed or any(change.differs for change in row)]
     answer = Answer("compare", first.label, files[-1].label, [row[-1] for row in rows])
-    return StoredReport(_report(files, shown, len(rows)), answer)
+    return _report(files, shown, len(rows)), answer
 
 
 def _short_names(paths: Sequence[Path]) -> list[str]:

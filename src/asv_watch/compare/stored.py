@@ -14,7 +14,7 @@ from asv_watch.answers import Answer, Difference, measured_difference
 from asv_watch.asv.repository import find_repository
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.asv.settings import load_settings
-from asv_watch.compare.apart import StoredReport, compare_apart
+from asv_watch.compare.apart import compare_apart
 from asv_watch.compare.report import RULE
 from asv_watch.errors import WatchError
 from asv_watch.judge.graph import MachineGraphs, PairRatio
@@ -42,7 +42,7 @@ class StoredSide:
         return f"{self.machine}:{self.commit[:8]}@{self.environment}"
 
 
-def compare_stored(root: Path, before: str, after: str, *, cases: str) -> StoredReport:
+def compare_stored(root: Path, before: str, after: str, *, cases: str) -> tuple[str, Answer]:
     """Compare two stored results.
 
     Args:
@@ -51,6 +51,9 @@ def compare_stored(root: Path, before: str, after: str, *, cases: str) -> Stored
             one result fits, and a part of the environment suffices.
         after: the same.
         cases: regular expression of cases; all that both have if empty.
+
+    Returns:
+        The report in Markdown, aligned for the terminal, and the answer.
 
     Raises:
         WatchError: a side is not stored or not clear, or the two have no case in common.
@@ -89,7 +92,7 @@ def compare_stored(root: Path, before: str, after: str, *, cases: str) -> Stored
         f"{RULE} Rows marked apart come from separate runs, so a difference is only suspected; "
         "`asv-watch compare` measures the two versions."
     )
-    return StoredReport(text, Answer("compare", str(first), str(second), differences))
+    return text, Answer("compare", str(first), str(second), differences)
 
 
 def _parse(text: str, repository: Path) -> StoredSide:
