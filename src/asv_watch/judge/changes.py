@@ -156,7 +156,7 @@ def near_changes(
     """
     measured = changed_pairs(commits.pairs)
     for pair in commits.pairs:
-        is_near = abs(math.log(pair.ratio)) >= math.log1p(MINIMUM_EFFECT)
+        is_near = abs(math.log(pair.measured.ratio)) >= math.log1p(MINIMUM_EFFECT)
         if (
             is_near
             and pair.measured.sittings == 1
@@ -170,19 +170,19 @@ def _compared(
     history: History, index: int, kind: Kind, pair: MeasuredPair, state: State
 ) -> Change:
     """Return the difference of a compared pair as a change of a series."""
-    hashes, order = history.hashes, history.order
+    hashes, order, measured = history.hashes, history.order, pair.measured
     return Change(
         series=index,
         previous=order[hashes[pair.before]],
         commit=order[hashes[pair.after]],
         state=state,
         kind=kind,
-        verdict=_direction(history.series[index], went_up=pair.ratio > 1),
-        ratio=pair.ratio,
-        values=(pair.measured.before, pair.measured.after),
-        interval=pair.interval,
-        through="" if pair.measured.is_direct else "other commits",
-        clock=pair.measured.clock,
+        verdict=_direction(history.series[index], went_up=measured.ratio > 1),
+        ratio=measured.ratio,
+        values=(measured.before, measured.after),
+        interval=measured.interval,
+        through="" if measured.is_direct else "other commits",
+        clock=measured.clock,
     )
 
 
@@ -203,7 +203,8 @@ def _is_answered(
     if around is None or around.differs:
         return False
     before, after = suspicion.levels
-    return around.excludes(after / before)
+    low, high = around.measured.interval
+    return not low <= after / before <= high
 
 
 def _direction(series: Series, *, went_up: bool) -> Direction:

@@ -33,24 +33,9 @@ class MeasuredPair(msgspec.Struct, frozen=True):
     """Later over earlier."""
 
     @property
-    def ratio(self) -> float:
-        """Later over earlier: above 1 is slower, or more memory."""
-        return self.measured.ratio
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Confidence interval of the ratio (99 %)."""
-        return self.measured.interval
-
-    @property
     def differs(self) -> bool:
         """Whether the ratio shows a change."""
         return verdict(self.measured) is not Verdict.SAME
-
-    def excludes(self, ratio: float) -> bool:
-        """Tell whether the interval excludes a ratio."""
-        low, high = self.interval
-        return not low <= ratio <= high
 
     def overlaps(self, other: MeasuredPair) -> bool:
         """Tell whether both ranges share a commit; the first commit of a range does not count."""
