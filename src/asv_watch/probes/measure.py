@@ -61,6 +61,7 @@ import threading
 import time
 import timeit
 import traceback
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -490,7 +491,9 @@ def _can_fork() -> bool:
     needed, as those of OpenBLAS do, which numpy starts while it is imported.
     """
     if _threads() > 1:
-        child = os.fork()
+        with warnings.catch_warnings():  # Python and libraries warn of children that go on
+            warnings.simplefilter("ignore")
+            child = os.fork()
         if not child:
             os._exit(0)
         os.waitpid(child, 0)

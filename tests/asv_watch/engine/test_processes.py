@@ -725,6 +725,16 @@ def test_what_no_side_brings_is_imported_once_for_all_sides(
     assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
 
 
+def test_warnings_of_forks_are_no_reason_of_a_case_that_ends(tmp_path: Path, suites: Path) -> None:
+    (suites / "warning.py").write_text(
+        f"import os, warnings\n{THREAD}\n"
+        "os.register_at_fork(before=lambda: warnings.warn('do not fork'))\n"
+        "def time_it():\n    os._exit(7)\n"
+    )
+    with pytest.raises(CaseFailedError, match="A: exit status 7"):
+        _measure([_side(tmp_path, "A")], MeasurableCase("x", "warning.time_it", 30.0))
+
+
 def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
     tmp_path: Path, suites: Path
 ) -> None:
