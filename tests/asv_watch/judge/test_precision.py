@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words
-from asv_watch.records.comparisons import CaseRatio, Measurement, StoredComparison
+from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text import quantities
-from asv_watch.versions.version import Version
+from tests.asv_watch.planted_comparisons import compared_commits
 
 
 def _case(name: str, ratios: list[float]) -> CaseRatio:
     ratio, interval = estimate_ratio(ratios)
     return CaseRatio(name, 0, tuple(ratios), ratio, interval, 1.0, 1.0)
-
-
-def _compared(*cases: CaseRatio, commit: str = "a" * 40, kind: str = "null") -> StoredComparison:
-    version = Version(commit, {"torch": "2.15.0"}, "3.11")
-    header = Measurement(kind=kind, at=1, machine="m", versions=(version, version), recipe={})  # type: ignore[arg-type]
-    return StoredComparison(Path("x"), header, cases, ())
 
 
 def test_noise_is_the_standard_deviation_of_all_logarithms_about_0() -> None:
@@ -41,10 +34,9 @@ def test_noise_is_the_standard_deviation_of_all_logarithms_about_0() -> None:
 
 
 def test_the_version_that_was_compared_with_itself_last_counts() -> None:
-    case = _case("x", [1.0, 1.0])
-    old, new = _compared(case, commit="a" * 40), _compared(case, commit="b" * 40)
+    old, new = (compared_commits((c * 40, c * 40), {"x": 1.0}, kind="null") for c in "ab")
     other_recipe = replace(new, header=replace(new.header, recipe={"rounds": 1}))
-    planted = _compared(case, kind="planted")
+    planted = compared_commits(("b" * 40, "b" * 40), {"x": 1.0}, kind="planted")
     assert newest_repeats([old, other_recipe, new, new, planted]) == [new, new]
     assert newest_repeats([planted]) == []
 

@@ -386,8 +386,8 @@ def test_text_that_looks_like_a_literal_is_text(results_dir: Path) -> None:
     """A NaN that was not run, a text of that name, and texts that hold one."""
     path = store(results_dir, [math.nan, "NaN", "a, NaN, b", "\x00NaN"])
     history = load_history(results_dir, COMMITS)
-    foundfound = [series.runs[HASHES[0]].outcome for series in history.series]
-    assert foundfound == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
+    outcomes_read = [series.runs[HASHES[0]].outcome for series in history.series]
+    assert outcomes_read == [Outcome.NEVER_RUN, *[Outcome.FAILED] * 3]
     assert "3 of 4" in history.problems[0].message
     store(results_dir, [math.nan, "fast", 3.0, 4.0])
     edit(path, lambda content: content["requirements"].update(torch="NaN"))
