@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> bool:
+    """Wait until something is so; return whether it was after so long."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def runs(pid: int) -> bool:
@@ -29,7 +40,5 @@ def measured_processes(project: Path) -> list[str]:
 
 def wait_until_none_is_left(project: Path, seconds: float = 30.0) -> None:
     """Wait for the end of all measured processes, and fail if one still runs after so long."""
-    deadline = time.monotonic() + seconds
-    while left := measured_processes(project):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
+    is_over = wait_until(lambda: not measured_processes(project), seconds)
+    assert is_over, measured_processes(project)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from asv_watch.asv.commands import run_command
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
-from tests.asv_watch.leftovers import runs
+from tests.asv_watch.leftovers import runs, wait_until
 
 _WITH_A_CHILD = """
 import subprocess, sys, time
@@ -31,10 +30,7 @@ def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
 def _child_ends(folder: Path) -> bool:
     """Return whether the child, which was started, ends soon: a signal takes a moment."""
     assert (folder / "child").read_text()
-    until = time.monotonic() + 10.0
-    while _child_runs(folder) and time.monotonic() < until:
-        time.sleep(0.01)
-    return not _child_runs(folder)
+    return wait_until(lambda: not _child_runs(folder), 10.0)
 
 
 def _child_runs(folder: Path) -> bool:
@@ -69,9 +65,7 @@ def test_a_command_ends_with_all_that_it_started_after_ctrl_c(tmp_path: Path) ->
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C reaches a whole group
     )
-    until = time.monotonic() + 30
-    while time.monotonic() < until and not _child_runs(tmp_path):
-        time.sleep(0.1)
+    assert wait_until(lambda: _child_runs(tmp_path))
     os.killpg(process.pid, signal.SIGINT)
     process.wait(30)
     assert _child_ends(tmp_path)

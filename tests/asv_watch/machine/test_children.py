@@ -11,7 +11,7 @@ import pytest
 
 from asv_watch.machine.children import Child, Lines
 from asv_watch.machine.memory import GIB
-from tests.asv_watch.leftovers import runs
+from tests.asv_watch.leftovers import runs, wait_until
 
 SLEEP = "import time; time.sleep(60)"
 STARTS_THREE = f"""
@@ -36,9 +36,7 @@ def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
     with Child(
         [sys.executable, "-c", STARTS_THREE, how], cwd=tmp_path, stderr=subprocess.DEVNULL
     ) as child:
-        while not (tmp_path / "started").exists():
-            assert child.process.poll() is None
-            time.sleep(0.01)
+        assert wait_until((tmp_path / "started").exists)
         started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
         assert child.end(0.2 if how == "stays" else 30.0) is (how == "stays")
         assert sum(map(runs, started)) == (0 if how == "stays" else 2)
@@ -54,9 +52,7 @@ def test_what_an_interrupted_kill_leaves_is_ended_after_the_body(
     with Child(
         [sys.executable, "-c", STARTS_THREE, "stays"], cwd=tmp_path, stderr=subprocess.DEVNULL
     ) as child:
-        while not (tmp_path / "started").exists():
-            assert child.process.poll() is None
-            time.sleep(0.01)
+        assert wait_until((tmp_path / "started").exists)
         started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
         with monkeypatch.context() as patched:
             patched.setattr(child.process, "wait", interrupt)

@@ -16,7 +16,7 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
-from tests.asv_watch.leftovers import runs
+from tests.asv_watch.leftovers import runs, wait_until
 from tests.conftest import run
 
 HOLDER = """
@@ -52,15 +52,6 @@ class Holder:
         return not self.folder.parent.exists() and not any(map(runs, self.children))
 
 
-def _within(seconds: float, holder: Holder) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holder.has_gone():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 @pytest.mark.fault("two runs or users", tried="a second run in one checkout")
 def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
     holder = Holder(tmp_path)
@@ -91,7 +82,7 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
 def test_nothing_is_left_soon_after_a_signal(tmp_path: Path, name: str) -> None:
     holder = Holder(tmp_path)
     holder.process.send_signal(signal.Signals[name])
-    assert _within(30, holder)
+    assert wait_until(holder.has_gone)
     holder.process.wait(timeout=30)
     with exclusive_run(tmp_path, "bench"):
         pass
