@@ -7,7 +7,7 @@ modules are named, no other is imported: a suite may take half a minute to impor
 One process imports module after module, so that what they share is imported once. If it sleeps
 while it imports one, as it does in a download, another process goes on with the next ones. A
 module that takes longer than the given seconds is given up. If a process is killed, such as for
-the memory that it uses, its last module is imported once more, by a new process.
+the memory that it uses, its last module is imported once more at the end, when there is no other.
 
 The file gets JSON: the list of ``benchmarks``; ``failures``, which maps a module that cannot be
 imported, or whose benchmarks cannot be made, to the error; ``ended``, which maps one whose import
@@ -184,11 +184,16 @@ def _import_all(
     """Import the folder of the suites, then the modules; return the answer about each."""
     root = Path(suites).name
     left = [root]
+    alone: list[str] = []
     answers: dict[str, dict[str, Any]] = {}
     importers: list[_Importer] = []
     try:
-        while left or any(importer.module for importer in importers):
+        while left or alone or any(importer.module for importer in importers):
             busy = [importer for importer in importers if importer.module]
+            if not left and not busy:
+                while importers:
+                    importers.pop().end()
+                left.append(alone.pop())
             if left and len(busy) < _MOST_PROCESSES and all(one.sleeps for one in busy):
                 if len(busy) == len(importers):
                     importers.append(_Importer(suites, package))
@@ -197,12 +202,13 @@ def _import_all(
                 continue
             wait([importer.connection for importer in busy], _SECONDS_BETWEEN_LOOKS)
             for importer in busy:
-                name, holds_others = importer.module, importer.has_imported
+                name, has_others = importer.module, importer.has_imported
                 answer = importer.look(limit_s)
                 if answer is None:
                     continue
-                if answer.get("ended") == -signal.SIGKILL and holds_others:
-                    left.insert(0, name)
+                has_others |= len(importers) > 1
+                if answer.get("ended") == -signal.SIGKILL and has_others:
+                    alone.append(name)
                     continue
                 answers[name] = answer
                 below = answer.get("below", [])

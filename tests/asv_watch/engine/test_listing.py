@@ -104,12 +104,12 @@ def test_a_suite_that_takes_too_much_memory_is_named_and_the_others_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(MEMORY_LIMIT, "0.4")
-    holds = "kept = b'1' * ({} << 20)\ntime.sleep(1.5)  # until it is looked at"
+    holds = "kept = b'1' * (250 << 20)\ntime.sleep(2.5)  # until it is looked at"
     importing = {
-        "a_large": holds.format(200),
+        "a_large": holds,
         "b_greedy": "kept = b'1' * (1 << 29)\ntime.sleep(600)",
-        "c_large": holds.format(200),
-        "d_large": holds.format(200),
+        "c_large": holds,
+        "d_large": holds,
     }
     assert list_suites(importing) == ["a_large.time_it", "c_large.time_it", "d_large.time_it"]
     [line] = capsys.readouterr().err.splitlines()
