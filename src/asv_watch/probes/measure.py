@@ -400,7 +400,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
     following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
-    counts_waits = clock is not None and _waits_are_counted()
+    counts_waits = clock in (timeit.default_timer, time.process_time) and _waits_are_counted()
     warm_up = _WarmUp(following, clocks, counts_waits=counts_waits)
     calls = calls_of_a_sample(warm_up, benchmark.number, benchmark.sample_time, warmup)
     spin = cpu_share = 0.0

@@ -264,7 +264,10 @@ def read_file(
     header = records[0][1] if records and records[0][0] == 1 else None
     if not isinstance(header, Measurement):
         unreadable = [problem for problem in problems if problem.message.startswith(UNREADABLE)]
-        message = "line 1 is not the header of a comparison; the file was left out"
+        message = (
+            "line 1 is not the header of a comparison; the file was left out (CHANGELOG.md has a "
+            "command that converts those of asv-watch 0.7.0)"
+        )
         return [], unreadable or [Problem(str(path), message)]
     count = len(header.versions)
     if count < 2:

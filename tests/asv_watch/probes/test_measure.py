@@ -32,6 +32,12 @@ class Suite:
 
     time_fixed.number = 3
 
+class Milliseconds:
+    timer = staticmethod(lambda: time.perf_counter() * 1000)
+
+    def time_computing(self):
+        sum(range(10_000))
+
 class SlowFirstCall:
     warm = False
 
@@ -106,6 +112,12 @@ def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
     warm, *samples, _ = answers(done.stdout)[1:]
     assert warm["calls"] > 3, done.stderr
     assert all(sample["seconds"] < 0.05 for sample in samples)
+
+
+def test_a_clock_of_the_suite_says_how_many_calls_make_a_sample(tmp_path: Path) -> None:
+    requests = "\n".join([request("Milliseconds.time_computing"), "", "end", ""])
+    done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
+    assert answers(done.stdout)[1]["calls"] == 1, done.stderr
 
 
 @pytest.mark.parametrize(
