@@ -51,7 +51,7 @@ def test_a_first_night_on_thousands_of_commits_suggests_to_leave_old_ones_out(
     printed = capsys.readouterr().out
     assert _SUGGESTION in printed
     assert "3001 commits are not measured, the newest first" in printed
-    shutil.rmtree(root / "results", ignore_errors=True)  # so that the next night is a first one too
+    shutil.rmtree(root / "results", ignore_errors=True)  # the next night is a first one too
     settings = json.dumps(torchless.CONFIGURATION | {"oldest_commit": "20"})
     commit(root, {"asv.conf.json": settings}, "Leave old commits out")
     main(night)
