@@ -18,6 +18,7 @@ serves only cases with the same `MeasurableCase.process`: peak memory is that of
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -356,14 +357,14 @@ def imported_by_all(servers: Sequence[Server]) -> list[str]:
 
 
 def measure_round(
-    servers: Sequence[Server], case: MeasurableCase, *, backwards: bool = False
+    servers: Sequence[Server], case: MeasurableCase, *, number: int = 0
 ) -> tuple[Number, ...]:
     """Measure one case on all sides: times interleaved, other values once per side.
 
     Args:
         servers: one for each side.
         case: the case to measure.
-        backwards: whether the last side begins, as in every second round.
+        number: number of the round, from 0, which says in which order sides begin.
 
     Returns: The measurement of each side.
 
@@ -388,12 +389,12 @@ def measure_round(
         elif process == "fork" and len(servers) > 1 and all(one["computes"] for one in ready):
             _pin(processes, _cores_of(processes[0]))
         samples: list[list[Number]] = [[] for _ in servers]
-        turn = order_of_samples(len(servers), backwards=backwards)
+        orders = itertools.cycle(sampling_orders(len(servers), number))
         ready_at, waited_s = time.monotonic(), 0.0
         while _needs_samples(
             len(samples[0]), len(servers), ready_at - began, time.monotonic() - ready_at, waited_s
         ):
-            for index in turn:
+            for index in next(orders):
                 sample = servers[index].sample()
                 samples[index].append(sample)
                 waited_s += _waiting_s(sample, ready[index]) * int(ready[index]["calls"])
@@ -433,15 +434,24 @@ def _values(
     return tuple(values)
 
 
-def order_of_samples(sides: int, *, backwards: bool) -> tuple[int, ...]:
-    """Return the indices of sides in the order in which each takes two samples.
+def sampling_orders(sides: int, number: int) -> list[list[int]]:
+    """Return the orders in which a round takes one sample of each side, to be repeated.
 
-    Two sides take turns, 0 1 1 0. Three or more go round, 0 1 2 0 1 2: if the order was reversed,
-    the outer sides alone would follow themselves and find their own data in the caches (2 to 6 %
-    faster, docs/notes/noise.md).
+    They are the rows of a Williams square: each side stands in each place, and follows each other
+    side, equally often (E. J. Williams, "Experimental designs balanced for the estimation of
+    residual effects of treatments", 1949). Two sides get 0 1, 1 0. In any fixed order, a side
+    would always find the caches as the same neighbour left them.
+
+    Args:
+        sides: number of sides, k: the square has k rows, or 2 k if k is odd.
+        number: number of the round, from 0: each begins with the next row.
     """
-    in_order = range(sides)[:: -1 if backwards else 1]
-    return *in_order, *(in_order[::-1] if sides < 3 else in_order)
+    steps = [(place + 1) // 2 * (1 if place % 2 else -1) for place in range(sides)]
+    rows = [[(shift + step) % sides for step in steps] for shift in range(sides)]
+    if sides % 2:
+        rows += [row[::-1] for row in rows]
+    first = number % len(rows)
+    return rows[first:] + rows[:first]
 
 
 def _needs_samples(

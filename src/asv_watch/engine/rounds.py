@@ -488,9 +488,7 @@ def _measure(
     while case in measured.open:
         active = measured.active(case)
         try:
-            numbers = measure_round(
-                [servers[index] for index in active], case, backwards=number % 2 == 1
-            )
+            numbers = measure_round([servers[index] for index in active], case, number=number)
         except UnmeasuredError as reason:
             side = next(index for index in active if servers[index] is reason.server)
             measured.leave_out(case, side, reason)

@@ -14,7 +14,7 @@ from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import order_of_samples
+from asv_watch.engine.processes import sampling_orders
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
@@ -299,7 +299,7 @@ def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
     rounds = []
     for number in range(_IMPORT_ROUNDS):
         samples: list[list[float]] = [[] for _ in sides]
-        for index in order_of_samples(len(sides), backwards=number % 2 == 1):
+        for index in itertools.chain(*sampling_orders(len(sides), number)[:2]):
             samples[index].append(environments.import_seconds(sides[index].environment))
         rounds.append(tuple(map(min, samples)))
     name = import_case(sides[-1].environment.release.name)

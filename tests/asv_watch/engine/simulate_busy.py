@@ -8,6 +8,7 @@ takes, which of them count, and after how many rounds a case is known.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,13 +68,13 @@ class _BusyMachine:
         """Seconds since some moment."""
         return self.now
 
-    def round(self, *, backwards: bool) -> Round:
+    def round(self, *, number: int) -> Round:
         """Measure a round of a pair."""
         levels = _CALL_S * np.exp(self._random.normal(0.0, self._spread, 2))
         levels *= np.where(self._random.random(2) < 1 / 30, self._random.uniform(1.0, 1.5, 2), 1.0)
         levels[1] *= self._ratio
         servers: Any = [_BusyProcess(self, self._samples(level)) for level in levels.tolist()]
-        return measure_round(servers, CASE, backwards=backwards)
+        return measure_round(servers, CASE, number=number)
 
     def _samples(self, level: float) -> Iterator[Number]:
         cpu = level * (1 + self._random.exponential(_DISTURBED, 64))
@@ -126,11 +127,10 @@ def simulate_busy(
         for _ in range(pairs):
             finished: list[MeasuredCase] = []
             case = RoundsOfCases([CASE], 2, sampling, finished.append, {})
-            backwards = False
+            rounds = itertools.count()
             while case.open:
-                case.add(CASE, machine.round(backwards=backwards))
+                case.add(CASE, machine.round(number=next(rounds)))
                 case.close_known()
-                backwards = not backwards
             stored: Any = finished[0].between(0, 1)
             answer = Measured("a", "b", 0, stored.ratios).alone(Noise(0.005))
             low, high = answer.interval

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import dataclasses
 import functools
+import itertools
 import math
 import os
 import shutil
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 import venv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ from asv_watch.engine.processes import (
     Number,
     Server,
     measure_round,
+    sampling_orders,
 )
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
@@ -266,7 +269,7 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
 def _measure(
     sides: Sequence[Side],
     *cases: MeasurableCase,
-    backwards: bool = False,
+    number: int = 0,
     seed: int = 1,
     preload: Sequence[str] = (),
 ) -> list[tuple[Number, ...]]:
@@ -275,7 +278,7 @@ def _measure(
         servers = [
             stack.enter_context(Server(side, side.source, seed, preload=preload)) for side in sides
         ]
-        return [measure_round(servers, case, backwards=backwards) for case in cases]
+        return [measure_round(servers, case, number=number) for case in cases]
 
 
 def _ratio(numbers: Sequence[Number]) -> float:
@@ -288,25 +291,39 @@ def _case(index: int, timeout: float = 30.0) -> MeasurableCase:
 
 
 @pytest.mark.parametrize(
-    ("names", "backwards", "turns"),
+    ("names", "number", "orders"),
     [
-        ("A", False, "AA"),
-        ("AB", True, "BAAB"),
-        ("ABC", False, "ABCABC"),
-        ("ABC", True, "CBACBA"),
-        ("ABCDE", False, "ABCDEABCDE"),
+        ("A", 0, "A"),
+        ("AB", 1, "BA AB"),
+        ("ABC", 0, "ABC BCA CAB CBA ACB BAC"),
+        ("ABCD", 1, "BCAD CDBA DACB ABDC"),
     ],
 )
 def test_all_sides_are_sampled_alike_on_one_core(
-    tmp_path: Path, names: str, backwards: bool, turns: str
+    tmp_path: Path, names: str, number: int, orders: str
 ) -> None:
     sides = [_side(tmp_path, name) for name in names]
-    [numbers] = _measure(sides, _case(0), backwards=backwards)
+    [numbers] = _measure(sides, _case(0), number=number)
     assert all(0.0015 < number.value < 0.02 for number in numbers)
     notes = (tmp_path / "notes").read_text()
-    sampled = notes[::2][-len(turns) * FEWEST_SAMPLES // 2 :]  # before that they warm up
-    assert sampled == turns * (FEWEST_SAMPLES // 2)
-    assert set(notes[1::2][-len(sampled) :]) == {"1"}
+    turns = list(itertools.islice(itertools.cycle(orders.split()), MOST_SAMPLES))
+    assert any(  # before that they warm up
+        notes[::2].endswith("".join(turns[:samples]))
+        for samples in range(FEWEST_SAMPLES, MOST_SAMPLES + 1)
+    )
+    assert set(notes[1::2][-len(names) * FEWEST_SAMPLES :]) == {"1"}
+
+
+@pytest.mark.parametrize("sides", range(2, 9))
+def test_each_side_stands_in_each_place_and_follows_each_other_side_equally_often(
+    sides: int,
+) -> None:
+    orders = sampling_orders(sides, number=0)
+    places = Counter((place, side) for order in orders for place, side in enumerate(order))
+    followed = Counter(pair for order in orders for pair in itertools.pairwise(order))
+    times = len(orders) // sides
+    assert places == dict.fromkeys(itertools.product(range(sides), repeat=2), times)
+    assert followed == dict.fromkeys(itertools.permutations(range(sides), 2), times)
 
 
 def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suites: Path) -> None:

@@ -58,7 +58,7 @@ def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
     """Processes that differ by a spread each, with tails, on a machine that drifts."""
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         weather = np.exp(np.cumsum(rng.normal(0.0, 0.01, 8)))
         levels = 1 + spreads[case.name] / 2 * rng.standard_t(5, 2) * np.sqrt(3 / 5)
         samples = levels[:, None] * weather * rng.lognormal(0.0, 0.01, (2, 8))
@@ -72,7 +72,7 @@ def _alternating(ratio: float, spread: float) -> Play:
     """Rounds that lie above and below a ratio in turn."""
     signs = itertools.cycle((-1, 1))
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         return _round(1.0, ratio * math.exp(spread * next(signs)))
 
     return play
@@ -128,7 +128,7 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
     def rounds(wall: float, sampling: Sampling = DEFAULT) -> int:
         signs = itertools.cycle((-1, 1))
 
-        def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+        def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
             cpu = 1.0, ratio * math.exp(spread * next(signs))
             return tuple(Number(wall * s, wall * s, s, computes=True) for s in cpu)
 
@@ -147,8 +147,8 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
 def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
-        after = float(case.name) * (1.03 if backwards else 1 / 1.03)
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
+        after = float(case.name) * (1.03 if number % 2 else 1 / 1.03)
         return _round(1.0, after)
 
     results = _ratios(_measure(monkeypatch, play, ["1.0", "2.4"]))
@@ -156,15 +156,17 @@ def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
     assert rounds == {"2.4": FEWEST_ROUNDS, "1.0": MOST_ROUNDS}
 
 
-def test_the_other_side_begins_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    directions = []
+def test_rounds_are_numbered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbers = []
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
-        directions.append(backwards)
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
+        numbers.append(number)
         return _round(1.0, 1.0)
 
     _measure(monkeypatch, play, ["x"])
-    assert directions == [False, True, False, True, False]
+    assert numbers == [0, 1, 2, 3, 4]
 
 
 def test_the_time_left_is_that_of_the_rounds_that_the_spread_of_each_case_asks_for() -> None:
@@ -183,7 +185,7 @@ def test_a_side_that_fails_is_left_out_and_the_others_go_on(
 ) -> None:
     sides = [dataclasses.replace(SIDES[0], name=name) for name in "ABC"]
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         [failing] = [server for server in servers if server.side.name == "A"] or [None]
         if failing is not None:
             raise CaseSkippedError("not in A", failing)
@@ -200,11 +202,11 @@ def test_a_side_that_fails_is_left_out_and_the_others_go_on(
 
 
 def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    directions: list[bool] = []
+    numbers: list[int] = []
     kept_now: list[tuple[str, Any]] = []
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
-        directions.append(backwards)
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
+        numbers.append(number)
         return _round(1.0, 1.0)
 
     monkeypatch.setattr(rounds_module, "measure_round", play)
@@ -214,7 +216,7 @@ def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.Monkey
         SIDES, [case], kept=kept, keep_round=lambda case, of: kept_now.append((case.name, of))
     )
     assert len(measured.rounds) == FEWEST_ROUNDS
-    assert directions == [True, False], "the fourth round and the fifth"
+    assert numbers == [3, 4], "the fourth round and the fifth"
     assert kept_now == [("x", _round(1.0, 1.0))] * 2
 
 
@@ -223,7 +225,7 @@ def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
 ) -> None:
     values = iter([3.0, 1.0, 2.0])
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         return _round(next(values))
 
     monkeypatch.setattr(rounds_module, "measure_round", play)
@@ -236,11 +238,11 @@ def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         rounds[case.name] += 1
         if rounds[case.name] > FEWEST_ROUNDS:
             raise MachineError("B: No space left on device")
-        return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + backwards / 9)
+        return _round(1.0, 1.0 if case.name == "quiet" else 1.0 + number % 2 / 9)
 
     rounds: Counter[str] = Counter()
     monkeypatch.setattr(rounds_module, "measure_round", play)
@@ -259,7 +261,7 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
 ) -> None:
     tried: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         tried.append(case.name)
         if case.name == "skipped":
             raise CaseSkippedError("no such device", servers[1])
@@ -285,7 +287,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
     spreads = {"quiet": 1e-6, "middle": 0.002, "noisy": 0.004}
     played: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         played.append(case.name)
         ratio = 1 + spreads[case.name] * (-1) ** played.count(case.name)
         return _round(1.0, ratio)
@@ -303,7 +305,7 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
 def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
-    def play(servers: Any, case: MeasurableCase, *, backwards: bool) -> Any:
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         played.append(case.name)
         if played.count("second") == FEWEST_ROUNDS:
             raise KeyboardInterrupt
