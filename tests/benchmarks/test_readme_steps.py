@@ -49,7 +49,7 @@ def _readme_steps(root: Path) -> str:
 
 
 def _is_needed(name: str) -> bool:
-    return name == "results/benchmarks.json" or not name.startswith(("results/", "docs/images/"))
+    return name.endswith("/benchmarks.json") or not name.startswith(("results/", "docs/images/"))
 
 
 @pytest.mark.timeout(900)

@@ -1,8 +1,10 @@
 """The benchmarks of today's suites, as each machine listed them, and their union.
 
 asv keeps one list for all machines, ``results/benchmarks.json``, which every run replaces with its
-own. Here each machine has a list of its own, ``results/<machine>/benchmarks.json``, and asv's list
-is the union of them, so that machines whose suites differ do not remove each other's benchmarks.
+own. Here each machine has a list of its own, ``results/<machine>/benchmarks.json``, and readers
+take the union of them, so that machines whose suites differ do not remove each other's benchmarks.
+asv's list is written as that union for asv's own commands, such as `asv show`. A repository need
+not track it.
 
 Lists are in asv's format, sorted, with one benchmark a line and ``"version"`` last. Lists that git
 merged by keeping the lines of both sides are therefore still JSON, which asv reads; where a
@@ -187,20 +189,22 @@ MOST_CASES = 100_000
 
 
 def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Problem]]:
-    """Read ``benchmarks.json`` of a results folder.
+    """Read the union of the lists of a results folder: asv's own, and each machine's.
 
     Returns:
-        The benchmarks by name, in the file's order, and one problem for each
-        entry that does not have the shape of a benchmark.
+        The benchmarks in the order of their names, and one problem for each entry that does not
+        have the shape of a benchmark.
 
     Raises:
-        WatchError: The file is missing, unreadable, or not a list of benchmarks.
+        WatchError: There is no list, or asv's own is unreadable or not a list of benchmarks.
     """
     path = results_dir / FILE_NAME
+    lists = [_read(own) for own in sorted(results_dir.glob(f"*/{FILE_NAME}"))]
     try:
-        content = parse_list(read_regular(path))
+        lists.append(parse_list(read_regular(path)))
     except FileNotFoundError as error:
-        raise WatchError(f"{path} is missing: {_REMEDY}") from error
+        if not any(lists):
+            raise WatchError(f"{path} is missing: {_REMEDY}") from error
     except OSError as error:
         raise WatchError(
             f"{path} cannot be read ({error.strerror}): correct that, or {_REMEDY}"
@@ -209,7 +213,7 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
         raise WatchError(f"{path} is damaged ({error}): {_REMEDY}") from error
     benchmarks: dict[str, Benchmark] = {}
     problems: list[Problem] = []
-    for name, entry in content.items():
+    for name, entry in sorted(merge_lists(filter(None, lists)).items()):
         try:
             benchmark = _convert(name, entry)
         except (TypeError, ValueError) as error:

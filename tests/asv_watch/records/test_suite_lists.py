@@ -10,7 +10,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.records.suite_lists import merge_lists, parse_list, read_machine_list, store_list
+from asv_watch.records.suite_lists import (
+    merge_lists,
+    parse_list,
+    read_benchmarks,
+    read_machine_list,
+    store_list,
+)
 
 
 def _entry(version: str = "1", *values: str, **others: Any) -> dict[str, Any]:
@@ -67,6 +73,8 @@ def test_a_benchmark_leaves_the_union_with_the_last_machine_that_has_it(tmp_path
     store_list(tmp_path, "other", {"b": _entry()}, suites_at=3)
     assert parse_list(union.read_bytes()).keys() == {"b", "c"}
     assert json.loads(union.read_text())["version"] == 2
+    union.unlink()
+    assert read_benchmarks(tmp_path)[0].keys() == {"b", "c"}, "each machine keeps its own"
 
 
 def test_a_damaged_entry_of_a_machine_is_left_out(tmp_path: Path) -> None:
