@@ -3,8 +3,8 @@ from typing import Any
 import torch
 from sklearn import datasets
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
+from torchspeed.data.options import DataOptions
 
 
 def test_digits_are_scikit_learns() -> None:

@@ -14,9 +14,8 @@ from PIL import Image
 from torchvision import datasets
 
 from tests.servers import files_of
-from torchspeed.data.catalogue import DataOptions
-from torchspeed.data.load import load_data
-from torchspeed.data.loader import Batches, naming_worker_errors
+from torchspeed.data.load import load_data, make_loader, naming_worker_errors
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
 
@@ -182,10 +181,10 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     damaged = pictures / "train" / "cat" / "0.JPEG"
     damaged.write_bytes(damaged.read_bytes()[:200])
     data: Any = load_data("imagenet", DataOptions(data_dir=pictures))
-    batches = Batches(data.train, 2, workers=workers, shuffle=False)
+    batches = make_loader(data.train, 2, workers=workers, shuffle=False)
     with (
         pytest.raises(TorchspeedError, match=r"0\.JPEG is damaged") as caught,
         naming_worker_errors(),
     ):
-        list(batches.epoch(0))
+        list(batches)
     assert "\n" not in str(caught.value)

@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 
 from tests.data.test_images import md5
 from tests.servers import files_of
-from torchspeed.data import multivariate
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data import files
 from torchspeed.data.dataset import Scale
 from torchspeed.data.load import load_data
+from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
-from torchspeed.data.tables import Table
 from torchspeed.errors import TorchspeedError
-
-SHARED = Path(__file__).parents[2] / ".." / "shared" / "data" / "exchange_rate.txt.gz"
 
 
 def prepare_data(
@@ -61,8 +58,8 @@ def test_each_label_is_in_one_split_and_windows_end_a_horizon_before_it(
     rows: int, window: int, horizon: int
 ) -> None:
     values = torch.arange(float(rows)).unsqueeze(1)
-    table = Table(values, ("row",))
-    data: Any = split_series("rows", table, DataOptions(window=window, horizon=horizon), "a test")
+    options = DataOptions(window=window, horizon=horizon)
+    data: Any = split_series("rows", values, ["row"], options, "a test")
     columns = data.target_columns
     labels = []
     for split in (data.train, data.validation, data.test):
@@ -100,8 +97,7 @@ def test_anomalies_have_no_season_in_training_rows_and_forecasts_get_it_back(
 
 def monthly(anomalies: bool | None, values: torch.Tensor) -> Any:
     options = DataOptions(window=5, horizon=3, target="all", anomalies=anomalies)  # type: ignore[arg-type]
-    table = Table(values, ("a", "b"))
-    return split_series("months", table, options, "a test", season=12)
+    return split_series("months", values, ["a", "b"], options, "a test", season=12)
 
 
 def test_anomalies_know_nothing_of_the_rows_to_validate_and_to_test() -> None:
@@ -149,19 +145,26 @@ def test_the_monthly_series_holds_anomalies_unless_declined() -> None:
 def write_series(path: Path, rows: int = 200, features: int = 8) -> np.ndarray:
     values = np.random.default_rng(0).normal(1, 0.1, (rows, features))
     text = "\n".join(",".join(f"{x:.6f}" for x in row) for row in values) + "\n"
+    path.parent.mkdir(parents=True)
     path.write_bytes(gzip.compress(text.encode()))
     return values
 
 
-def test_a_published_series_has_its_rows_and_only_training_rows_decide_the_scale(
+def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = write_series(tmp_path / "exchange_rate.txt.gz")
-    options = DataOptions(data_dir=tmp_path, window=5, horizon=6)
-    with pytest.raises(TorchspeedError, match=r"200 rows where exchange_rate has 7588; fetch"):
+    file = tmp_path / "served" / "master" / "exchange_rate" / "exchange_rate.txt.gz"
+    values = write_series(file)
+    options = DataOptions(data_dir=tmp_path / "data", download=True, window=5, horizon=6)
+    with files_of(tmp_path / "served") as address:
+        monkeypatch.setattr(files, "HOST", f"http://{address}/master")
+        with pytest.raises(TorchspeedError, match="File not found or corrupted"):
+            load_data("exchange_rate", options)
+        with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
+            load_data("exchange_rate", replace(options, download=False))
+        published = files.PUBLISHED["exchange_rate"]._replace(md5=md5(file))
+        monkeypatch.setitem(files.PUBLISHED, "exchange_rate", published)
         load_data("exchange_rate", options)
-    short = replace(multivariate.SERIES["exchange_rate"], rows=200)
-    monkeypatch.setitem(multivariate.SERIES, "exchange_rate", short)
     data: Any = load_data("exchange_rate", options)
     assert (data.item_shape, data.classes) == ((5, 8), None)
     splits = (data.train, data.validation, data.test)
@@ -169,36 +172,6 @@ def test_a_published_series_has_its_rows_and_only_training_rows_decide_the_scale
     train = values[:120]
     expected = (values[150:155] - train.mean(0)) / (train.std(0) + 1e-5)
     assert np.allclose(data.test[0][0], expected, atol=1e-3)
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the real exchange_rate.txt.gz is not here")
-def test_the_real_file() -> None:
-    assert md5(SHARED) == multivariate.SERIES["exchange_rate"].md5
-    data: Any = load_data(
-        "exchange_rate", DataOptions(data_dir=SHARED.parent, window=168, horizon=3)
-    )
-    assert (len(data.train), len(data.test)) == (4552 - 170, 1518)
-    assert data.train[0][0].shape == (168, 8)
-
-
-def test_series_download_keeps_only_the_true_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "served" / "exchange_rate" / "exchange_rate.txt.gz"
-    file.parent.mkdir(parents=True)
-    write_series(file)
-    options = DataOptions(data_dir=tmp_path / "data", download=True)
-    with files_of(tmp_path / "served") as address:
-        monkeypatch.setattr(multivariate, "HOST", f"http://{address}")
-        with pytest.raises(TorchspeedError, match="File not found or corrupted"):
-            load_data("exchange_rate", options)
-        assert list((tmp_path / "data").iterdir()) == []
-        true = replace(multivariate.SERIES["exchange_rate"], md5=md5(file), rows=200)
-        monkeypatch.setitem(multivariate.SERIES, "exchange_rate", true)
-        data: Any = load_data("exchange_rate", options)
-    assert len(data.train) == 120 - 12
-    assert [path.name for path in (tmp_path / "data").iterdir()] == ["exchange_rate.txt.gz"]
-    assert "downloading http://127.0.0.1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

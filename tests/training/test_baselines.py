@@ -8,10 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.load import load_data
+from torchspeed.data.options import DataOptions
 from torchspeed.data.series import rows_of, split_series
-from torchspeed.data.tables import Table
 from torchspeed.training import baselines
 from torchspeed.training.baselines import (
     LAST_ANOMALY,
@@ -34,8 +33,10 @@ def seasonal_series(rows: int, season: int, noise: float, columns: int = 2) -> n
 
 
 def data_of(values: np.ndarray, season: int | None = None, **options: Any) -> Any:
-    table = Table(torch.from_numpy(values), tuple(map(str, range(values.shape[1]))))
-    return split_series("a test", table, DataOptions(**options), "a test", season)
+    names = [str(column) for column in range(values.shape[1])]
+    return split_series(
+        "a test", torch.from_numpy(values), names, DataOptions(**options), "a test", season
+    )
 
 
 @given(season=st.integers(3, 40), seed=st.integers(0, 100))

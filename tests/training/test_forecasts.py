@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from torchspeed.cli import session
 from torchspeed.cli.main import main
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import Implementation, create_model
 from torchspeed.training.baselines import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import limits
 from torchspeed.training.config import RunConfig

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from tests.conftest import run
 from tests.gpu import needs_gpu
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, Strategy
 from torchspeed.training.context import RunContext

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.gpu import needs_gpu
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.models import create_model
 from torchspeed.training.checkpoint import save_checkpoint

@@ -9,7 +9,7 @@ from typing import get_args
 from rich.table import Table
 
 from torchspeed.cli.outputs import standard_output
-from torchspeed.data.catalogue import DATA
+from torchspeed.data.options import DATA
 from torchspeed.training.config import Precision, Schedule
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -29,9 +29,9 @@ def list_names() -> None:
         shape = " x ".join(map(str, workload.input_shape))
         models.add_row(name, workload.family, shape, workload.source)
     console.print(models)
-    data = Table("name", "kind", "what", "needs", title="data", title_justify="left")
-    for name, entry in DATA.items():
-        data.add_row(name, entry.kind, entry.about, entry.needs)
+    data = Table("name", "kind", "what", title="data", title_justify="left")
+    for name, described in DATA.items():
+        data.add_row(name, *described)
     console.print(data)
     console.print(f"optimisers: {', '.join(sorted(OPTIMISERS))}")
     console.print(f"schedules: {', '.join(get_args(Schedule))}")

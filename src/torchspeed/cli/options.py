@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 

@@ -15,7 +15,7 @@ from torchspeed.cli.outputs import (
     progress_bar,
     standard_output,
 )
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.cores import announce_run, shared_threads

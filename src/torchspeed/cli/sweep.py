@@ -10,7 +10,7 @@ from rich.console import Console
 
 from torchspeed.cli.options import configure, read_values, takes
 from torchspeed.cli.outputs import standard_output
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig, complete, unused_option
 from torchspeed.training.cores import announce_run

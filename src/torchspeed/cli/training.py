@@ -13,7 +13,7 @@ import typer
 
 from torchspeed.cli.options import takes
 from torchspeed.cli.outputs import Outputs, check_writable
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import LEARNING, RunConfig
 from torchspeed.training.cores import announce_run

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
+from torchspeed.data.options import DataOptions
 
 
 class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):

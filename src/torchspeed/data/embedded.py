@@ -18,10 +18,9 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 from torch.utils.data import Dataset
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
+from torchspeed.data.options import DataOptions
 from torchspeed.data.series import split_series
-from torchspeed.data.tables import Table
 
 TRAIN_ITEMS = 1437
 """The first four fifths, as in scikit-learn's examples, so that few writers are in both parts."""
@@ -76,7 +75,7 @@ def load_el_nino(options: DataOptions) -> Data:
         "region Nino 1+2, public domain, with statsmodels)"
     )
     options = replace(options, anomalies=options.anomalies is not False)
-    return split_series("el_nino", Table(values, ("temperature",)), options, source, season=12)
+    return split_series("el_nino", values, ("temperature",), options, source, season=12)
 
 
 def load_eeg(options: DataOptions) -> Data:
@@ -85,7 +84,7 @@ def load_eeg(options: DataOptions) -> Data:
     samples = np.fromfile(file, dtype=np.float64).reshape(-1, len(EEG_ELECTRODES))
     values = torch.from_numpy(samples).float()
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
-    return split_series("eeg", Table(values, EEG_ELECTRODES), options, source)
+    return split_series("eeg", values, EEG_ELECTRODES, options, source)
 
 
 def _file_of(package: str, path: str) -> Path:

@@ -15,8 +15,8 @@ import torch
 from PIL import Image
 from torchvision import datasets, transforms
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dataset import Data
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
 IMAGE_SETS: dict[str, tuple[Any, tuple[int, int, int]]] = {

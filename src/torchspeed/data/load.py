@@ -1,18 +1,23 @@
-"""Opens a data set by its name, and imports a user's own data sets and models."""
+"""Opens a data set by its name, imports a user's own, and makes batches of one."""
 
 from __future__ import annotations
 
 import importlib
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from torchspeed.data.catalogue import CSV_PREFIX, IMPORT_MARK, DataOptions, kind_of
+import torch
+from torch.utils.data import BatchSampler, DataLoader, Dataset, default_collate
+
 from torchspeed.data.dataset import Data
 from torchspeed.data.dummy import load_dummy
 from torchspeed.data.embedded import load_digits, load_eeg, load_el_nino
-from torchspeed.data.multivariate import load_csv, load_multivariate
+from torchspeed.data.options import CSV_PREFIX, IMPORT_MARK, DataOptions, kind_of
+from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
 
 OWN_LOADER = {
@@ -38,13 +43,15 @@ def load_data(name: str, options: DataOptions | None = None) -> Data:
                 f"{name} returned {type(data).__name__}, not a torchspeed.data.dataset.Data"
             )
         return data
-    if name.startswith(CSV_PREFIX):
-        return load_csv(Path(name.removeprefix(CSV_PREFIX)), options)
     if name in OWN_LOADER:
         return OWN_LOADER[name](options)
+    # pandas and torchvision are optional and slow to import; the other sets do without.
     if kind == "series":
-        return load_multivariate(name, options)
-    # torchvision takes as long to import as torch itself; the other sets do without.
+        from torchspeed.data.files import load_csv, load_published  # noqa: PLC0415
+
+        if name.startswith(CSV_PREFIX):
+            return load_csv(Path(name.removeprefix(CSV_PREFIX)), options)
+        return load_published(name, options)
     from torchspeed.data.images import load_images, load_pictures  # noqa: PLC0415
 
     return load_pictures(options) if name == "imagenet" else load_images(name, options)
@@ -71,3 +78,98 @@ def import_callable(path: str) -> Callable[..., Any]:
         raise TorchspeedError(f"{path}: {module_name} has no callable {name!r}")
     made: Callable[..., Any] = candidate
     return made
+
+
+def make_loader(
+    dataset: Dataset[Any],
+    batch_size: int,
+    *,
+    workers: int = 0,
+    shuffle: bool = True,
+    seed: int = 0,
+    sampler: Iterable[int] | None = None,
+    pin_memory: bool = False,
+) -> DataLoader[Any]:
+    """Return a loader of batches ``(inputs, targets)``.
+
+    The seed of its ``generator`` alone decides the order: ``loader.generator.manual_seed(seed +
+    epoch)`` before each epoch gives a resumed run the batches that it would have seen.
+
+    Args:
+        dataset: items to load.
+        batch_size: items in each batch; the last batch may have fewer.
+        workers: processes that load; 0 loads in this one. `Windows` are always loaded so: they are
+            in memory, and a worker would only copy each batch once more.
+        shuffle: whether the order is random; a sampler overrides it.
+        seed: of the generator, until it is seeded anew.
+        sampler: indices of the items, in order, such as a rank's share of them.
+        pin_memory: whether batches are page-locked, for copies to a GPU.
+    """
+    in_memory = isinstance(dataset, Windows)
+    workers = 0 if in_memory else workers
+    generator = torch.Generator().manual_seed(seed)
+    items = range(len(dataset))  # type: ignore[arg-type]
+    batches: Iterable[Any] = BatchSampler(sampler or items, batch_size, drop_last=False)
+    if shuffle and sampler is None:
+        batches = _Shuffled(len(items), batch_size, generator, as_lists=not in_memory)
+    return DataLoader(
+        dataset,
+        batch_sampler=batches,
+        num_workers=workers,
+        collate_fn=_unchanged if in_memory else default_collate,
+        pin_memory=pin_memory,
+        generator=generator,
+        persistent_workers=workers > 0,
+    )
+
+
+class _Shuffled:
+    """Batches of all indices, in an order that the seed of a generator alone decides.
+
+    `RandomSampler` goes on from the generator's state, which is another one if workers have just
+    been started. `BatchSampler` takes indices one by one, twice the time of copying small windows.
+    """
+
+    def __init__(
+        self, items: int, batch_size: int, generator: torch.Generator, *, as_lists: bool
+    ) -> None:
+        self._items, self._batch_size = items, batch_size
+        self._generator, self._as_lists = generator, as_lists
+
+    def __len__(self) -> int:
+        return math.ceil(self._items / self._batch_size)
+
+    def __iter__(self) -> Iterator[Any]:
+        generator = torch.Generator().manual_seed(self._generator.initial_seed())
+        order = torch.randperm(self._items, generator=generator).numpy()
+        for first in range(0, self._items, self._batch_size):
+            batch = order[first : first + self._batch_size]
+            yield batch.tolist() if self._as_lists else batch
+
+
+def _unchanged(batch: Any) -> Any:
+    """Return the batch that ``Windows.__getitems__`` made as a whole."""
+    return batch
+
+
+@contextmanager
+def naming_worker_errors() -> Iterator[None]:
+    """Report in one line a loading worker that died, or the file that it could not read.
+
+    torch raises the former from a signal handler, so any line can raise it while workers live.
+    The message of the latter is a whole traceback.
+
+    Raises:
+        TorchspeedError: a worker died, or could not read a file.
+    """
+    try:
+        yield
+    except TorchspeedError as error:
+        raise TorchspeedError(str(error).rsplit("TorchspeedError: ", 1)[-1].strip()) from None
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        raise TorchspeedError(
+            f"a data-loading worker died ({str(error).splitlines()[0]}); use fewer --workers "
+            "or a smaller --batch-size, or give it more memory"
+        ) from None

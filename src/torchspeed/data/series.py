@@ -12,6 +12,7 @@ they are judged (`torchspeed.data.dataset.Scale`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,9 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from torchspeed.data.catalogue import USUAL_WINDOW, DataOptions
 from torchspeed.data.dataset import Data, Scale
-from torchspeed.data.tables import Table
+from torchspeed.data.options import USUAL_WINDOW, DataOptions
 from torchspeed.errors import TorchspeedError
 
 VALIDATION_BEGINS, TEST_BEGINS = 0.6, 0.8
@@ -74,10 +74,11 @@ class Windows(Dataset[tuple[Tensor, Tensor]]):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def batch(self, indices: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Return the items at some indices: (items, window, features) and (items, columns)."""
+    def __getitems__(self, indices: Sequence[int] | NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Return a batch: (items, window, features), and targets; DataLoader calls this."""
         inputs, targets = self._arrays
-        return torch.from_numpy(inputs[indices]), torch.from_numpy(targets[indices])
+        chosen = np.asarray(indices)
+        return torch.from_numpy(inputs[chosen]), torch.from_numpy(targets[chosen])
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         if not 0 <= index < len(self):
@@ -99,13 +100,19 @@ def rows_of(items: Dataset[Any], indices: NDArray[np.int64]) -> tuple[Tensor, Te
 
 
 def split_series(
-    name: str, table: Table, options: DataOptions, source: str, season: int | None = None
+    name: str,
+    values: Tensor,
+    names: Sequence[str],
+    options: DataOptions,
+    source: str,
+    season: int | None = None,
 ) -> Data:
-    """Cut a table, oldest row first, into windows to train on, to validate with and to test on.
+    """Cut a series, oldest row first, into windows to train on, to validate with and to test on.
 
     Args:
         name: of the series.
-        table: its rows.
+        values: its rows, (rows, columns) in float32.
+        names: of the columns.
         options: window, horizon and target.
         source: where it comes from.
         season: rows per season, where the frequency of the data is known.
@@ -114,17 +121,17 @@ def split_series(
         TorchspeedError: there is no such target, or the series is too short for window and
             horizon; or anomalies are asked for where no season is known.
     """
-    target = table.index_of(options.target, name)
+    target = _target(options.target, names, name)
     window = options.window or USUAL_WINDOW
-    rows, features = table.values.shape
+    rows, features = values.shape
     cuts = (0, int(rows * VALIDATION_BEGINS), int(rows * TEST_BEGINS), rows)
     if options.anomalies and not (season and season <= cuts[1]):
         why = (
             f"has {cuts[1]} rows to train on, no whole season" if season else "has no known season"
         )
         raise TorchspeedError(f"{name} {why}; leave out --anomalies")
-    scale = Scale.of(table.values[: cuts[1]], season if options.anomalies else None)
-    scaled = scale.normalise(table.values)
+    scale = Scale.of(values[: cuts[1]], season if options.anomalies else None)
+    scaled = scale.normalise(values)
     train, validation, test = (
         Windows(scaled, window, options.horizon, target, range(first, last),
                 every_step=options.every_step)
@@ -138,3 +145,15 @@ def split_series(
         )
     shape = (window, features)
     return Data(name, train, test, shape, None, source, target, validation, scale, season)
+
+
+def _target(wanted: str, names: Sequence[str], series: str) -> int | None:
+    """Return the index of the column of this name, or of the ``first``; None for ``all``."""
+    if wanted in names:
+        return names.index(wanted)
+    if wanted in {"all", "first"}:
+        return 0 if wanted == "first" else None
+    shown = ", ".join([*names[:8], "…"] if len(names) > 8 else names)
+    raise TorchspeedError(
+        f"no column of numbers {wanted!r} in {series}; give first, all, or one of: {shown}"
+    )

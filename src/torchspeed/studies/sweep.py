@@ -21,7 +21,7 @@ import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from torchspeed.data.catalogue import DataOptions
+from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.studies.point import Outcome, run_point
 from torchspeed.studies.storage import open_study

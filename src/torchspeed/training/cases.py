@@ -8,9 +8,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from torchspeed.data.catalogue import DataOptions
 from torchspeed.data.dummy import load_dummy
-from torchspeed.data.loader import Batches
+from torchspeed.data.load import make_loader
+from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.results import AccuracyTimes, RunResult
@@ -111,15 +111,13 @@ class Loading:
 
     def __init__(self, workers: int) -> None:
         data = load_dummy(DataOptions(items=LOADED_ITEMS, shape=LOADED_SHAPE))
-        self._batches = Batches(data.train, LOADED_BATCH, workers=workers)
-        self._epoch = 0
+        self._batches = make_loader(data.train, LOADED_BATCH, workers=workers)
         self.load()
 
     def load(self) -> None:
         """Load every item once."""
-        for _ in self._batches.epoch(self._epoch):
+        for _ in self._batches:
             pass
-        self._epoch += 1
 
 
 loading = lru_cache(maxsize=1)(Loading)

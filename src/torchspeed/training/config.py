@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple
 
-from torchspeed.data.catalogue import (
+from torchspeed.data.options import (
     DATA,
     DATA_PANEL,
     IMPORT_MARK,

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.loader import Batches
+from torchspeed.data.load import make_loader
 from torchspeed.data.series import rows_of
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.baselines import baseline_forecasts
@@ -101,18 +101,33 @@ class RunContext:
         """Trainable parameters of the model."""
         return sum(p.numel() for p in self.network.model.parameters() if p.requires_grad)
 
-    def batches(self, items: Dataset[Any], *, shuffle: bool = False) -> Batches:
+    def batches(self, items: Dataset[Any], *, shuffle: bool = False) -> DataLoader[Any]:
         """Return this rank's batches of some items."""
-        return Batches(
+        rank, world, seed = self.group.rank, self.group.world, self.config.seed
+        sampler: DistributedSampler[Any] | range | None = None
+        if world > 1:
+            count = len(items)  # type: ignore[arg-type]
+            sampler = (
+                DistributedSampler(items, world, rank, seed=seed)
+                if shuffle
+                else range(rank, count, world)
+            )
+        return make_loader(
             items,
             self.config.batch_size,
             workers=self.config.workers,
             shuffle=shuffle,
-            seed=self.config.seed,
-            rank=self.group.rank,
-            world=self.group.world,
+            seed=seed,
+            sampler=sampler,
             pin_memory=self.network.device.type == "cuda",
         )
+
+    def epoch(self, batches: DataLoader[Any], number: int) -> Iterator[Any]:
+        """Return the batches of epoch ``number``, whichever were loaded before."""
+        batches.generator.manual_seed(self.config.seed + number)
+        if isinstance(batches.sampler, DistributedSampler):
+            batches.sampler.set_epoch(number)
+        return iter(batches)
 
     def steps(self, available: int, epochs: int = 1) -> int:
         """Return the number of steps of a loop over a number of batches.
@@ -194,7 +209,7 @@ class RunContext:
         """Return this rank's forecasts of the test items, and their targets."""
         network.model.eval()
         parts = []
-        for batch in islice(self.batches(self.data.test).epoch(0), self.config.limit_batches):
+        for batch in islice(self.batches(self.data.test), self.config.limit_batches):
             inputs, targets = network.place(batch)
             with torch.inference_mode():
                 outputs, _ = network.forward(inputs, targets)

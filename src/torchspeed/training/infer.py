@@ -10,7 +10,7 @@ from typing import Any
 
 from torch.utils.data import DataLoader, Subset
 
-from torchspeed.data.loader import naming_worker_errors
+from torchspeed.data.load import naming_worker_errors
 from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
@@ -44,7 +44,7 @@ def infer(
         take_parameters(run.network.model, load_parameters(weights), weights)
     batches = run.batches(run.data.test)
     step = InferenceStep(run.network)
-    result = _inference(run, "inference", batches.epoch(0), len(batches), step)
+    result = _inference(run, "inference", iter(batches), len(batches), step)
     return replace(result, forecast=run.forecast_report(run.network))
 
 

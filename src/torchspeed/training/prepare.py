@@ -14,9 +14,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from torchspeed.data.catalogue import IMPORT_MARK, kind_of
 from torchspeed.data.dataset import Data
 from torchspeed.data.load import import_callable, load_data
+from torchspeed.data.options import IMPORT_MARK, kind_of
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile

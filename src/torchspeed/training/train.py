@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
-from torchspeed.data.loader import naming_worker_errors
+from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.baselines import (
     LINEAR_MODEL,
@@ -114,7 +114,7 @@ class _Trainer:
         run.network.model.train()
         run.observer.begin(f"epoch {number + 1} of {run.config.epochs}", self.steps)
         loop = run.loop(
-            self.batches.epoch(number), self.step, warmup=self._warmup, observer=run.observer
+            run.epoch(self.batches, number), self.step, warmup=self._warmup, observer=run.observer
         )
         self._warmup = 0
         began = time.perf_counter()
@@ -138,7 +138,7 @@ class _Trainer:
 
     def _test(self) -> LoopResult:
         self.run.network.model.eval()
-        loop = self.run.loop(self.held_out.epoch(0), InferenceStep(self.run.network))
+        loop = self.run.loop(iter(self.held_out), InferenceStep(self.run.network))
         return self.run.sum_up(loop)
 
     def result(self) -> RunResult:

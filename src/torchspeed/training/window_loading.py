@@ -11,7 +11,7 @@ import torch
 from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 
-from torchspeed.data.loader import Batches
+from torchspeed.data.load import make_loader
 from torchspeed.data.series import Windows
 
 ROWS, FEATURES, WINDOW, HORIZON, BATCH = 100_000, 7, 96, 96, 32
@@ -27,7 +27,13 @@ Epoch = Callable[[int], Iterator[tuple[Tensor, Tensor]]]
 def by_loader(values: Tensor) -> Epoch:
     """Load as training does."""
     data = Windows(values, WINDOW, HORIZON, None, every_step=True)
-    return Batches(data, BATCH).epoch
+    loader = make_loader(data, BATCH)
+
+    def epoch(number: int) -> Iterator[tuple[Tensor, Tensor]]:
+        loader.generator.manual_seed(number)
+        return iter(loader)
+
+    return epoch
 
 
 def by_numpy(values: Tensor) -> Epoch:

@@ -1,4 +1,4 @@
-"""The data sets by name, and the options by which they are read.
+"""The names of the data sets, and the options by which they are read.
 
 It needs no torch, so that a command line can list them at once.
 """
@@ -13,38 +13,27 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.options import option
 
 CSV_PREFIX = "csv:"
-"""``csv:FILE`` names any comma-separated table."""
+"""``csv:FILE`` names any table in a text file."""
 
 IMPORT_MARK = ":"
 """Separates module and callable in ``package.module:callable``."""
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A data set as `torchspeed list` shows it."""
-
-    kind: str
-    """``images`` or ``series``; ``dummy`` takes the shape of either."""
-    about: str
-    needs: str
-    """What the set needs first: nothing, an option or a file."""
-
-
 DATA = {
-    "digits": Entry("images", "1,797 handwritten digits, resized for the model", "nothing"),
-    "el_nino": Entry("series", "temperature of the sea off Peru, 732 months", "nothing"),
-    "eeg": Entry("series", "brain waves, 800 samples of 4 electrodes", "nothing"),
-    "dummy": Entry("dummy", "random numbers of any shape", "nothing"),
-    "mnist": Entry("images", "70,000 handwritten digits, 28x28", "--download"),
-    "fashion_mnist": Entry("images", "70,000 articles of clothing, 28x28", "--download"),
-    "cifar10": Entry("images", "60,000 colour pictures, 32x32", "--download"),
-    "imagenet": Entry("images", "ImageNet 2012, or your pictures", "--data-dir with train, val"),
-    "exchange_rate": Entry("series", "daily, 7,588 rows, 8 features", "--download"),
-    "solar": Entry("series", "every 10 minutes, 52,560 rows, 137 features", "--download"),
-    "electricity": Entry("series", "hourly, 26,304 rows, 321 features", "--download"),
-    "traffic": Entry("series", "hourly, 17,544 rows, 862 features", "--download"),
-    "csv:FILE": Entry("series", "any comma-separated table, oldest row first", "the file"),
+    "digits": ("images", "1,797 handwritten digits, resized for the model"),
+    "el_nino": ("series", "temperature of the sea off Peru, 732 months"),
+    "eeg": ("series", "brain waves, 800 samples of 4 electrodes"),
+    "dummy": ("dummy", "random numbers of any shape"),
+    "mnist": ("images", "70,000 handwritten digits, 28x28; --download"),
+    "fashion_mnist": ("images", "70,000 articles of clothing, 28x28; --download"),
+    "cifar10": ("images", "60,000 colour pictures, 32x32; --download"),
+    "imagenet": ("images", "ImageNet 2012, or your pictures; --data-dir with train, val"),
+    "exchange_rate": ("series", "daily, 7,588 rows, 8 features; --download"),
+    "solar": ("series", "every 10 minutes, 52,560 rows, 137 features; --download"),
+    "electricity": ("series", "hourly, 26,304 rows, 321 features; --download"),
+    "traffic": ("series", "hourly, 17,544 rows, 862 features; --download"),
+    "csv:FILE": ("series", "any table in a text file, oldest row first"),
 }
+"""Kind and description of each data set; ``dummy`` has the shape of either kind."""
 
 
 def kind_of(name: str) -> str:
@@ -60,7 +49,7 @@ def kind_of(name: str) -> str:
     if name not in DATA:
         near = difflib.get_close_matches(name, DATA, n=3, cutoff=0.4) or list(DATA)
         raise TorchspeedError(f"no data set {name!r}; did you mean {' or '.join(near)}?")
-    return DATA[name].kind
+    return DATA[name][0]
 
 
 USUAL_WINDOW = 10
