@@ -1,7 +1,7 @@
 """How far each pass is from its floor: the least time that its work can take on this machine.
 
-The floor is made of matrix products, memory traffic and dispatches. These and the passes are
-measured in one process, interleaved.
+The floor is the larger of a pass's FLOPs over the peak rate and the bytes that it must move over a
+bandwidth. Both rates and the passes are measured in one process, interleaved.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from ._tracked import Measured, _CachedSuite, tracked
 class _Floor(_CachedSuite):
     """The floor of a pass in seconds, and the time of the pass as a multiple of it.
 
-    Each workload runs at its own batch; a backward pass includes its forward.
+    Each workload runs at its own batch; a backward pass includes its forward. Since version 2 the
+    floor is that of the whole pass; before, of its operators and their dispatches.
     """
+
+    code_version = "2"
 
     param_names = ("model", "device", "mode")
 
     def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Time both passes, interleaved with the operations that they consist of."""
+        """Time both passes, interleaved with what the floor is made of."""
         floor_of = from_commit("measure.floor", "floor_of")
         skip_what_cannot_run(device, model)
         floor: Measured = dataclasses.asdict(floor_of(model, device_peak(device), mode))
@@ -37,16 +40,13 @@ class _Floor(_CachedSuite):
 
 
 class Eager(_Floor):
-    """Eager floor: per operator, the larger of compute and memory time, plus dispatch."""
+    """Passes that run operator by operator."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
 
 
 class Compiled(_Floor):
-    """Compiled floor: the larger of compute and memory time of the whole pass, plus one dispatch.
-
-    Memory traffic is that of parameters, inputs, results and activations.
-    """
+    """Passes that ``torch.compile`` compiled; their floor is the same."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
     timeout = TIMEOUT

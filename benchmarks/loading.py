@@ -15,7 +15,7 @@ class Windows(_CachedSuite):
     """This project's loader, beside both bare copies, by wall time.
 
     The number of workers is no parameter: windows are loaded by the process that uses them
-    (`torchspeed.data.loader.Batches`), since a worker would only copy each batch once more.
+    (`torchspeed.data.load.make_loader`), since a worker would only copy each batch once more.
     """
 
     params = (["loader", "numpy", "torch"],)

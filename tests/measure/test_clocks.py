@@ -9,7 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.measure.clocks import clock_for, seconds_per_call
+from torchspeed.measure import clocks
+from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
 
 
 class SimulatedClock:
@@ -60,3 +61,15 @@ def test_the_clock_of_a_device_is_read_when_that_device_has_finished(
     assert clock() <= clock()
     assert waited == ["cuda:1", "cuda:1"]
     assert clock_for("cpu") is time.process_time
+
+
+def test_passes_are_compared_with_what_was_measured_just_before_and_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clocks, "seconds_per_call", lambda run, _clock: run())
+    speeds = iter(range(100))
+    runs = (lambda: 5.0), (lambda: 7.0)
+    first, second = interleaved(runs, lambda: [next(speeds), 1.0], "cpu")
+    assert first[:3] == [(5.0, 0.5), (5.0, 1.5), (5.0, 2.5)]
+    assert set(second) == {(7.0, 1.0)}
+    assert 3 <= len(first) == len(second) <= 10

@@ -13,6 +13,7 @@ from torchspeed.measure.work import (
     count,
     work_of,
 )
+from torchspeed.models.gcn import random_graph
 from torchspeed.models.lstm import LSTM
 from torchspeed.workloads import get_workload
 
@@ -30,6 +31,23 @@ def test_the_gates_of_an_lstm(layers: int) -> None:
     with torch.no_grad():
         assert count(lambda: lstm(x)).flops == forward
     assert count(lambda: gradients(lstm, x)).flops == 3 * forward
+
+
+def test_a_transformer_has_the_same_flops_in_inference_as_in_training() -> None:
+    model = nn.Transformer(12, 2, 1, 1, 20, dropout=0.0, batch_first=True)
+    source, target = torch.randn(2, 7, 12), torch.randn(2, 5, 12)
+    with torch.no_grad():
+        inferred = count(lambda: model.eval()(source, target))
+    trained = count(lambda: model.train()(source, target))
+    assert inferred.flops == trained.flops
+    assert inferred.dispatches < trained.dispatches  # whole layers are one operator
+
+
+def test_a_sparse_matrix_multiplies_its_values_alone() -> None:
+    graph = random_graph(50, 120)  # 290 values
+    x = torch.randn(50, 6, requires_grad=True)
+    assert count(lambda: torch.sparse.mm(graph, x)).flops == 2 * 290 * 6
+    assert count(lambda: torch.sparse.mm(graph, x).sum().backward()).flops == 2 * 2 * 290 * 6
 
 
 def test_dispatches_are_operators_that_compute() -> None:

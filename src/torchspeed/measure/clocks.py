@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -61,11 +61,32 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
         calls = math.ceil(min(10 * calls, max(wanted, calls + 1)))
 
 
-def rounds() -> Iterator[int]:
-    """Count the rounds of a measurement, within `ROUNDS`; none starts when the time is up."""
+def interleaved(
+    runs: Sequence[Callable[[], object]], reference: Callable[[], Sequence[float]], device: str
+) -> list[list[tuple[float, float]]]:
+    """Time passes and measure what they are compared with in turn, within `ROUNDS`.
+
+    Args:
+        runs: the passes.
+        reference: measures the device now, and returns a value for each pass.
+        device: where both run.
+
+    Returns:
+        For each pass and round its seconds, and the mean of the reference just before and after.
+    """
+    for run in runs:
+        run()  # compiles and warms up; a pass of seconds gets no other warm-up
+    clock = clock_for(device)
     least, most = ROUNDS
+    measured: list[list[tuple[float, float]]] = [[] for _ in runs]
     begun = time.perf_counter()
+    before = reference()
     for done in range(most):
         if done >= least and time.perf_counter() - begun >= SECONDS:
-            return
-        yield done
+            break
+        times = [seconds_per_call(run, clock) for run in runs]
+        after = reference()
+        for index, seconds in enumerate(times):
+            measured[index].append((seconds, (before[index] + after[index]) / 2))
+        before = after
+    return measured

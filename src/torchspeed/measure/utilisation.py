@@ -11,7 +11,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from torchspeed.measure.clocks import clock_for, rounds, seconds_per_call
+from torchspeed.measure.clocks import interleaved
 from torchspeed.measure.passes import OfBothPasses, Passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count
@@ -32,8 +32,8 @@ def utilisation_of(
 ) -> OfBothPasses[Utilisation]:
     """Time both passes of a workload, interleaved with the peak of the same device.
 
-    Each pass is compared with the mean of the peaks measured just before and just after. FLOPs are
-    the plain model's even where the tuned one runs: arithmetic that tuning adds is not counted.
+    FLOPs are the plain model's even where the tuned one runs: arithmetic that tuning adds is not
+    counted.
 
     Raises:
         ValueError: no such workload, or a batch below 1.
@@ -42,22 +42,13 @@ def utilisation_of(
     flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]
     del countable  # its model would lie beside the one that is timed
     passes = Passes(workload, str(peak.device), batch)
-    clock = clock_for(peak.device.type)
-    parts = list(zip((passes.forward, passes.backward), flops_of_passes, strict=True))
-    for run, _ in parts:
-        run()  # a pass of seconds gets no other warm-up
-    rates: tuple[list[float], list[float]] = ([], [])
-    shares: tuple[list[float], list[float]] = ([], [])
-    before = peak.measure()
-    for _ in rounds():
-        for index, (run, flops) in enumerate(parts):
-            rate = flops / seconds_per_call(run, clock)
-            after = peak.measure()
-            rates[index].append(rate)
-            shares[index].append(rate / statistics.fmean((before, after)))
-            before = after
+    runs = passes.forward, passes.backward
+    measured = interleaved(runs, lambda: [peak.measure()] * len(runs), str(peak.device))
     forward, backward = (
-        Utilisation(statistics.median(rate), statistics.median(share))
-        for rate, share in zip(rates, shares, strict=True)
+        Utilisation(
+            flops_per_second=statistics.median(flops / seconds for seconds, _ in pairs),
+            share_of_peak=statistics.median(flops / seconds / rate for seconds, rate in pairs),
+        )
+        for flops, pairs in zip(flops_of_passes, measured, strict=True)
     )
     return OfBothPasses(forward, backward)

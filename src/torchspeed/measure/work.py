@@ -5,8 +5,8 @@ every run, so a change in *work* shows even where noise hides the change in time
 
 - **FLOPs**: two for each multiply-add of matrix products, convolutions, attention and
   recurrent kernels. Elementwise arithmetic is not counted.
-- **Dispatches**: operators that compute something (`torchspeed.measure.operations`).
-  Each is a call from the interpreter, on a GPU a kernel launch at least.
+- **Dispatches**: operators below autograd that compute something. Views are left out. Each is a
+  call from the interpreter, on a GPU a kernel launch at least.
 - **Bytes** of the parameters, and of the activations: what autograd keeps between
   forward and backward, every storage once, parameters and inputs left out.
 """
@@ -17,12 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
-from torchspeed.measure.operations import dense_parts, record
 from torchspeed.measure.passes import OfBothPasses, Passes
 from torchspeed.models import Implementation
 
@@ -49,8 +51,83 @@ def count(run: Callable[[], object]) -> Work:
     ``run`` must not enter ``torch.inference_mode``, where composite operators stay whole
     and products inside them are not seen.
     """
-    operations = record(run)
-    return Work(sum(operation.flops for operation in operations), len(operations))
+    dispatches = _Dispatches()
+    with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as flops, dispatches:
+        flops.mod_tracker.__exit__()  # torch.autograd.grad fails with its hooks on modules
+        run()
+    return Work(flops.get_total_flops(), dispatches.count)
+
+
+class _Dispatches(TorchDispatchMode):
+    """Counts operators."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        aliases = [result.alias_info for result in func._schema.returns]
+        is_view = bool(aliases) and all(alias and not alias.is_write for alias in aliases)
+        self.count += not is_view
+        return func(*args, **(kwargs or {}))
+
+
+def _product(left: Tensor, right: Tensor, **_: Any) -> int:
+    """Count two FLOPs for each value of a dense or sparse matrix and each column of the other."""
+    multiply_adds: int = dense_parts(left)[-1].numel() * right.shape[-1]
+    return 2 * multiply_adds
+
+
+def _product_and_sum(_: Tensor, left: Tensor, right: Tensor, **__: Any) -> int:
+    return _product(left, right)
+
+
+def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any, **__: Any) -> int:
+    steps, batch, _features = x.shape
+    return 2 * steps * batch * (weight_ih.numel() + weight_hh.numel())
+
+
+def _lstm_layer_backward(*args: Any, **_: Any) -> int:
+    """Count the gradients of the input and the state, and those of both weights."""
+    return 2 * _lstm_layer(*args)
+
+
+def _attention(
+    x: Tensor, key: Tensor, value: Tensor, width: int, heads: int, *_: Any, **__: Any
+) -> int:
+    """Count four maps of the tokens, and two products of tokens with tokens."""
+    batch, tokens, _width = x.shape
+    return 2 * batch * tokens * width * (4 * width + 2 * tokens)
+
+
+def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any, **_: Any) -> int:
+    """Count attention and both maps of the feed-forward network."""
+    batch, tokens, _width = x.shape
+    inner = weights[11].shape[0]  # rows of the feed-forward network's first weight
+    return _attention(x, x, x, width, heads) + 4 * batch * tokens * width * inner
+
+
+_aten = torch.ops.aten
+_FORMULAS: dict[Any, Callable[..., int]] = {
+    _aten.mm: _product,
+    _aten._sparse_addmm: _product_and_sum,
+    _aten._native_multi_head_attention: _attention,
+    _aten._transformer_encoder_layer_fwd: _encoder_layer,
+    _aten.mkldnn_rnn_layer: _lstm_layer,
+    _aten.mkldnn_rnn_layer_backward: _lstm_layer_backward,
+}
+"""FLOPs of sparse products, which torch counts as dense, and of operators that it lacks."""
+for _formula in _FORMULAS.values():
+    _formula.__dict__["_get_raw"] = True  # torch then passes tensors, not only their shapes
+
+
+def dense_parts(tensor: Tensor) -> tuple[Tensor, ...]:
+    """Return the tensors that hold the numbers; a sparse one has indices and values."""
+    if tensor.layout == torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    return (tensor,)
 
 
 def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
