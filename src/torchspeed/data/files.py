@@ -10,55 +10,28 @@ from __future__ import annotations
 import gzip
 import zlib
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.options import DataOptions
+from torchspeed.data.options import DATA, DataOptions
 from torchspeed.data.series import split_series
 from torchspeed.errors import TorchspeedError
 
 HOST = "https://raw.githubusercontent.com/laiguokun/multivariate-time-series-data/master"
 
 
-class PublishedSeries(NamedTuple):
-    """One published file: its path below `HOST`, and what it holds."""
-
-    path: str
-    md5: str
-    about: str
-    season: int | None = None
-    """Rows per season, which is a day, or a week if they are hourly."""
-
-
-PUBLISHED = {
-    "exchange_rate": PublishedSeries(
-        "exchange_rate/exchange_rate.txt.gz",
-        "9dd5a9c8f8f324e234938400f232fa08",
-        "daily exchange rates of 8 countries, 1990 to 2016",
+PUBLISHED: dict[str, tuple[str, str, int | None]] = {
+    "exchange_rate": (
+        "exchange_rate/exchange_rate.txt.gz", "9dd5a9c8f8f324e234938400f232fa08", None
     ),
-    "solar": PublishedSeries(
-        "solar-energy/solar_AL.txt.gz",
-        "41ef7fdc958c2ca3fac9cd06d6227073",
-        "power of 137 solar plants in Alabama, every 10 minutes of 2006",
-        season=144,
-    ),
-    "traffic": PublishedSeries(
-        "traffic/traffic.txt.gz",
-        "db745d0c9f074159581a076cbb3f23d6",
-        "hourly occupancy (0 to 1) of San Francisco Bay motorways at 862 sensors, 2015 to 2016",
-        season=168,
-    ),
-    "electricity": PublishedSeries(
-        "electricity/electricity.txt.gz",
-        "07d51dc39c404599ead932937985957b",
-        "hourly electricity of 321 clients in kWh, 2012 to 2014",
-        season=168,
-    ),
-}
+    "solar": ("solar-energy/solar_AL.txt.gz", "41ef7fdc958c2ca3fac9cd06d6227073", 144),
+    "traffic": ("traffic/traffic.txt.gz", "db745d0c9f074159581a076cbb3f23d6", 168),
+    "electricity": ("electricity/electricity.txt.gz", "07d51dc39c404599ead932937985957b", 168),
+}  # fmt: skip
+"""Path below `HOST`, MD5, and rows per season, which is a day, or a week if they are hourly."""
 
 
 def load_published(name: str, options: DataOptions) -> Data:
@@ -72,25 +45,26 @@ def load_published(name: str, options: DataOptions) -> Data:
         download_url,
     )
 
-    series = PUBLISHED[name]
-    url = f"{HOST}/{series.path}"
-    path = options.data_dir / Path(series.path).name
+    remote, md5, season = PUBLISHED[name]
+    url = f"{HOST}/{remote}"
+    path = options.data_dir / Path(remote).name
     if options.download:
         try:
-            download_url(url, options.data_dir, path.name, series.md5)
+            download_url(url, options.data_dir, path.name, md5)
         except (OSError, RuntimeError) as error:  # no network, a full disk, a wrong checksum
             reason = str(error).splitlines()[0].rstrip(".")
             raise TorchspeedError(
                 f"{url} could not be downloaded ({reason}); check the network, or put the file at "
                 f"{path} yourself"
             ) from None
-    if not check_integrity(path, series.md5):
+    if not check_integrity(path, md5):
         raise TorchspeedError(
             f"{path} is missing or not as it was published; pass --download to fetch {url}, or "
             "--data-dir DIR where it lies"
         )
-    source = f"{series.about} ({HOST.split('//')[1].removesuffix('/master')})"
-    return _split(name, read_table(path), options, source, series.season)
+    return _split(
+        name, read_table(path), options, f"{DATA[name][1].partition(';')[0]} ({url})", season
+    )
 
 
 def load_csv(path: Path, options: DataOptions) -> Data:

@@ -7,7 +7,6 @@ crop, ImageNet's mean and deviation.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +53,6 @@ def load_images(name: str, options: DataOptions) -> Data:
     if shape[1:] != natural[1:]:
         steps.append(transforms.Resize(shape[1:]))
     transform = transforms.Compose([*steps, transforms.ToTensor()])
-    if options.download:
-        print(f"downloading {name} to {folder}, unless it is there", file=sys.stderr)
     try:
         train, test = (
             loader(folder, train=part, transform=transform, download=options.download)

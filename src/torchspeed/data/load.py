@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import math
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, default_collate
 from torchspeed.data.dataset import Data
 from torchspeed.data.dummy import load_dummy
 from torchspeed.data.embedded import load_digits, load_eeg, load_el_nino
-from torchspeed.data.options import CSV_PREFIX, IMPORT_MARK, DataOptions, kind_of
+from torchspeed.data.options import CSV_PREFIX, DataOptions, kind_of
 from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
 
@@ -29,7 +29,7 @@ OWN_LOADER = {
 
 
 def load_data(name: str, options: DataOptions | None = None) -> Data:
-    """Open a data set of the catalogue, ``csv:FILE``, or ``package.module:callable``.
+    """Open a data set of `DATA`, ``csv:FILE``, or ``package.module:callable``.
 
     Raises:
         TorchspeedError: unknown name, or an error of the set's own loader.
@@ -63,19 +63,17 @@ def import_callable(path: str) -> Callable[..., Any]:
     Raises:
         TorchspeedError: no such module, or nothing in it that can be called.
     """
-    module_name, _, name = path.partition(IMPORT_MARK)
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
+        candidate = pkgutil.resolve_name(path)
+    except (ImportError, AttributeError, ValueError) as error:
         raise TorchspeedError(
             f"{path}: {error}; give package.module:callable, importable from here"
         ) from None
-    candidate = getattr(module, name, None)
     if not callable(candidate):
-        raise TorchspeedError(f"{path}: {module_name} has no callable {name!r}")
+        raise TorchspeedError(f"{path} cannot be called; give package.module:callable")
     made: Callable[..., Any] = candidate
     return made
 
@@ -109,7 +107,8 @@ def make_loader(
     workers = 0 if in_memory else workers
     generator = torch.Generator().manual_seed(seed)
     items = range(len(dataset))  # type: ignore[arg-type]
-    batches: Iterable[Any] = BatchSampler(sampler or items, batch_size, drop_last=False)
+    order = items if sampler is None else sampler
+    batches: Iterable[Any] = BatchSampler(order, batch_size, drop_last=False)
     if shuffle and sampler is None:
         batches = _Shuffled(len(items), batch_size, generator, as_lists=not in_memory)
     return DataLoader(

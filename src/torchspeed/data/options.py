@@ -27,10 +27,10 @@ DATA = {
     "fashion_mnist": ("images", "70,000 articles of clothing, 28x28; --download"),
     "cifar10": ("images", "60,000 colour pictures, 32x32; --download"),
     "imagenet": ("images", "ImageNet 2012, or your pictures; --data-dir with train, val"),
-    "exchange_rate": ("series", "daily, 7,588 rows, 8 features; --download"),
-    "solar": ("series", "every 10 minutes, 52,560 rows, 137 features; --download"),
-    "electricity": ("series", "hourly, 26,304 rows, 321 features; --download"),
-    "traffic": ("series", "hourly, 17,544 rows, 862 features; --download"),
+    "exchange_rate": ("series", "daily exchange rates of 8 countries, 7,588 rows; --download"),
+    "solar": ("series", "power of 137 plants, every 10 minutes, 52,560 rows; --download"),
+    "electricity": ("series", "hourly kWh of 321 clients, 26,304 rows; --download"),
+    "traffic": ("series", "hourly load of 862 road sensors, 17,544 rows; --download"),
     "csv:FILE": ("series", "any table in a text file, oldest row first"),
 }
 """Kind and description of each data set; ``dummy`` has the shape of either kind."""

@@ -105,7 +105,7 @@ def _attention(
 def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any, **_: Any) -> int:
     """Count attention and both maps of the feed-forward network."""
     batch, tokens, _width = x.shape
-    inner = weights[11].shape[0]  # rows of the feed-forward network's first weight
+    inner: int = weights[11].shape[0]  # rows of the feed-forward network's first weight
     return _attention(x, x, x, width, heads) + 4 * batch * tokens * width * inner
 
 
