@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -34,10 +34,3 @@ Machine = Annotated[
 SIDE = "COMMIT[@RELEASE]"
 Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]
-Threshold = Annotated[
-    str, typer.Option(metavar="PERCENT", help="Smallest slowdown of a case that fails the gate.")
-]
-Undecided = Annotated[
-    Literal["fail", "pass"],
-    typer.Option(help="Result of the gate if the time was too short to decide."),
-]

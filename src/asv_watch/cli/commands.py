@@ -49,10 +49,6 @@ COMMANDS = {
         "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
         "--comment gate.md",
     ),
-    "gate-comment": Command(
-        "asv_watch.gate.comment_command:gate_comment",
-        "Write a gate's result to its pull request on GitHub, in a workflow that may write.",
-    ),
     "confirm": Command(
         "asv_watch.compare.confirm:confirm",
         "Compare the two commits of each change that is suspected or was compared only once.",

@@ -12,17 +12,14 @@ include how far a ratio of the machine varies from one sitting of measuring to a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
 from asv_watch.statistics.rule import Verdict, verdict
-
-if TYPE_CHECKING:  # needs numpy, which the job that comments does not install
-    from asv_watch.judge.graph import MachineGraphs
 
 ROUNDS = (5, 8, 12, 18, 27, 40, 60)
 """Numbers of rounds after which a case is tested: it is decided, or gets more rounds."""

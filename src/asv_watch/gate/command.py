@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from asv_watch.answers import JsonFile, write_answer
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
+from asv_watch.asv.settings import Configuration
 from asv_watch.engine.cases import (
     Benchmarks,
     Listing,
@@ -21,7 +23,7 @@ from asv_watch.engine.cases import (
     choose_cases,
     list_benchmarks,
 )
-from asv_watch.engine.sides import side
+from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_whole
@@ -30,17 +32,15 @@ from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.measure import GateMeasurement, InOrder
 from asv_watch.gate.nearest import SHARE_OF_LOOKING, Nearest
-from asv_watch.gate.result import (
-    GateCase,
-    GateResult,
-    parse_share,
-)
+from asv_watch.gate.result import GateCase, GateResult, parse_share
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
-from asv_watch.options import Machine, Release, Threshold, Undecided
+from asv_watch.options import Machine, Release
 from asv_watch.progress import Display, human_time
+from asv_watch.records.notes import FILE_NAME as NOTES
+from asv_watch.records.notes import ChangeNote, expected_changes
 from asv_watch.text import quantities
-from asv_watch.versions.git import ask_git, find_commit
+from asv_watch.versions.git import ask_git, find_commit, run_git
 
 _UNDECIDED = {"fail": ExitStatus.UNDECIDED, "pass": ExitStatus.DONE}
 _LEAST_SHARE_OF_MEASURING = 0.5
@@ -69,11 +69,14 @@ def gate(
             "if building and listing leave that much.",
         ),
     ] = "20min",
-    threshold: Threshold = "3%",
-    override: Annotated[
-        str, typer.Option(metavar="REASON", help="Accept slower cases for this reason.")
-    ] = "",
-    undecided: Undecided = "fail",
+    threshold: Annotated[
+        str,
+        typer.Option(metavar="PERCENT", help="Smallest slowdown of a case that fails the gate."),
+    ] = "3%",
+    undecided: Annotated[
+        Literal["fail", "pass"],
+        typer.Option(help="Result of the gate if the time was too short to decide."),
+    ] = "fail",
     comment_file: Annotated[
         str,
         typer.Option(
@@ -81,12 +84,6 @@ def gate(
         ),
     ] = "",
     json_file: JsonFile = "",
-    pull_request: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=0, help="Number of the pull request, for gate-comment."
-        ),
-    ] = 0,
     cases: Annotated[
         str,
         typer.Option(
@@ -100,12 +97,12 @@ def gate(
     """Compare a head commit with its merge base, and say whether it may be merged.
 
     Raises:
-        WatchError: a commit does not exist, the commits have no common ancestor, or no case
-            matches the pattern.
+        WatchError: a commit does not exist, the commits have no common ancestor, the head's
+            notes.toml is damaged, or no case matches the pattern.
     """
     limit_s, share = parse_duration_s(limit), parse_share(threshold)
     started = time.monotonic()
-    budget, display = Budget(limit_s, time.monotonic), Display()
+    budget = Budget(limit_s, time.monotonic)
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(
         Path.cwd(), "gate", release=release, machine=machine, committed=False
@@ -114,69 +111,96 @@ def gate(
         merge_base, newest = _find_commits(
             configuration.repository, base or configuration.branch, head
         )
-        listed: Sequence[MeasurableCase] = []
         result = GateResult(
-            pull_request=pull_request,
             base=merge_base,
             head=newest,
             environment=workplace.environments[0].label,
             machine=workplace.machine,
             pattern=cases,
-            available=0,
+            notes=_expected_changes(configuration, merge_base, newest),
             limit_s=limit_s,
-            seconds=0.0,
-            cases=(),
-            is_prepared=False,
         )
         try:
-            with budget.enforced(), ExitStack() as stack:
-                with display.during(f"building the head {newest[:8]}", budget):
-                    head_side = side(workplace, newest, release)
-                check_room(configuration, (head_side.environment,))
-                with display.during(f"building the base {merge_base[:8]}", budget):
-                    base_side = side(workplace, merge_base, release)
-                print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
-                with display.during("listing the cases", budget):
-                    listing = list_benchmarks(
-                        workplace, [base_side, head_side], cases, _SHARE_OF_AN_IMPORT * limit_s
-                    )
-                benchmarks = listing.benchmarks
-                listed, ignored = _list_cases(benchmarks, selection, workplace.declared)
-                listed, broken = _broken_suites(listed, listing)
-                order: Nearest | InOrder = InOrder(listed)
-                if not cases:
-                    looking_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * limit_s
-                    ready_s = limit_s - budget.left_s
-                    commits = (merge_base, newest)
-                    order = _order(workplace, commits, benchmarks, listed, budget, looking_s)
-                if isinstance(order, Nearest):
-                    if looking_s <= 0:
-                        print(_ready_late(ready_s, limit_s), flush=True)
-                    stack.enter_context(order.looking(head_side))
-                    order.look(SHARE_OF_LOOKING * limit_s)
-                graphs = machine_graphs(configuration.results, workplace.machine)
-                print(_precision(graphs, listed, workplace.machine), flush=True)
-                measurement = GateMeasurement((base_side, head_side), share, budget, graphs)
-                prepared = replace(result, is_prepared=True)
-
-                def fails(measured: Sequence[GateCase]) -> bool:
-                    return not replace(prepared, cases=tuple(measured)).passes(share, override)
-
-                measured = measurement.run(order, fails)
-                result = replace(prepared, cases=(*measured, *broken, *ignored))
+            with budget.enforced():
+                sides = _build(workplace, (merge_base, newest), release, budget)
+                result = _measure(workplace, sides, selection, result, share, budget)
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
-        result = replace(
-            result, available=len(listed), seconds=round(time.monotonic() - started, 1)
-        )
+        result = replace(result, seconds=round(time.monotonic() - started, 1))
     if comment_file:
-        write_whole(Path(comment_file), comment(result, share, override).encode())
-    write_answer(gate_answer(result, share, override), json_file)
-    print(f"\n{sentence(result, share)}.\n{verdict_line(result, share, override)}")
-    if result.passes(share, override):
+        write_whole(Path(comment_file), comment(result, share).encode())
+    write_answer(gate_answer(result, share), json_file)
+    print(f"\n{sentence(result, share)}.\n{verdict_line(result, share)}")
+    if result.passes(share):
         return _UNDECIDED[undecided] if result.is_undecided(share) else ExitStatus.DONE
-    is_slower = bool(result.failing(share)) and not override
-    return ExitStatus.SLOWER if is_slower else ExitStatus.SOME_CASES_FAILED
+    return ExitStatus.SLOWER if result.failing(share) else ExitStatus.SOME_CASES_FAILED
+
+
+def _expected_changes(
+    configuration: Configuration, base: str, head: str
+) -> tuple[ChangeNote, ...]:
+    """Return the slowdowns that the head calls expected; none if its repository has no notes.
+
+    Raises:
+        WatchError: its file of notes is damaged.
+    """
+    repository = configuration.repository
+    path = os.path.relpath(configuration.results / NOTES, repository)
+    content = ask_git(repository, "show", f"{head}:./{path}")
+    commits = run_git(repository, "rev-list", f"{base}..{head}").split()
+    return expected_changes(content.encode(), commits)
+
+
+def _build(
+    workplace: Workplace, commits: tuple[str, str], release: str, budget: Budget
+) -> tuple[Side, Side]:
+    """Build the head and then the base; return them in the order of the commits."""
+    base, head = commits
+    display = Display()
+    with display.during(f"building the head {head[:8]}", budget):
+        head_side = side(workplace, head, release)
+    check_room(workplace.configuration, (head_side.environment,))
+    with display.during(f"building the base {base[:8]}", budget):
+        base_side = side(workplace, base, release)
+    print(f"base: {base_side.name}\nhead: {head_side.name}", flush=True)
+    return base_side, head_side
+
+
+def _measure(
+    workplace: Workplace,
+    sides: tuple[Side, Side],
+    selection: Selection,
+    result: GateResult,
+    threshold: float,
+    budget: Budget,
+) -> GateResult:
+    """Choose cases and measure them; return the result with all of them.
+
+    Raises:
+        WatchError: no case matches the selection.
+        BudgetSpentError: the limit was reached before the first case could be measured.
+    """
+    with Display().during("listing the cases", budget):
+        import_s = _SHARE_OF_AN_IMPORT * result.limit_s
+        listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
+    listed, ignored = _list_cases(listing.benchmarks, selection, workplace.declared)
+    listed, broken = _broken_suites(listed, listing)
+    order: Nearest | InOrder = InOrder(listed)
+    if not selection.pattern:
+        order = _order(workplace, result, listing.benchmarks, listed, budget)
+    with order.looking(sides[1]) if isinstance(order, Nearest) else nullcontext():
+        if isinstance(order, Nearest):
+            order.look(SHARE_OF_LOOKING * result.limit_s)
+        graphs = machine_graphs(workplace.configuration.results, workplace.machine)
+        print(_precision(graphs, listed, workplace.machine), flush=True)
+        prepared = replace(result, is_prepared=True, available=len(listed))
+
+        def fails(measured: Sequence[GateCase]) -> bool:
+            return not replace(prepared, cases=tuple(measured)).passes(threshold)
+
+        measurement = GateMeasurement(sides, threshold, budget, graphs)
+        measured = measurement.run(order, fails)
+    return replace(prepared, cases=(*measured, *broken, *ignored))
 
 
 def _list_cases(
@@ -192,7 +216,7 @@ def _list_cases(
     """
     chosen = choose_cases(benchmarks, selection, declared)
     ignored = [
-        GateCase(case.name, skipped=f"ignored: {case.ignored}"[:2000])
+        GateCase(case.name, skipped=f"ignored: {case.ignored}")
         for case in chosen
         if case.ignored and case.is_timed
     ]
@@ -221,14 +245,14 @@ def _broken_suites(
         the base too is skipped.
     """
     errors = {
-        case.name: f"its suite cannot be imported: {error}"[:2000]
+        case.name: f"its suite cannot be imported: {error}"
         for suite, error in listing.failures.items()
         for case in listed
         if case.name.startswith(f"{suite}.")
     }
     broken = [GateCase(name, failed=error) for name, error in errors.items()]
     broken += [
-        GateCase(suite, skipped=f"cannot be imported: {listing.failures[suite]}"[:2000])
+        GateCase(suite, skipped=f"cannot be imported: {listing.failures[suite]}")
         for suite in listing.left_out
     ]
     return [case for case in listed if case.name not in errors], broken
@@ -236,31 +260,30 @@ def _broken_suites(
 
 def _order(
     workplace: Workplace,
-    commits: tuple[str, str],
+    result: GateResult,
     benchmarks: Benchmarks,
     listed: Sequence[MeasurableCase],
     budget: Budget,
-    looking_s: float,
 ) -> Nearest | InOrder:
     """Order the cases that a diff may have made slower; none if it changed no measured code."""
+    ready_s = result.limit_s - budget.left_s
+    looking_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * result.limit_s
     configuration = workplace.configuration
-    files = measured_files(configuration, *commits)
-    changes = read_changes(configuration.repository, *commits, files)
+    files = measured_files(configuration, result.base, result.head)
+    changes = read_changes(configuration.repository, result.base, result.head, files)
     counted = quantities.counted(len(files), "changed file")
     if changes.is_traceable and not changes.functions:
         print(f"{counted}, none of which changes measured code", flush=True)
         return InOrder((), 0)
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
+    if looking_s <= 0:
+        print(
+            f"building and listing took {human_time(ready_s)} of {human_time(result.limit_s)}: no "
+            "case is profiled, those whose text names what changed are measured first",
+            flush=True,
+        )
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
     return Nearest(listed, texts, changes, budget, looking_s)
-
-
-def _ready_late(seconds: float, limit_s: float) -> str:
-    """Say that building and listing took so long that cases are measured in the order of names."""
-    return (
-        f"building and listing took {human_time(seconds)} of {human_time(limit_s)}: no case is "
-        "profiled, those whose text names what changed are measured first"
-    )
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:

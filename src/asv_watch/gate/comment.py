@@ -1,37 +1,27 @@
 """The comment of the gate: Markdown that begins with its answer.
 
 Names and reasons come from the code of a pull request. They are printed as code, inside which
-GitHub interprets nothing: no HTML, no links, no mentions.
+GitHub interprets nothing; everything else is words, numbers and tables. The workflow that posts
+the comment, `.github/workflows/gate-comment.yml`, refuses any other text.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-import zlib
 from collections.abc import Iterable
 
-import msgspec
-
+from asv_watch.answers import Difference
 from asv_watch.asv.patterns import pattern_of
+from asv_watch.gate.answer import case_difference
 from asv_watch.gate.certainty import ERROR
-from asv_watch.gate.result import (
-    LARGEST_BYTES,
-    CaseState,
-    GateCase,
-    GateResult,
-    parse_as,
-)
+from asv_watch.gate.result import CaseState, GateCase, GateResult
 from asv_watch.progress import human_time
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
 from asv_watch.text.markdown import code
-from asv_watch.text.quantities import quantity
 
 LONGEST = 60_000
-"""Most characters of a comment; GitHub takes 65,536."""
-_STATE = re.compile(r"<!-- asv-watch-gate ([\w+/=]*) -->")
-"""The last line of a comment."""
+"""Most bytes of a comment; GitHub takes 65,536 characters."""
 _FIRST = (CaseState.WORSE, CaseState.NOT_CERTAIN, CaseState.FAILED)
 _REST = (CaseState.BETTER, CaseState.NOISY, CaseState.SAME, CaseState.SKIPPED)
 _WORDS_OF_TIMES = {
@@ -40,16 +30,6 @@ _WORDS_OF_TIMES = {
     CaseState.BETTER: "faster",
 }
 _HEAD = ("| case | before | after | change | verdict |", "|---|---|---|---|---|")
-
-
-class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The result in a comment, so that a label can be judged without measuring again."""
-
-    result: GateResult
-    accepted: str = ""
-    """Why a slowdown of this head is accepted; empty if it is not."""
-    accepted_by: str = ""
-    """Login of the person who set the label, or empty."""
 
 
 def sentence(result: GateResult, threshold: float) -> str:
@@ -61,12 +41,11 @@ def sentence(result: GateResult, threshold: float) -> str:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.in_state(CaseState.WORSE)
     measured = sum(case.is_measured for case in result.cases)
-    passes = result.passes(threshold, "")
-    undecided = passes and result.is_undecided(threshold)
-    answer = "Undecided: " if undecided else ""
+    passes = result.passes(threshold)
+    answer = "Undecided: " if passes and result.is_undecided(threshold) else ""
     answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
-        answer += f", worst {_change(slower[0])}"
+        answer += f", worst {_change(case_difference(slower[0], result))}"
     missing = len(result.in_state(CaseState.NOT_MEASURED))
     others = (
         (
@@ -84,21 +63,24 @@ def sentence(result: GateResult, threshold: float) -> str:
     return f"{answer}; {', '.join(more)}" if more else answer
 
 
-def verdict_line(result: GateResult, threshold: float, accepted: str, by: str = "") -> str:
-    """Say whether the gate passes, and why; ``by`` is who accepted what is slower."""
-    failing = len(result.failing(threshold))
+def verdict_line(result: GateResult, threshold: float) -> str:
+    """Say whether the gate passes, why, and what can be done if it does not."""
+    too_slow, failing = result.too_slow(threshold), result.failing(threshold)
     failed = len(result.in_state(CaseState.FAILED))
-    slower = f"{failing} {_slower(result)} by {quantities.share(threshold)} or more"
-    if not result.passes(threshold, accepted):
-        against = [slower] if failing and not accepted else []
+    slower = f"{_slower(result)} by {quantities.share(threshold)} or more"
+    if not result.passes(threshold):
+        against = [f"{len(failing)} {slower}"] if failing else []
         against += [f"{failed} failed"] if failed else []
-        return f"**The gate fails: {', '.join(against)}.**"
-    if failing:
-        who = f" by {code(by)}" if by else ""
-        return f"The gate passes although {slower}. Accepted{who} because: {code(accepted)}"
+        remedy = (
+            f" To accept that, give {result.head[:8]} a `[[change]]` of kind `expected` in "
+            "`notes.toml`."
+        )
+        return f"**The gate fails: {', '.join(against)}.**{remedy if failing else ''}"
     if result.is_undecided(threshold):
         remedy = "give it more time (`--limit`), fewer cases or a quieter machine"
         return f"**The gate is undecided: {remedy}.**"
+    if too_slow:
+        return f"The gate passes although {len(too_slow)} {slower}: `notes.toml` accepts that."
     return "The gate passes."
 
 
@@ -110,90 +92,41 @@ def _in_words(state: CaseState, result: GateResult) -> str:
     return _WORDS_OF_TIMES.get(state, state.value) if result.is_timed else state.value
 
 
-def _change(case: GateCase) -> str:
+def _change(difference: Difference) -> str:
     """Return how far the head differs from the base, as measured last."""
-    if case.exact is not None:
-        return quantities.change(case.exact.ratio, "count")
-    change = case.changes[-1]
-    return quantities.measured(change.ratio, change.interval, change.kind, change.clock)
+    return f"{difference.change} ({difference.ends})" if difference.ends else difference.change
 
 
-def comment(
-    result: GateResult,
-    threshold: float,
-    accepted: str = "",
-    *,
-    by: str = "",
-    advice: str = "",
-) -> str:
-    """Write the whole comment; its last line holds the result for `read_stored`.
+def comment(result: GateResult, threshold: float) -> str:
+    """Write the whole comment.
 
     Args:
         result: the measured gate.
         threshold: slowdown of a case from which the gate fails (0.03 is 3 %).
-        accepted: why a slowdown is accepted; empty if it is not.
-        by: login of the person who accepts it.
-        advice: how to accept a slowdown, or how to keep an acceptance.
     """
-    parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold, accepted, by)]
-    parts += [advice] if advice else []
+    parts = [f"{sentence(result, threshold)}.", verdict_line(result, threshold)]
     first, rest = (result.in_state(*states) for states in (_FIRST, _REST))
-    end = [_how(result)] if result.cases else []
-    state = _state(Stored(result, accepted, by))
-    room = LONGEST - sum(map(len, (*parts, *end))) - len(state) - 500
+    end = [_how(result, (first or rest)[0])] if first or rest else []
+    room = LONGEST - len("".join([*parts, *end]).encode()) - 500
     for cases, hidden in ((first, False), (rest, True)):
         rows, room = _rows(result, cases, room)
         if not rows:
             continue
         text = "\n".join([*_HEAD, *rows])
         if len(rows) < len(cases):
-            text += f"\n\n{len(cases) - len(rows)} more are in the file of the result."
+            text += f"\n\n{len(cases) - len(rows)} more do not fit here."
         if hidden:
             text = f"<details><summary>{len(cases)} others</summary>\n\n{text}\n\n</details>"
         parts.append(text)
-    return "\n\n".join([*parts, *end, state]) + "\n"
-
-
-def is_ours(text: str) -> bool:
-    """Tell whether a comment was written by `comment`."""
-    return _STATE.fullmatch(_last_line(text)) is not None
-
-
-def read_stored(text: str) -> Stored | None:
-    """Return the result in a comment, or ``None`` if there was no room for it.
-
-    Names of cases are printed in a comment too, so only its last line counts.
-
-    Raises:
-        WatchError: the result is damaged.
-    """
-    match = _STATE.fullmatch(_last_line(text))
-    if match is None or not match[1]:
-        return None
-    try:
-        unpacker = zlib.decompressobj()
-        content = unpacker.decompress(base64.b64decode(match[1], validate=True), LARGEST_BYTES)
-    except (ValueError, zlib.error):
-        content = b""
-    return parse_as(Stored, content, "the comment")
-
-
-def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2].strip()
-
-
-def _state(stored: Stored) -> str:
-    """Return the result inside an HTML comment, which is empty if it would be too long."""
-    packed = base64.b64encode(zlib.compress(msgspec.json.encode(stored), 9)).decode()
-    return f"<!-- asv-watch-gate {packed if len(packed) < LONGEST * 2 // 3 else ''} -->"
+    return "\n\n".join([*parts, *end]) + "\n"
 
 
 def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[list[str], int]:
-    """Return the rows of a table that fit, and the number of characters left."""
+    """Return the rows of a table that fit, and the number of bytes left."""
     rows: list[str] = []
     for case in cases:
         row = _row(result, case)
-        room -= len(row) + 1
+        room -= len(row.encode()) + 1
         if room < 0:
             break
         rows.append(row)
@@ -202,32 +135,29 @@ def _rows(result: GateResult, cases: Iterable[GateCase], room: int) -> tuple[lis
 
 def _row(result: GateResult, case: GateCase) -> str:
     verdict = _in_words(result.state(case), result)
-    reason = case.failed or ("" if case.is_measured else case.skipped)
+    reason = case.failed or result.accepted(case) or ("" if case.is_measured else case.skipped)
     if reason:
         verdict = f"{verdict}: {code(reason)}"
     if case.threshold is not None:
         verdict += f" (its threshold is {quantities.share(case.threshold)})"
     cells = ["", "", ""]
     if case.is_measured:
-        sides = case.exact or case.changes[-1]
-        cells = [_value(value, sides.unit) for value in (sides.before, sides.after)]
-        cells.append(_change(case))
+        difference = case_difference(case, result)
+        cells = [*map(_value, difference.values), _change(difference)]
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
 
 
-def _value(value: float, unit: str) -> str:
-    """Write a value in its unit, which is an untrusted text too."""
-    text = quantity(value, unit)
-    return text if re.fullmatch(r"[\w ,./%+-]*", text) else code(text)
+def _value(text: str) -> str:
+    """Write a value with its unit, which is an untrusted text too."""
+    return text if re.fullmatch(r"[-+\d.,e]+( [\w/%]+)?", text) else code(text)
 
 
-def _how(result: GateResult) -> str:
+def _how(result: GateResult, first: GateCase) -> str:
     chosen = "that the changed files touch"
     if result.pattern:
         chosen = f"that match {code(result.pattern)}"
     values = "" if result.is_timed else " An exact value is a change if it differs at all."
     option = "" if result.is_timed else " --values"
-    first = (result.in_state(*_FIRST) or result.in_state(*_REST))[0]
     again = (
         f"asv-watch compare --before {result.base[:8]} --after {result.head[:8]} "
         f"--cases '^{pattern_of(first.case)}$'{option}"

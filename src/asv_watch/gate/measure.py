@@ -14,7 +14,7 @@ from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_ratios
-from asv_watch.gate.result import ExactValues, GateCase, parse_share
+from asv_watch.gate.result import GateCase, parse_share
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.progress import time_left
@@ -177,14 +177,13 @@ class GateMeasurement:
                 again = measured if measured is not results[0] else None
                 ratios = judged_ratios(results[0], again, self._graphs)
             if isinstance(result, CaseValues):
-                before, after = result.before, result.after
-                if result.exact and isinstance(before, float) and isinstance(after, float):
-                    exact = ExactValues(before, after, result.unit, result.higher_is_better)
+                if result.exact and result.sides:
+                    exact = result
                 else:
                     skipped = "values of zero or below have no ratio"
             if isinstance(result, Unmeasured):
-                skipped = (result.failed if result.failed_before else result.skipped)[:2000]
-                failed = "" if result.failed_before else result.failed[:2000]
+                skipped = result.failed if result.failed_before else result.skipped
+                failed = "" if result.failed_before else result.failed
         return GateCase(name, ratios, exact, skipped, failed)
 
 

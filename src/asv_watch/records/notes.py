@@ -1,7 +1,8 @@
 """What people wrote about results: ``results/notes.toml``.
 
 A ``[[change]]`` marks a reported change as expected or explained, with a text that is shown with
-it. The kind ``false alarm`` hides suspected changes; a measured one stays::
+it. The kind ``expected`` also lets a pull request that contains the note and its commit pass the
+gate; ``false alarm`` hides suspected changes; a measured one stays::
 
     [[change]]
     commit = "1f0c2ab9"        # the commit that caused it; 7 digits at least
@@ -27,18 +28,22 @@ A ``[[release]]`` says what is behind the changes that a release of a requiremen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
+from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.records.records import Problem
 from asv_watch.versions.commits import Commit
 
 FILE_NAME = "notes.toml"
+_DAMAGED = (msgspec.MsgspecError, ValueError, RecursionError)
+"""Exceptions that decoding a file raises if it has another shape."""
+_REMEDY = "correct it, as docs/recipes/accept-a-change.md says"
 
 CommitStart = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{7,64}$")]
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
@@ -115,14 +120,8 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         return Notes(), []
     except OSError as error:
         return Notes(), [Problem(str(path), f"it cannot be read: {error.strerror}")]
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        return Notes(), [
-            Problem(
-                str(path),
-                f"{error}; none of its notes is used: correct it, as "
-                "docs/recipes/accept-a-change.md says",
-            )
-        ]
+    except _DAMAGED as error:
+        return Notes(), [Problem(str(path), f"{error}; none of its notes is used: {_REMEDY}")]
     named = {note.commit for note in stored.change} | set(stored.versions.values())
     positions = {start: _positions(start, commits) for start in named}
     placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
@@ -132,6 +131,23 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
         tuple(sorted(named - placed.keys())),
         {name: placed[start] for name, start in stored.versions.items() if start in placed},
     ), []
+
+
+def expected_changes(content: bytes, commits: Collection[str]) -> tuple[ChangeNote, ...]:
+    """Return the notes that call a change by one of these commits expected.
+
+    Raises:
+        WatchError: The content of the file has another shape.
+    """
+    try:
+        stored = msgspec.toml.decode(content, type=_File)
+    except _DAMAGED as error:
+        raise WatchError(f"{FILE_NAME} of the head is damaged ({error}); {_REMEDY}") from error
+    return tuple(
+        note
+        for note in stored.change
+        if note.kind == "expected" and any(commit.startswith(note.commit) for commit in commits)
+    )
 
 
 def read_release_notes(results: Path) -> tuple[ReleaseNote, ...]:

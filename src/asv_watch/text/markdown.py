@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 _LONGEST_TEXT = 300
@@ -24,18 +23,12 @@ def code(text: str) -> str:
     """Write any text as inline code of Markdown, in a table or outside.
 
     GitHub interprets nothing inside: no HTML, no links, no mentions. A vertical bar, which would
-    end the cell, becomes a broken one, and ``<!--`` gets a space, so that no comment of HTML can
-    be imitated; characters that cannot be seen are replaced; what is longer than 300 characters
-    is cut off.
+    end the cell, becomes a broken one, and a backtick, which would end the code, an apostrophe;
+    characters that cannot be seen are replaced; what is longer than 300 characters is cut off.
     """
     plain = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
-        for letter in " ".join(text.split())
-        .replace("|", "\N{BROKEN BAR}")
-        .replace("<!--", "< !--")
+        for letter in " ".join(text.split()).replace("|", "\N{BROKEN BAR}").replace("`", "'")
     )
     plain = plain if len(plain) <= _LONGEST_TEXT else f"{plain[: _LONGEST_TEXT - 1]}…"
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
-    fence = "`" * (longest + 1)
-    space = " " if longest or not plain.strip() else ""
-    return f"{fence}{space}{plain or '?'}{space}{fence}"
+    return f"`{plain or '?'}`"

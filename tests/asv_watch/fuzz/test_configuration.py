@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared, SuiteEntry
 from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, read_configuration, select_environments
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
-from asv_watch.gate.comment import Stored, comment, read_stored
-from asv_watch.gate.result import ExactValues, GateCase, GateResult, read_result
 from asv_watch.night.queue import since
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark
 from asv_watch.site.layout import with_columns
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
-from tests.asv_watch.gate.results import change, result, result_file
 from tests.conftest import git
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -106,7 +100,7 @@ WITH_COMMENTS = SOUND.replace(b"\n", b" // why\n", 3)
 @example(content=SOUND)
 @example(content=WITH_COMMENTS)
 @example(content=json.dumps(CONFIGURATION | {"repo": "x" * 5000}).encode())
-@pytest.mark.fault("random damage", tried="asv.conf.json, files of a gate")
+@pytest.mark.fault("random damage", tried="asv.conf.json")
 def test_the_configuration(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     root = tmp_path_factory.mktemp("root")
     try:
@@ -135,45 +129,3 @@ def _use(root: Path, configuration: Configuration) -> None:
     matching(declared.release_cases, otherwise=SHORT)
     with_columns(declared.layout, [msgspec.convert(described, Benchmark)])
     declared.layout.operator("aten::cold")
-
-
-@pytest.fixture(scope="module")
-def gate_file() -> bytes:
-    """A result of the gate, as a pull request's code may write it."""
-    cases = [
-        GateCase("s.time_a", (change(4.0), change(3.5))),
-        GateCase("s.track_b", exact=ExactValues(1, 2, "bytes")),
-        GateCase("s.time_c", failed="out of cheese"),
-    ]
-    return result_file(result(*cases))
-
-
-@fuzz
-@given(data=st.data())
-def test_the_file_of_a_gate(gate_file: bytes, tmp_path_factory: Any, data: Any) -> None:
-    path: Path = tmp_path_factory.mktemp("gate") / "gate.json"
-    path.write_bytes(data.draw(damaged(gate_file)))
-    try:
-        with no_hang():
-            comment(read_result(path), 0.03)
-    except WatchError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - whatever it is
-    finally:
-        shutil.rmtree(path.parent)
-
-
-@fuzz
-@given(data=st.data())
-def test_what_a_comment_keeps(gate_file: bytes, data: Any) -> None:
-    gate = msgspec.convert(msgspec.json.decode(gate_file)["gate"], GateResult)
-    stored = Stored(gate, "because")
-    content = data.draw(damaged(msgspec.json.encode(stored)))
-    state = b"<!-- asv-watch-gate " + base64.b64encode(zlib.compress(content)) + b" -->"
-    text = data.draw(st.just(state) | damaged(state)).decode("utf-8", "replace")
-    try:
-        with no_hang():
-            kept = read_stored(f"Table\n\n{text}\n")
-            if kept is not None:
-                comment(kept.result, 0.03, kept.accepted)
-    except WatchError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - whatever it is

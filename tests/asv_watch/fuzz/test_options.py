@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import msgspec
 import pytest
 import typer
 from hypothesis import example, given
@@ -26,7 +25,6 @@ from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
 from asv_watch.text.terminal import printable
 from tests.asv_watch.fuzz.damage import fuzz, no_hang
-from tests.asv_watch.gate.results import result
 from tests.asv_watch.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan
 from tests.asv_watch.torchless import project_files
 from tests.conftest import commit
@@ -42,13 +40,7 @@ ODD_TEXTS = (
     *("[", "(" * 3000, "a{99999999999}", "(a+)+$", "(?P<x>", "\\1", "*", "(?i)"),
     *("http://[::1", "https://", "file:///", "http://x\n/", "2/5", "0/0", "1/9999999", "newest"),
     *("9999-99-99", "0001-01-01", "9999-12-31", "2026-11-26T25:00", "1/2", "conda:3.99"),
-    *(
-        "virtualenv:same",
-        "virtualenv-py3.99",
-        "other/asv.conf.jsonc",
-        "gate.json",
-        "asv.conf.json",
-    ),
+    *("virtualenv:same", "virtualenv-py3.99", "other/asv.conf.jsonc", "asv.conf.json"),
 )
 SOUND_TEXTS = ("HEAD", "HEAD~1", "v0.0.0", "desk", "desk:HEAD~2", "20", "2026-11-26", "results")
 texts = (
@@ -56,7 +48,7 @@ texts = (
     | st.sampled_from(SOUND_TEXTS)
     | st.text(max_size=20).filter(lambda text: "\0" not in text)
 )
-FIRST_ARGUMENTS = {"results": ("check", "merge", "export"), "gate-comment": ("gate.json",)}
+FIRST_ARGUMENTS = {"results": ("check", "merge", "export")}
 
 
 def _options() -> list[tuple[str, str]]:
@@ -114,10 +106,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     files["other/asv.conf.jsonc"] = files["asv.conf.json"]
     files["src/package.py"] = ""
-    files[".gitignore"] = "results/\nhtml/\n.asv/\ngate.json\n"
+    files[".gitignore"] = "results/\nhtml/\n.asv/\n"
     commit(made.repository, files, "Add suites")
     made.results.rename(made.repository / "results")
-    (made.repository / "gate.json").write_bytes(msgspec.json.encode(result()))
     return made.repository
 
 
@@ -129,9 +120,6 @@ def working_in(folder: Path) -> Iterator[None]:
         "GIT_TERMINAL_PROMPT": "0",
         "HOME": str(folder),
         "VIRTUALENV_CREATOR": "none",
-        "GITHUB_API_URL": "http://127.0.0.1:9",
-        "GITHUB_REPOSITORY": "owner/name",
-        "GITHUB_TOKEN": "token",
     }
     # Options such as -E stay in the environment of the process: that of the next test too.
     with contextlib.chdir(folder), mock.patch.dict(os.environ, variables):

@@ -6,9 +6,8 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.result import GateCase, GateResult
-from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.comparisons import CaseRatio, CaseValues
 
 
 def change(
@@ -32,9 +31,20 @@ def change(
     )
 
 
+def exact(before: float, after: float, unit: str, *, higher_is_better: bool = False) -> CaseValues:
+    return CaseValues(
+        "s.track_z",
+        1_790_000_000,
+        unit,
+        exact=True,
+        before=float(before),
+        after=float(after),
+        higher_is_better=higher_is_better,
+    )
+
+
 def result(*cases: GateCase, **changes: Any) -> GateResult:
     made = GateResult(
-        pull_request=7,
         base="a" * 40,
         head="b" * 40,
         environment="torch 2.15.0",
@@ -44,10 +54,6 @@ def result(*cases: GateCase, **changes: Any) -> GateResult:
         limit_s=1200,
         seconds=300,
         cases=cases,
+        is_prepared=True,
     )
     return msgspec.structs.replace(made, **changes)
-
-
-def result_file(measured: GateResult) -> bytes:
-    """Return what ``asv-watch gate --json`` writes."""
-    return msgspec.json.encode(gate_answer(measured, 0.03, ""))

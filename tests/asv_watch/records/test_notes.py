@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from asv_watch.records.loading import load_history
-from asv_watch.records.notes import Notes, commit_of_version, read_notes
+from asv_watch.records.notes import Notes, commit_of_version, expected_changes, read_notes
 from asv_watch.records.records import Problem
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.releases import release_order
@@ -111,3 +111,15 @@ def test_the_versions_of_this_project_are_commits_of_it() -> None:
     assert [f"v{section}" for section in reversed(sections)] == ordered
     package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert package["version"] == sections[0]
+
+
+def test_a_pull_request_accepts_the_changes_that_it_calls_expected() -> None:
+    entry = '[[change]]\ncommit = "{}"\nkind = "{}"\ntext = "{}"\n'
+    content = "".join(
+        entry.format(hash_[:8], kind, f"{kind} {hash_[0]}")
+        for hash_ in ("a" * 40, "b" * 40)
+        for kind in ("expected", "explained", "false alarm")
+    )
+    [note] = expected_changes(content.encode(), ["b" * 40, "c" * 40])
+    assert note.text == "expected b"
+    assert expected_changes(b"", ["b" * 40]) == ()
