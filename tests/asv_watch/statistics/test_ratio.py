@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error, quantile
+from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error
 from asv_watch.statistics.rule import Verdict, verdict
 from tests.asv_watch.planted_comparisons import case_values
 
@@ -67,13 +67,6 @@ def test_the_interval_is_students_about_the_hodges_lehmann_estimate(ratios: list
     if np.ptp(logs) > 1e-6:
         half = stats.t.ppf(0.995, len(logs) - 1) * stats.sem(logs)
         assert interval == pytest.approx((ratio * math.exp(-half), ratio * math.exp(half)))
-
-
-@given(st.floats(0.5, 1e8), st.floats(0.5, 0.9999))
-@example(math.inf, 0.99)
-def test_students_quantile_is_that_of_scipy(freedom: float, confidence: float) -> None:
-    expected = stats.t.ppf((1 + confidence) / 2, freedom)
-    assert quantile(freedom, confidence) == pytest.approx(expected, rel=1e-8)
 
 
 def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
