@@ -69,7 +69,6 @@ LONGEST = (
     "tests/asv_watch/machine/test_budget.py",
     "tests/asv_watch/engine/test_processes.py",
     "tests/asv_watch/gate/test_ranking.py",
-    "tests/asv_watch/runs/test_change_points.py",
     "tests/cli/test_commands.py",
     "tests/asv_watch/gate/test_end_to_end.py",
     "tests/benchmarks/test_suites.py",

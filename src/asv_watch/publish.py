@@ -13,6 +13,7 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.workplace import check_checkout, load_results
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
@@ -73,7 +74,8 @@ def report(
     check_checkout(root)
     configuration = read_configuration(root)
     history = in_order(load_results(root))
-    findings = analyse(history)
+    with kept_levels(configuration.work_folder) as levels:
+        findings = analyse(history, levels)
     earlier = _commits_before(history, configuration.repository, since)
     changes = [
         change

@@ -72,7 +72,7 @@ def imported_folder(conf: Any) -> str:
 
 
 def work_folder(environments: Path) -> Path:
-    """Return the folder for packages of commits, logs, unfinished measurements and partitions.
+    """Return the folder for packages of commits, logs, unfinished measurements and levels.
 
     It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
     that a project whose environments are elsewhere stays as it is.

@@ -107,9 +107,9 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     """Return the changes of times and peak memory on a machine that are to be compared.
 
     These are changes whose two commits were compared once, ratios of one sitting that are near a
-    change, and suspicions that were not compared, or once without an answer. A change that the
-    code cannot have caused (`Change.may_be_code`) is left out. They come in the order of
-    ``changes``, those of the same two commits and release together.
+    change, and suspicions. A change that the code cannot have caused (`Change.may_be_code`) is
+    left out. They come in the order of ``changes``, those of the same two commits and release
+    together.
     """
     compared = Counter(
         (header.before.commit, header.after.commit, header.before.release, ratio.case)

@@ -2,9 +2,8 @@
 
 - A change is **measured** if interleaved comparisons show that its two commits differ
   (`asv_watch.judge.measured_pairs`). Its size is their ratio, with its interval.
-- It is **suspected** if only separate runs show it (`asv_watch.runs.suspicions`); its size is
-  written with "about". A suspicion is *refuted*, and no change any more, if a comparison across
-  its commits shows no difference and its interval excludes the suspected size.
+- It is **suspected** if separate runs show it in a series that nobody compared
+  (`asv_watch.runs.suspicions`); its size is written with "about".
 - Exact values, such as counts, need no comparison: they differ from one measured commit to the
   next, or they do not.
 """
@@ -12,7 +11,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -27,7 +26,6 @@ from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
-from asv_watch.runs.machine_steps import MachineCause
 from asv_watch.runs.suspicions import Suspicion
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, judged
 
@@ -35,12 +33,10 @@ State = Literal["measured", "suspected"]
 """Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "release", "environment", "mapped files"] | MachineCause
-"""``machine``: most series of the machine changed at the same commit, in separate runs;
-``environment``: installed software changed there; ``release``: of an exact count, another release
-of a requirement was installed there; ``alternation``: the series goes back and forth between two
-levels; ``mapped files``: it is resident memory, which includes them and which no comparison
-measures; ``code``: none of these."""
+Cause = Literal["code", "release", "environment", "mapped files"]
+"""``environment``: installed software changed there; ``release``: of an exact count, another
+release of a requirement was installed there; ``mapped files``: it is resident memory, which
+includes them and which no comparison measures; ``code``: none of these."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -85,7 +81,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def may_be_code(self) -> bool:
-        """Whether a comparison of its two commits may show it; not if runs blame the machine."""
+        """Whether a comparison of its two commits may show it; not of resident memory."""
         return self.cause in {"code", "environment"}
 
 
@@ -121,30 +117,30 @@ def exact_changes(history: History, index: int) -> Iterator[Change]:
             )
 
 
-def changes_of(
-    history: History,
-    index: int,
-    kind: Kind,
-    commits: MeasuredCommits | None,
-    suspicions: Sequence[Suspicion],
+def measured_changes(
+    history: History, index: int, kind: Kind, commits: MeasuredCommits
 ) -> Iterator[Change]:
-    """Yield the changes of a series: the measured ones, then the suspected ones."""
-    measured = changed_pairs(commits.pairs) if commits else []
-    for pair in measured:
+    """Yield the changes that the comparisons of a series show."""
+    for pair in changed_pairs(commits.pairs):
         yield _compared(history, index, kind, pair, "measured")
+
+
+def suspected_changes(
+    history: History, index: int, kind: Kind, suspicions: Iterable[Suspicion]
+) -> Iterator[Change]:
+    """Yield the suspicions of a series that nobody compared, as changes."""
     for suspicion in suspicions:
         before, after = suspicion.levels
-        if commits is None or not _is_answered(history, commits, measured, suspicion):
-            yield Change(
-                series=index,
-                previous=suspicion.previous,
-                commit=suspicion.commit,
-                state="suspected",
-                kind=kind,
-                verdict=_direction(history.series[index], went_up=after > before),
-                ratio=after / before,
-                values=suspicion.levels,
-            )
+        yield Change(
+            series=index,
+            previous=suspicion.previous,
+            commit=suspicion.commit,
+            state="suspected",
+            kind=kind,
+            verdict=_direction(history.series[index], went_up=after > before),
+            ratio=after / before,
+            values=suspicion.levels,
+        )
 
 
 def near_changes(
@@ -184,27 +180,6 @@ def _compared(
         through="" if measured.is_direct else "other commits",
         clock=measured.clock,
     )
-
-
-def _is_answered(
-    history: History,
-    commits: MeasuredCommits,
-    measured: Sequence[MeasuredPair],
-    suspicion: Suspicion,
-) -> bool:
-    """Tell whether comparisons have confirmed or refuted a suspicion."""
-    first, last = (
-        history.positions[history.commits[index].hash]
-        for index in (suspicion.previous, suspicion.commit)
-    )
-    if any(first <= pair.before and pair.after <= last for pair in measured):
-        return True
-    around = commits.around(first, last)
-    if around is None or around.differs:
-        return False
-    before, after = suspicion.levels
-    low, high = around.measured.interval
-    return not low <= after / before <= high
 
 
 def _direction(series: Series, *, went_up: bool) -> Direction:

@@ -9,20 +9,25 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from asv_watch.asv.steps import Levels
 from asv_watch.judge.causes import explained_between
-from asv_watch.judge.changes import Cause, Change, changes_of, exact_changes, kind_of, near_changes
+from asv_watch.judge.changes import (
+    Cause,
+    Change,
+    exact_changes,
+    kind_of,
+    measured_changes,
+    near_changes,
+    suspected_changes,
+)
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.judge.precision import Detectable, detectable_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import is_resident
-from asv_watch.records.records import COMPARED
-from asv_watch.runs.change_points import Step, find_all_steps
 from asv_watch.runs.events import Event, find_events
-from asv_watch.runs.machine_steps import machine_causes
-from asv_watch.runs.partition import BlockPartition
-from asv_watch.runs.segments import Segment, known_noise, split
+from asv_watch.runs.segments import Segment, noise_between_runs, split
 from asv_watch.runs.suspicions import find_suspicions
 from asv_watch.versions.releases import Release
 
@@ -57,17 +62,16 @@ class Findings(msgspec.Struct, frozen=True):
     """For each machine and requirement whose releases it compared."""
 
 
-def analyse(history: History, known: dict[str, BlockPartition] | None = None) -> Findings:
+def analyse(history: History, levels: Levels | None = None) -> Findings:
     """Work out the noise, changes, events and release comparisons of a history.
 
     Args:
         history: What was measured.
-        known: As `find_all_steps` takes it.
+        levels: Finds the levels of series; by default, none is known yet.
     """
+    levels = levels or Levels()
     segments = split(history)
-    noise = known_noise(history, segments)
     events = find_events(history)
-    steps = _steps(segments, known)
     graphs = {
         machine: MachineGraphs(comparisons) for machine, comparisons in history.comparisons.items()
     }
@@ -80,27 +84,21 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         if kind == "exact":
             exact += exact_changes(history, index)
         elif kind is not None:
-            is_compared = series.columns.has_recipe(COMPARED)
-            compared_at = set(history.indices(series.columns)[is_compared].tolist())
-            suspicions = [
-                suspicion
-                for suspicion in find_suspicions(segments[index], steps[index], noise[index])
-                if suspicion.commit not in compared_at
-            ]
-            changes += changes_of(history, index, kind, compared.get(index), suspicions)
             if index in compared:
+                changes += measured_changes(history, index, kind, compared[index])
                 near += near_changes(history, index, kind, compared[index])
-
-    causes = machine_causes(history, [change for change in changes if not change.is_measured])
+            else:
+                suspicions = find_suspicions(segments[index], levels)
+                changes += suspected_changes(history, index, kind, suspicions)
 
     def complete(changes: Sequence[Change]) -> tuple[Change, ...]:
         newest_first = sorted(changes, key=lambda change: (-change.commit, change.series))
-        return tuple(_explained(history, change, events, causes) for change in newest_first)
+        return tuple(_explained(history, change, events) for change in newest_first)
 
     judged = complete(changes)
     return Findings(
         segments=segments,
-        noise=noise,
+        noise=tuple(map(noise_between_runs, segments)),
         changes=tuple(change for change in judged if not change.is_dismissed),
         dismissed=tuple(change for change in judged if change.is_dismissed),
         near=tuple(sorted(near, key=lambda change: (-change.commit, change.series))),
@@ -111,18 +109,6 @@ def analyse(history: History, known: dict[str, BlockPartition] | None = None) ->
         events=events,
         release_histories=release_histories(history.comparisons, graphs, history.versions),
     )
-
-
-def _steps(
-    segments: Sequence[Segments], known: dict[str, BlockPartition] | None
-) -> list[list[list[Step]]]:
-    """Find the change points of each segment of each series."""
-    steps_of_segments = iter(
-        find_all_steps(
-            (segment.values for series_segments in segments for segment in series_segments), known
-        )
-    )
-    return [[next(steps_of_segments) for _ in series_segments] for series_segments in segments]
 
 
 def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int, MeasuredCommits]:
@@ -153,19 +139,14 @@ def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int
     return compared
 
 
-def _explained(
-    history: History,
-    change: Change,
-    events: Sequence[Event],
-    causes: Mapping[tuple[int, int], Cause],
-) -> Change:
+def _explained(history: History, change: Change, events: Sequence[Event]) -> Change:
     """Add the cause of a change, its explanation, and a person's note."""
     series = history.series[change.series]
     hashes = (history.commits[index].hash for index in (change.previous, change.commit))
     first, last = (history.positions[commit] for commit in hashes)
     return msgspec.structs.replace(
         change,
-        cause=_cause(history, change, events, causes),
+        cause=_cause(history, change, events),
         explanation=explained_between(history, series, first, last)
         if change.kind == "time"
         else None,
@@ -173,17 +154,11 @@ def _explained(
     )
 
 
-def _cause(
-    history: History,
-    change: Change,
-    events: Sequence[Event],
-    causes: Mapping[tuple[int, int], Cause],
-) -> Cause:
+def _cause(history: History, change: Change, events: Sequence[Event]) -> Cause:
     """Return what made a change.
 
     Both commits of a comparison ran at the same time in the same environment, so only the code
-    differs. An exact count depends only on the code and on the releases of requirements. For
-    other separate runs, an event between them outranks what other suspicions show.
+    differs. An exact count depends only on the code and on the releases of requirements.
     """
     if change.is_measured and change.kind != "exact":
         return "code"
@@ -203,4 +178,4 @@ def _cause(
                 return "release"
         elif event.fact != "environment":
             return "environment"
-    return causes.get((change.series, change.commit), "code")
+    return "code"

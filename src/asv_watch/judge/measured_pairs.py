@@ -113,12 +113,6 @@ class MeasuredCommits:
         pairs = (self.pair(*pair) for pair in sorted(ends))
         return tuple(pair for pair in pairs if pair is not None)
 
-    def around(self, before: int, after: int) -> MeasuredPair | None:
-        """Return the closest pair of compared commits that spans two positions, if any."""
-        earlier = [position for position in self.nodes if position <= before]
-        later = [position for position in self.nodes if position >= after]
-        return self.pair(earlier[-1], later[0]) if earlier and later else None
-
 
 def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     """Return the pairs that show a change, none overlapping another, in the order of the branch.

@@ -15,6 +15,7 @@ import typer
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.commands import NoCaseError
 from asv_watch.asv.selection import SHORT, Selection, matching
+from asv_watch.asv.steps import Levels
 from asv_watch.bench import Tally
 from asv_watch.engine.sides import reference_side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
@@ -112,6 +113,7 @@ class _Night:
         self._reference = self._find_reference()
         self._attempts = Attempts(workplace.results, " ".join(suites), time.time)
         self._tally = Tally()
+        self._levels = Levels()
         self._situation = self._read_results()
         count = len(self._situation.commits)
         is_first = self._situation.history is None
@@ -214,6 +216,7 @@ class _Night:
             history=history,
             reference=self._reference,
             part=self._part,
+            levels=self._levels,
         )
 
     def _fail(self, name: str, description: str, reason: str) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.steps import Levels
 from asv_watch.bench import Tally
 from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.engine.cases import Measures, choose_cases
@@ -55,6 +56,8 @@ class Situation:
     """Version that commits are measured against; ``None`` if asv.conf.json names no usable one."""
     part: tuple[int, int] = (1, 1)
     """The part of the commits that this night works on, from 1, and the number of parts."""
+    levels: Levels = dataclasses.field(default_factory=Levels)
+    """Levels of series that were found tonight."""
 
     @cached_property
     def with_night_cases(self) -> Situation | None:
@@ -147,7 +150,7 @@ class Situation:
     @cached_property
     def findings(self) -> Findings | None:
         """The findings about the results; ``None`` before the first."""
-        return None if self.history is None else analyse(self.history)
+        return None if self.history is None else analyse(self.history, self.levels)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

@@ -74,15 +74,10 @@ class RunSources:
     """Runs whose value, if they have one, does not count."""
 
     @cached_property
-    def number_of_recipe(self) -> dict[str, int]:
-        """Maps each recipe to a number."""
-        recipes = dict.fromkeys(origin.recipe for origin in self.origins)
-        return {recipe: number for number, recipe in enumerate(recipes)}
-
-    @cached_property
     def recipes(self) -> Indices:
-        """Number of the recipe of each origin."""
-        numbers = self.number_of_recipe
+        """A number for the recipe of each origin."""
+        recipes = dict.fromkeys(origin.recipe for origin in self.origins)
+        numbers = {recipe: number for number, recipe in enumerate(recipes)}
         return np.array([numbers[origin.recipe] for origin in self.origins], np.intp)
 
 
@@ -127,14 +122,8 @@ class RunColumns:
 
     @property
     def recipes(self) -> Indices:
-        """Number of the recipe of each run (`RunSources.number_of_recipe`)."""
+        """A number for the recipe of each run."""
         return self.sources.recipes[self.origins]
-
-    def has_recipe(self, recipe: str) -> npt.NDArray[np.bool_]:
-        """Tell which runs have a recipe."""
-        number = self.sources.number_of_recipe.get(recipe, -1)
-        has_it: npt.NDArray[np.bool_] = self.recipes == number
-        return has_it
 
     @cached_property
     def valued(self) -> RunColumns:

@@ -29,7 +29,6 @@ from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.measurements import read_comparisons, read_version
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
-    COMPARED,
     Benchmark,
     Environment,
     LeftOut,
@@ -214,7 +213,7 @@ class _Loader:
                     sides = (header.before, ratio.before), (header.after, ratio.after)
                     for version, value in sides:
                         for setup in setups[machine, version.release, version.python]:
-                            run = Run(Outcome.OK, Point(value), at=ratio.at, recipe=COMPARED)
+                            run = Run(Outcome.OK, Point(value), at=ratio.at)
                             if version.commit in setup.runs:
                                 setup.runs[version.commit].add(number, run)
 

@@ -166,11 +166,9 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int | None = None
     """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
-    """How its samples were taken, `COMPARED` if by a comparison; empty if unknown."""
+    """How its samples were taken; empty if unknown."""
 
 
-COMPARED = "compared"
-"""Recipe of a value from a comparison, whose own ratio shows whether the value changed."""
 NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 

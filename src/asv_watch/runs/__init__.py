@@ -1,1 +1,1 @@
-"""Histories of separate runs: segments, noise, change points and suspicions."""
+"""Histories of separate runs: segments, noise, events and suspicions."""

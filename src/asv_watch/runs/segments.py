@@ -1,10 +1,10 @@
 """Segments of a series, runs that were measured under the same conditions, and their noise.
 
 A change of the recipe, of ``asv_runner`` or of a condition of the machine can look like a change
-of speed. It is shown as an event, and ends a segment: change points, noise and comparisons never
-reach across it. Conditions are the facts of the machine, environment variables, the number of
-threads and how processes are started. Installed packages are not conditions: they are
-what is measured, as much as the code.
+of speed. It is shown as an event, and ends a segment: suspicions and noise never reach across it.
+Conditions are the facts of the machine, environment variables, the number of threads and how
+processes are started. Installed packages are not conditions: they are what is measured, as much
+as the code.
 
 A segment ends where a fact is first *recorded* with another value than the last recorded one
 (`events.recorded_changes`).
@@ -12,6 +12,7 @@ A segment ends where a fact is first *recorded* with another value than the last
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,16 +23,12 @@ from asv_watch.records.columns import Floats, Indices
 from asv_watch.records.history import History, Series
 from asv_watch.records.side_files import PROCESSES
 from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
-from asv_watch.runs.noise import (
-    OwnNoise,
-    informed_noise,
-    middle_and_spread,
-    own_noise,
-    pooled_noise,
-)
 
 _SOFTWARE = ("python", "requirement ")
 _CONDITIONS_OF_ENVIRONMENT = ("variable ", "threads", PROCESSES)
+_FEWEST_DIFFERENCES = 7
+_THIRD_QUARTILE = 1.1503 * math.sqrt(2)
+"""Of the sizes of differences of two normal values, in standard deviations of one of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,37 +93,23 @@ def _split_series(
     )
 
 
-def known_noise(
-    history: History, segments: Sequence[Sequence[Segment]]
-) -> tuple[float | None, ...]:
-    """Work out the noise between runs of each series of a history, as far as it is known.
+def noise_between_runs(segments: Sequence[Segment]) -> float | None:
+    """Estimate how much the values of a series differ from one run to the next.
 
-    It comes from the first of these that exists:
-
-    1.  at least seven differences of neighbouring values within the segments of the series,
-        together with the noise of other cases (`informed_noise`);
-    2.  at least twenty differences from at least five series with the same metric on the machine:
-        the largest of the estimates from their median, third quartile and ninth decile, so that
-        noisier cases than most count.
+    It comes from the third quartile of the differences of neighbouring logarithms, which a few
+    steps and spikes do not move. The samples of one run lie closer together: the next run is
+    another process on another day, with another layout of memory and another load of the machine.
 
     Returns:
-        For each series the standard deviation of the logarithm of a value, or ``None``.
+        The standard deviation of the logarithm of a value (0.01 is 1 %); ``None`` with fewer than
+        seven differences, or a value that is not positive.
     """
-    own = [
-        own_noise(segment.values for segment in series_segments) for series_segments in segments
+    parts = [segment.values for segment in segments]
+    if not all((values > 0).all() for values in parts):
+        return None
+    sizes: list[float] = [
+        size for values in parts for size in np.abs(np.diff(np.log(values))).tolist()
     ]
-    metrics = [
-        (series.machine, series.case.labels.get("metric", ""), series.unit)
-        for series in history.series
-    ]
-    noises_by_metric: dict[tuple[str, str, str], list[OwnNoise]] = {}
-    for metric, series_noise in zip(metrics, own, strict=True):
-        if series_noise.count:
-            noises_by_metric.setdefault(metric, []).append(series_noise)
-    pooled = {metric: pooled_noise(members) for metric, members in noises_by_metric.items()}
-    others = {metric: middle_and_spread(members) for metric, members in noises_by_metric.items()}
-    noises: list[float | None] = []
-    for metric, series_noise in zip(metrics, own, strict=True):
-        noise = informed_noise(series_noise, others.get(metric))
-        noises.append(pooled.get(metric) if noise is None else noise)
-    return tuple(noises)
+    if len(sizes) < _FEWEST_DIFFERENCES:
+        return None
+    return sorted(sizes)[3 * len(sizes) // 4] / _THIRD_QUARTILE

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from asv_watch.asv.publish_hook import PublishRequest
+from asv_watch.asv.steps import kept_levels
 from asv_watch.judge.findings import analyse
 from asv_watch.records.loading import load_history
-from asv_watch.runs.kept_partitions import kept_partitions
 from asv_watch.site.about_data import about_data
 from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
@@ -50,9 +50,9 @@ def publish_site(request: PublishRequest, log: Any) -> int:
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    with swapped_in(request.site) as fresh, kept_partitions(request.work_folder) as known:
+    with swapped_in(request.site) as fresh, kept_levels(request.work_folder) as levels:
         history = in_order(load_history(request.results, commits, layout=declared.layout))
-        findings = analyse(history, known)
+        findings = analyse(history, levels)
         ancestry = ancestry_of(history, findings, request.repository, request.measured_paths)
         build_site(
             fresh,

@@ -18,7 +18,6 @@ from asv_watch.judge.changes import kind_of
 from asv_watch.records.columns import Indices
 from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
-from asv_watch.runs.suspicions import smallest_jump
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.explained_data import explained_cases
@@ -143,12 +142,11 @@ def _write_sources(folder: Path, contents: Contents) -> None:
 
 
 def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
-    """Return the smallest detectable change of a case: by comparisons, or else by its runs."""
+    """Return the smallest change that comparisons of a case can show; 0 without comparisons."""
     if kind_of(row.benchmark) not in {"time", "memory"}:
         return 0.0
     detectable = contents.findings.detectable.get(row.series.machine)
-    compared = detectable.by_case.get(row.series.case.name) if detectable else None
-    return compared or (0.0 if row.noise is None else smallest_jump(row.noise))
+    return detectable.by_case.get(row.series.case.name, 0.0) if detectable else 0.0
 
 
 def _comparisons(contents: Contents) -> dict[str, list[Json]]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 from asv_watch.judge.changes import Change
-from asv_watch.runs.suspicions import smallest_jump
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents
@@ -39,11 +37,7 @@ def overview_data(
     """
     commits = _newest_commits(contents)
     release = _newest_release(contents, table, main)
-    sentences = [
-        release["sentence"] if release else "",
-        commits["sentence"],
-        _moved_together(contents),
-    ]
+    sentences = [release["sentence"] if release else "", commits["sentence"]]
     return {
         "headline": " ".join(filter(None, sentences)),
         "news": news(contents, table, main),
@@ -102,31 +96,9 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
 
 
 def _smallest_change(contents: Contents) -> float:
-    """Return the median smallest detectable change: by comparisons, or else by runs."""
-    findings = contents.findings
-    if findings.detectable:
-        return min(detectable.middle for detectable in findings.detectable.values())
-    noises = [
-        noise
-        for series, noise in zip(contents.history.series, findings.noise, strict=True)
-        if noise is not None and series.unit == "seconds"
-    ]
-    return smallest_jump(median(noises)) if noises else 0.0
-
-
-def _moved_together(contents: Contents) -> str:
-    """Return a sentence if most benchmarks of a machine moved together at a new commit."""
-    machines = {
-        contents.history.series[change.series].machine
-        for change in recent_changes(contents).changes
-        if change.cause == "machine"
-    }
-    if not machines:
-        return ""
-    return (
-        f"Most benchmarks moved together on {', '.join(sorted(machines))}, which points to the "
-        "machine."
-    )
+    """Return the median smallest change that comparisons can show; 0 without comparisons."""
+    detectable = contents.findings.detectable.values()
+    return min((of_machine.middle for of_machine in detectable), default=0.0)
 
 
 def _size(ratio: float | None) -> float:

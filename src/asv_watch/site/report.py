@@ -61,7 +61,7 @@ def _certainty(change: Change) -> str:
     if not change.may_be_code:
         return "suspected from separate runs; not compared, because no comparison can show it"
     if not change.is_measured:
-        return "suspected from separate runs; nights compare the two commits, at most twice"
+        return "suspected from separate runs; nights compare the two commits"
     if change.interval is None:
         return "exact"
     way = f"through {change.through}" if change.through else "with each other"

@@ -15,7 +15,6 @@ import numpy as np
 
 from asv_watch.judge.changes import Change
 from asv_watch.records.columns import Floats, Indices
-from asv_watch.runs.noise import median_of
 from asv_watch.runs.segments import Segment
 from asv_watch.site.scripts import Json, shortened
 
@@ -58,7 +57,7 @@ def stretches_of(
     for first, begin, end in zip(starts, bounds, bounds[1:], strict=False):
         level = next(level for commit, level in reversed(levels) if commit <= first)
         positive = values[begin:end][values[begin:end] > 0]
-        scale = level / median_of(positive) if len(positive) else 0.0
+        scale = level / float(np.median(positive)) if len(positive) else 0.0
         cut.append(Stretch(first, level, scale))
     return tuple(cut)
 

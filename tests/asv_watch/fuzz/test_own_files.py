@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Number
 from asv_watch.engine.rounds import RoundsOfCases, Sampling
@@ -24,14 +26,11 @@ from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, exclusive_run
 from asv_watch.records.measurements import MeasuredCase
-from asv_watch.runs.change_points import find_all_steps
-from asv_watch.runs.kept_partitions import kept_partitions
 from asv_watch.site.declared_files import (
     read_case_comparisons,
     read_published,
 )
 from tests.asv_watch.fuzz.damage import damaged, fuzz, no_hang
-from tests.asv_watch.labelled_series import make_set
 
 ENVIRONMENT = EnvironmentSpec({"numpy": "2.4.0"}, "virtualenv-py3.11", Path("e"))
 CASE = MeasurableCase(name="s.time_it", identity="s.time_it", timeout=1.0)
@@ -98,19 +97,19 @@ def test_a_kept_round_that_no_measurement_can_have_is_measured_again(tmp_path: P
     assert not _rounds(tmp_path, 1).rounds
 
 
-SERIES = [labelled.values for labelled in make_set(1, 3, lengths=(100,))]
+SERIES = [np.random.default_rng(seed).lognormal(0.0, 0.02, 30) for seed in range(3)]
 
 
 @fuzz
 @given(data=st.data())
-def test_kept_partitions(data: Any) -> None:
+def test_kept_levels(data: Any) -> None:
     with new_folder() as folder:
-        with kept_partitions(folder) as known:
-            sound = find_all_steps(SERIES, known)
+        with kept_levels(folder) as levels:
+            sound = [levels.find(values) for values in SERIES]
         [path] = folder.iterdir()
         path.write_bytes(data.draw(damaged(path.read_bytes())))
-        with no_hang(), kept_partitions(folder) as known:
-            assert find_all_steps(SERIES, known) == sound
+        with no_hang(), kept_levels(folder) as levels:
+            assert [levels.find(values) for values in SERIES] == sound
 
 
 HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "asv-watch-0"}

@@ -1,174 +1,103 @@
-"""Suspicions: jumps of the newest runs, steps of most series together, and two levels."""
+"""Suspicions: what asv's step detection finds in separate runs that nobody compared."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from asv import step_detect
 
-from asv_watch.compare.confirm import find_suspects
-from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.history import Series
-from asv_watch.runs.suspicions import newest_jump
-from tests.asv_watch.making import MACHINE, make_history, make_series
+from asv_watch.asv.steps import Levels, kept_levels
+from asv_watch.judge.findings import analyse
+from asv_watch.runs.suspicions import NEWEST, WINDOW
+from tests.asv_watch.making import make_history, make_series
 
 
-def stepped(
-    rng: Any, ratio: float = 1.2, count: int = 40, at: int = 20, noise: float = 0.01
-) -> Any:
-    values = rng.lognormal(0.0, noise, count)
-    values[at:] *= ratio
-    return values.tolist()
+def noisy(changes: dict[int, float], count: int = 40, noise: float = 0.01) -> Any:
+    """Values that are multiplied by a factor from an index on."""
+    values = np.random.default_rng(3).lognormal(0.0, noise, count)
+    for index, factor in changes.items():
+        values[index:] *= factor
+    return values
 
 
-def of_machines(series: Any) -> set[tuple[int, int]]:
-    """Series and number of the commit of each suspicion that is the machine's."""
-    changes = analyse(make_history(series)).changes
-    return {(change.series, change.commit) for change in changes if change.cause == "machine"}
+def suspected(values: Any, levels: Levels | None = None) -> list[int]:
+    """Index of the first value after each suspected change."""
+    history = make_history([make_series([float(value) for value in values])])
+    return sorted(change.commit for change in analyse(history, levels).changes)
 
 
-def test_a_step_of_most_series_is_the_machines() -> None:
-    rng = np.random.default_rng(2)
-    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(6)]
-    series += [make_series(stepped(rng, 1.0), model=f"quiet{n}") for n in range(3)]
-    assert of_machines(series) == {(number, 20) for number in range(6)}
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of values of each call of asv's step detection."""
+    lengths: list[int] = []
+    detect_steps = step_detect.detect_steps
+
+    def counted(values: list[float]) -> Any:
+        lengths.append(len(values))
+        return detect_steps(values)
+
+    monkeypatch.setattr(step_detect, "detect_steps", counted)
+    return lengths
 
 
-@pytest.mark.parametrize(
-    "ratios",
-    [
-        [1.1] * 3 + [1.0] * 6,  # too small a share
-        [1.1] * 4,  # too few series
-        [1.1] * 3 + [1 / 1.1] * 3 + [1.0] * 2,  # no common direction
-        [1.5] + [1.05] * 8,  # far larger than what the others share
-    ],
-    ids=["share", "few", "directions", "size"],
-)
-def test_a_step_of_some_series_is_the_codes(ratios: Any) -> None:
-    rng = np.random.default_rng(3)
-    series = [make_series(stepped(rng, ratio), model=f"m{n}") for n, ratio in enumerate(ratios)]
-    assert (0, 20) not in of_machines(series)
-    assert any(change.series == 0 for change in analyse(make_history(series)).changes)
+@pytest.mark.parametrize(("factor", "count"), [(1.02, 1), (1.01, 0)])
+def test_a_suspicion_is_as_large_as_a_change_must_be(factor: float, count: int) -> None:
+    assert len(suspected(noisy({20: factor}, noise=0.0005))) == count
 
 
-def test_one_model_in_many_series_is_no_majority() -> None:
-    rng = np.random.default_rng(3)
-    assert not of_machines([make_series(stepped(rng), device=f"device {n}") for n in range(8)])
+@pytest.mark.parametrize("values", [[0.0] * 20 + [5.0] * 20, [1e307] * 20 + [1e306] * 20])
+def test_levels_without_a_ratio_and_values_that_no_measurement_has(values: list[float]) -> None:
+    assert suspected(values) == []
 
 
-def test_other_machines_environments_and_metrics_have_no_vote() -> None:
-    rng = np.random.default_rng(4)
-    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
-    for elsewhere in ({"machine": "other"}, {"environment": "other"}, {"metric": "memory"}):
-        series += [
-            make_series(stepped(rng, 1.0), model=f"m{n}", **elsewhere)  # type: ignore[arg-type]
-            for n in range(9)
-        ]
-    assert of_machines(series) == {(number, 20) for number in range(5)}
+def test_a_single_value_is_suspected_only_while_it_is_the_newest() -> None:
+    values = noisy({39: 1.5})
+    assert suspected(values) == [39]
+    assert suspected([*values, 1.0, 1.01]) == []
 
 
-def test_series_without_values_on_both_sides_have_no_vote() -> None:
-    rng = np.random.default_rng(5)
-    series = [make_series(stepped(rng, 1.1), model=f"m{n}") for n in range(5)]
-    young = dict.fromkeys(range(30, 40), 1.0)
-    series += [make_series(young, model=f"young{n}") for n in range(9)]
-    assert of_machines(series) == {(number, 20) for number in range(5)}
+def test_steps_of_a_long_history_are_found_wherever_they_are() -> None:
+    places = [20, 160, 175, 330, 480, 640, 790]
+    values = noisy({at: 1.2 if number % 2 else 0.8 for number, at in enumerate(places)}, 800)
+    assert suspected(values) == places
 
 
-SUITES = 6
-BENCHMARKS = 10
-"""Of each suite."""
-CORRECTED = 40, 60
-"""Commits at which one suite becomes slower, and fast again."""
-RUNNERS = {80: 1.2, 120: 1 / 1.15}
-"""Commits at which the runners changed, with the ratio of a benchmark's time in the middle."""
+def test_a_new_run_is_looked_at_while_it_or_a_neighbour_is_out_of_range(looks: list[int]) -> None:
+    values = [1.0 + number % 7 / 1000 for number in range(300)] + [1.2] * 10
+    levels = Levels()
+    assert suspected(values[:300], levels) == []
+    assert suspected(values[:301], levels) == [300]
+    assert max(looks) <= WINDOW
+    looks.clear()
+    for count in range(302, 311):
+        assert suspected(values[:count], levels) == [300]
+    assert len(looks) == NEWEST - 1
 
 
-def hosted_history(seed: int) -> Iterator[Series]:
-    """A project on hosted runners, whose benchmarks differ in noise, one of them very noisy.
+def test_levels_are_kept_in_a_file_with_the_same_answer(looks: list[int], tmp_path: Path) -> None:
+    values = noisy({200: 1.3}, 400)
 
-    The times of one suite switch between two levels, because it runs on either of two processors.
-    """
-    rng = np.random.default_rng(seed)
-    for suite in range(SUITES):
-        switching = np.ones(160)
-        for first, end in ((15, 30), (50, 70), (95, 110), (135, 150)):
-            switching[first:end] = 1.4 if suite == 0 else 1.0
-        for benchmark in range(BENCHMARKS):
-            values = rng.lognormal(0.0, rng.uniform(0.01, 0.08), 160) * switching
-            for commit, ratio in RUNNERS.items():
-                values[commit:] *= ratio ** rng.uniform(0.5, 1.5)
-            if suite == 1:
-                values[slice(*CORRECTED)] *= 1.3
-            yield make_series(values.tolist(), model=f"suite {suite} benchmark {benchmark}")
+    def publish() -> list[int]:
+        with kept_levels(tmp_path / "new" / "folder") as levels:
+            return suspected(values, levels)
 
-
-@pytest.mark.parametrize("seed", range(4))
-def test_on_hosted_runners_only_a_change_of_the_code_is_left_to_compare(seed: int) -> None:
-    history = make_history(hosted_history(seed))
-    changes = analyse(history).changes
-    groups = Counter(change.commit for change in changes)
-    assert all(groups[commit] >= 10 for commit in RUNNERS)
-    causes = Counter((change.cause, change.series // BENCHMARKS) for change in changes)
-    assert causes["alternation", 0] >= 20
-    compared = {change.commit for change in changes if change.may_be_code}
-    assert set(CORRECTED) & compared
-    together = find_suspects(history, changes, MACHINE)
-    suspects = [case for suspects in together for case in suspects.cases]
-    cases = [series.case.name for series in history.series]
-    of_code = sum(cases.index(case) // BENCHMARKS == 1 for case in suspects)
-    assert of_code >= 3 / 4 * len(suspects), causes
+    expected = suspected(values)
+    found = len(looks)
+    assert [publish() for _ in range(3)] == [expected] * 3
+    assert len(looks) == 2 * found
+    [path] = tmp_path.rglob("*.msgpack")
+    content = path.read_bytes()
+    for spoilt in (bytes(16) + content[16:], content[:-10], b""):
+        looks.clear()
+        path.write_bytes(spoilt)
+        assert publish() == expected
+        assert len(looks) == found
 
 
-def alternating(levels: list[float], length: int = 12) -> Findings:
-    rng = np.random.default_rng(7)
-    values = [level * rng.lognormal(0, 0.01) for level in levels for _ in range(length)]
-    return analyse(make_history([make_series(values)]))
-
-
-@pytest.mark.parametrize(
-    ("levels", "causes"),
-    [
-        ([1, 1.4, 1, 1.4], {"alternation"}),
-        ([1, 1.4, 1], {"code"}),  # slower, then corrected
-        ([1, 1.4, 1, 1.2], {"code"}),
-        ([1, 1.4, 1, 1.4, 3], {"code", "alternation"}),
-    ],
-)
-def test_three_steps_between_the_same_levels_are_an_alternation(
-    levels: list[float], causes: set[str]
-) -> None:
-    changes = alternating(levels).changes
-    assert {change.cause for change in changes} == causes
-    assert {change.commit for change in changes if change.may_be_code} <= {12, 24, 36, 48}
-
-
-LEVEL = 7.0
-
-
-@given(st.floats(0.3, 3.0), st.floats(0.0, 0.2))
-def test_a_jump_exceeds_the_least_effect_and_three_times_the_noise(
-    ratio: float, noise: float
-) -> None:
-    size = abs(math.log(ratio))
-    limits = math.log(1.015), 3 * noise * math.sqrt(1 + math.pi / 2 / 10)
-    assume(all(abs(size - limit) > 1e-9 for limit in limits))
-    jump = newest_jump([LEVEL] * 10 + [LEVEL * ratio], noise, 1)
-    assert (jump is not None) == (size > max(limits))
-    if jump is not None:
-        assert jump.before == LEVEL
-        assert jump.after == pytest.approx(LEVEL * ratio)
-
-
-def test_runs_in_both_directions_are_no_jump_and_values_of_zero_have_no_ratio() -> None:
-    assert newest_jump([LEVEL] * 10 + [1.2 * LEVEL, 0.8 * LEVEL], 0.5, 2) is None
-    assert newest_jump([LEVEL] * 10 + [0.0], 0.01, 1) is None
-    both = newest_jump([LEVEL] * 10 + [1.2 * LEVEL, 1.3 * LEVEL], 0.01, 2)
-    assert both is not None
-    assert both.values_after == 2
+def test_levels_that_cannot_be_kept_are_found_again(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with kept_levels(tmp_path / "file" / "folder") as levels:
+        assert suspected(noisy({20: 1.3}), levels) == [20]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import html
 import json
 import math
-import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from asv_watch.records.json_lines import append_lines
@@ -22,7 +20,6 @@ from tests.asv_watch.site.conftest import (
     case_of,
     make_project,
     parsed_xml,
-    registered,
 )
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -110,46 +107,6 @@ def test_a_false_alarm_that_a_person_noted_is_hidden_and_listed_as_left_out(
     page = (quiet.html / "index.html").read_text()
     assert "Left out: 1 reason" in page
     assert "false alarm, by Ann: A backup ran" in page
-
-
-def test_when_most_benchmarks_move_together_the_headline_says_so(quiet: Project) -> None:
-    for path in newest_files(quiet, 3):
-        content = json.loads(path.read_text())
-        for name, row in content["results"].items():
-            if ".time_" in name:
-                row[0] = [value and value * 1.3 for value in row[0]]
-        path.write_text(json.dumps(content))
-    index, words, titles, badge = published(quiet)
-    assert words == (
-        "None of the newest 10 measured commits was compared with an earlier one. Most benchmarks "
-        "moved together on ci-2core, which points to the machine."
-    )
-    assert {change["cause"] for change in index["changes"]} == {
-        "machine: most benchmarks moved together"
-    }
-    assert index["overview"]["commits"]["suspected"] == 0
-    assert (titles, badge) == ([], "not compared")
-
-
-def test_where_only_huge_changes_would_show_the_page_says_too_noisy_to_tell(
-    quiet: Project,
-) -> None:
-    random = np.random.default_rng(1)
-    for path in quiet.result_files():
-        content = json.loads(path.read_text())
-        for row in content["results"].values():
-            row[0] = [value and value * random.lognormal(0, 0.2) for value in row[0]]
-        path.write_text(json.dumps(content))
-    index, words, _, _ = published(quiet)
-    assert re.match("Too noisy to tell what the newest 10 measured commits changed", words)
-    [at] = [n for n, series in enumerate(index["series"]) if case_of(index, series) == CASE]
-    [source] = [
-        data
-        for path in quiet.html.glob("data/c/*.js")
-        for _, data in [registered(path)]
-        if data["benchmark"] == CASE.partition("(")[0]
-    ]
-    assert re.fullmatch(r"nothing below \d+ % would show", source["unclear"][str(at)])
 
 
 def test_a_fall_of_memory_by_a_fifth_is_suspected_at_once(quiet: Project) -> None:

@@ -122,7 +122,7 @@ def test_a_site_that_asv_alone_published_is_replaced(project: Project) -> None:
 @pytest.mark.parametrize(
     ("env_dir", "kept"), [(".asv/env", ".asv"), ("elsewhere", "elsewhere/asv-watch")]
 )
-def test_a_machine_that_only_publishes_keeps_partitions_and_reads_every_result_anew(
+def test_a_machine_that_only_publishes_keeps_levels_and_reads_every_result_anew(
     tmp_path: Path, env_dir: str, kept: str
 ) -> None:
     suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn",), "device": ("cpu",)})
@@ -134,10 +134,10 @@ def test_a_machine_that_only_publishes_keeps_partitions_and_reads_every_result_a
         project.html,
         project.root / Path(kept).parts[0],
     }
-    partitions = project.root / kept / "partitions.msgpack"
-    first = partitions.stat()
+    levels = project.root / kept / "steps.msgpack"
+    first = levels.stat()
     project.publish()
-    assert partitions.stat().st_mtime_ns == first.st_mtime_ns, "nothing was found anew"
+    assert levels.stat().st_mtime_ns == first.st_mtime_ns, "nothing was found anew"
     for path in project.result_files():
         path.write_text(
             re.sub(r'("s.S.time_forward": \[\[)[^],]+', r"\g<1>0.125", path.read_text())
