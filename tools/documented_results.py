@@ -10,11 +10,8 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
-``pace: ci-2core`` says how long comparisons of two commits took on a machine, ``calibration:
-ci-2core`` what comparisons of a commit with itself found.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``issues: COMMAND`` gives
 the first issue that `asv-watch issues` would open for the JSON that a command prints.
-``gpu: h200`` says what the results of a machine with a GPU say of GPU and CPU.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
 
@@ -40,8 +37,6 @@ from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_release_notes
 from asv_watch.releases.measure import release_pairs
 from asv_watch.text import quantities
-from tools.comparison_figures import calibration, pace
-from tools.gpu.summary import summary
 
 ROOT = Path(__file__).resolve().parent.parent
 _MARKED = re.compile(
@@ -148,9 +143,6 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "releases": _releases,
     "causes": _causes,
     "issues": _issues,
-    "pace": functools.partial(pace, ROOT / "results"),
-    "calibration": functools.partial(calibration, ROOT / "results"),
-    "gpu": lambda machine: f"\n{summary(ROOT / 'results', machine)}\n",
 }
 """Maps the first word of a marker to the function that writes its content from the rest."""
 

@@ -4,7 +4,7 @@ Rounds are drawn from comparisons of a commit with itself, one comparison for ea
 round and around its own middle: ten rounds are off 1 by chance. Both sides of a gate are measured
 in one sitting, so each case is off its true ratio by what the machine's ratios vary from one
 sitting to another. `python -m tests.asv_watch.gate.simulate_gates` prints the table of
-docs/notes/simulations.md.
+docs/notes/noise.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Claims about one-case comparisons are true as often as docs/notes/simulations.md says."""
+"""Claims about one-case comparisons are true as often as docs/notes/noise.md says."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def test_smaller_changes_are_found_as_often_as_the_note_says(
 ) -> None:
     claims = simulate_pairs(1000, ratio)
     assert claims.called / claims.pairs == pytest.approx(share, abs=0.04)
-    rows = (ROOT / "docs/notes/simulations.md").read_text().splitlines()
+    rows = (ROOT / "docs/notes/noise.md").read_text().splitlines()
     [row] = [row for row in rows if row.startswith(f"| {ratio} | 2 x")]
     assert words in row
