@@ -43,8 +43,8 @@ preview: setup ## serve the site until Ctrl-C
 planted-slowdown: setup ## compare HEAD with itself slowed by 3 %: is that found
 	$(WATCH) calibrate --planted 3 $(call option,COMPARISONS,comparisons) $(MEASURED)
 
-screenshots: setup-test node_modules/.installed ## take the README's pictures of the published site
-	@$(VENV)/bin/python -m tests.browser.screenshots html docs/images
+screenshots: setup-test node_modules/.installed ## take a picture of each view of the published site, in build/screenshots
+	@$(VENV)/bin/python -m tests.browser.screenshots html build/screenshots
 
 # Tests wait for processes, disks and the network, so four at a time keep two cores busy. Lint and types are one of them.
 test: missing setup-test node_modules/.installed ## lint, types and all tests

@@ -1,10 +1,9 @@
-"""Takes the pictures of a published site that README and docs/site.md show.
+"""Takes a picture of each view of a published site; continuous integration keeps them.
 
-    python -m tests.browser.screenshots html docs/images
+    python -m tests.browser.screenshots html build/screenshots
 
-The pictures show whatever the site holds: publish first. Each has a numbered mark beside every
-part that docs/site.md explains; a part that this site has nothing to show in is named. Needs
-Chromium.
+The pictures show whatever the site holds: publish first. README shows two of them, of its own in
+docs/images. Needs Chromium.
 """
 
 from __future__ import annotations
@@ -23,95 +22,21 @@ WIDTH = 1280
 
 @dataclass(frozen=True)
 class View:
-    """The first screen at an address, and selectors of the parts that get a mark."""
+    """The first screen at an address."""
 
     address: str
-    marked: tuple[str, ...] = ()
     height: int = 800
 
 
 VIEWS = {
     "finding": View("#/", height=790),
-    "overview": View(
-        "#/",
-        (
-            "h1",
-            ".news",
-            ".grid tbody",
-            ".causes",
-            ".grid th.total",
-        ),
-    ),
-    "changes": View(
-        "#/changes",
-        (
-            "p:has-text('measured changes')",
-            "label:has-text('Direction')",
-            ".commit-group h2",
-            ".commit-group .note",
-            ".commit-group .bar-cell",
-            ".commit-group td:last-child",
-        ),
-        height=680,
-    ),
-    "timeline": View(
-        "#/timeline",
-        (
-            "label:has-text('Vertical')",
-            "label:has-text('Add a case')",
-            "h3, h2, .chart",
-        ),
-        height=700,
-    ),
-    "comparison": View(
-        "#/compare",
-        (
-            "label:has-text('Compare')",
-            "label:has-text('From')",
-            "p:has-text('geometric mean')",
-            ".bar-cell",
-        ),
-    ),
-    "releases": View(
-        "#/releases",
-        (
-            "p:has-text('neighbouring')",
-            "a:has-text('Differences')",
-            "h3, h2, .chart",
-            ".commit-group tbody tr",
-            "summary:has-text('Peak memory')",
-        ),
-    ),
-    "case": View(
-        "#/case?s=small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')",
-        (
-            "th:has-text('Newest time')",
-            "th:has-text('Newest change')",
-            "th:has-text('Noise')",
-            "h2:has-text('History')",
-        ),
-    ),
-    "about": View(
-        "#/about",
-        (
-            "th:has-text('Machine')",
-            "h2:has-text('What failed')",
-            "h2:has-text('environments')",
-        ),
-    ),
+    "changes": View("#/changes", height=680),
+    "timeline": View("#/timeline", height=700),
+    "comparison": View("#/compare"),
+    "releases": View("#/releases"),
+    "case": View("#/case?s=small_cnns.SmallCNNs.time_forward('lenet5', 'cpu')"),
+    "about": View("#/about"),
 }
-
-_MARK = """([part, number]) => {
-  const box = part.getBoundingClientRect();
-  const mark = document.createElement("div");
-  mark.textContent = number;
-  Object.assign(mark.style, {
-    position: "absolute", zIndex: 1000, width: "24px", height: "24px", borderRadius: "12px",
-    font: "bold 14px/24px sans-serif", textAlign: "center", color: "white", background: "#b3261e",
-    left: `${Math.max(box.left + scrollX - 28, 2)}px`, top: `${Math.max(box.top + scrollY, 2)}px`,
-  });
-  document.body.append(mark);
-}"""
 
 
 def wait_until_drawn(page: Page) -> None:
@@ -132,12 +57,6 @@ def take(site: Path, folder: Path) -> None:
             page.goto("about:blank")
             page.goto((site / "index.html").resolve().as_uri() + view.address)
             wait_until_drawn(page)
-            for number, selector in enumerate(view.marked, start=1):
-                part = page.locator(selector).locator("visible=true").first
-                if part.count():
-                    page.evaluate(_MARK, [part.element_handle(), number])
-                else:
-                    print(f"{name}.png lacks part {number}, {selector}", file=sys.stderr)
             page.screenshot(path=folder / f"{name}.png")
         browser.close()
 
