@@ -1,4 +1,4 @@
-"""The commands of docs/tutorial.md print what the page shows, but for its numbers.
+"""The commands of docs/start.md print what the page shows, but for its numbers.
 
 The tutorial's clone is a small project with the files that the commands name, the edited one the
 real one, on a stand-in for torch whose own pooling takes three times as long, by a clock of its
@@ -144,7 +144,7 @@ def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
     person = {"NAME": "A", "EMAIL": "a@example.org"}
     git = {f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person}
     exported = ""
-    for block, shown in steps(Page(ROOT / "docs" / "tutorial.md")):
+    for block, shown in steps(Page(ROOT / "docs" / "start.md")):
         commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
         environment = os.environ | git | {"HOME": str(tmp_path)}
         done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)

@@ -72,7 +72,7 @@ def test_every_stored_series_goes_on_as_it_was_sampled(
         assert (now["unit"], now["param_names"]) == (before["unit"], before["param_names"])
         assert _sampling(now) == _sampling(before), (
             f"{name} is sampled by another recipe: all absolute values would start anew. Put it "
-            'back, or do what docs/measuring.md says under "Recipe 2"'
+            'back, or do what CONTRIBUTING.md says under "Changing what is measured"'
         )
 
 

@@ -13,7 +13,7 @@ versions is a query of this graph:
 - `MachineGraphs.single` gives the ratio of one comparison by itself, as a report prints it.
 - `MachineGraphs.checks` compares what was measured with what the other ways say.
 
-`asv_watch.statistics.graph` holds the mathematics, ``docs/history.md`` the rule by hand.
+`asv_watch.statistics.graph` holds the mathematics, ``docs/measuring.md`` the rule by hand.
 """
 
 from __future__ import annotations

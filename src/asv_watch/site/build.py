@@ -107,7 +107,7 @@ def build_site(
         project: `name`, `url`, `commit_url` (the front of a commit's address) and
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
-        published: Values from the literature, as ``docs/site-data.md`` lists them.
+        published: Values from the literature, as ``docs/answers.md`` lists them.
         compared_cases: Interleaved measurements of cases that do the same in two ways.
         about: The project's sentences on how it measures.
     """

@@ -1,6 +1,6 @@
 """The data files that the script reads: the index, and values and source by benchmark.
 
-``docs/site-data.md`` describes them.
+``docs/answers.md`` describes them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The index of the data files: everything but the values (``docs/site-data.md``)."""
+"""The index of the data files: everything but the values (``docs/answers.md``)."""
 
 from __future__ import annotations
 

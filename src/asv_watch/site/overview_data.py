@@ -33,7 +33,7 @@ def overview_data(
         contents: What the site shows.
         table: Names of its cases.
         main: Groups that the summary of releases includes.
-        published: Values from the literature, as ``docs/site-data.md`` lists them.
+        published: Values from the literature, as ``docs/answers.md`` lists them.
     """
     commits = _newest_commits(contents)
     release = _newest_release(contents, table, main)

@@ -1,7 +1,7 @@
 """The data of the view of releases: ratios between neighbours, lines over all, findings.
 
 Each ratio is of an interleaved comparison of a release with the one before it, by the same commit
-of the project. ``docs/site-data.md`` describes the file.
+of the project. ``docs/answers.md`` describes the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data files say what the results say, in the format that docs/site-data.md lays down."""
+"""The data files say what the results say, in the format that docs/answers.md lays down."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /**
- * The index of the data files as types: the contract that docs/site-data.md describes.
+ * The index of the data files as types: the contract that docs/answers.md describes.
  * Python writes these files (asv_watch/site/*_data.py); the script only reads them.
  *
  * Missing is `null`. Dates are seconds since 1970 (UTC). A CommitIndex is an index
