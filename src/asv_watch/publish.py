@@ -14,16 +14,17 @@ from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answe
 from asv_watch.asv.commands import run_asv
 from asv_watch.asv.settings import read_configuration
 from asv_watch.asv.steps import kept_levels
-from asv_watch.engine.workplace import check_checkout, load_results
+from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
 from asv_watch.site.change_data import cause, made_between
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.statistics.rule import Verdict
-from asv_watch.versions.git import find_commit, run_git
+from asv_watch.versions.git import find_commit, read_commits, run_git
 
 
 def publish() -> None:
@@ -73,7 +74,9 @@ def report(
     root = Path.cwd()
     check_checkout(root)
     configuration = read_configuration(root)
-    history = in_order(load_results(root))
+    commits = read_commits(configuration.repository, configuration.branch)
+    layout = configuration.declared.layout
+    history = in_order(load_history(configuration.results, commits, layout=layout))
     with kept_levels(configuration.work_folder) as levels:
         findings = analyse(history, levels)
     earlier = _commits_before(history, configuration.repository, since)
@@ -91,7 +94,9 @@ def report(
     print(write_report(contents, changes[:count], markup) or "no change to report")
     reported = [_difference(change, contents) for change in changes[:count]]
     write_answer(Answer(command="report", differences=reported), json_file)
-    return report_damage(history)
+    for problem in history.problems:
+        print(f"left out: {problem.path}: {problem.message}", file=sys.stderr)
+    return ExitStatus.SOME_CASES_FAILED if history.problems else ExitStatus.DONE
 
 
 def _commits_before(history: History, repository: Path, since: str) -> frozenset[str]:
@@ -136,10 +141,3 @@ def _difference(change: Change, contents: Contents) -> Difference:
         expected=note.in_words if note and note.kind == "expected" else "",
         reason=cause(change, contents),
     )
-
-
-def report_damage(history: History) -> ExitStatus:
-    """Print what was left out of a history because it is damaged, and return the exit status."""
-    for problem in history.problems:
-        print(f"left out: {problem.path}: {problem.message}", file=sys.stderr)
-    return ExitStatus.SOME_CASES_FAILED if history.problems else ExitStatus.DONE

@@ -17,7 +17,7 @@ from torchspeed.cli.main import app as torchspeed
 
 PROGRAMS = {"asv-watch": asv_watch, "torchspeed": torchspeed}
 MODULES = {"asv": "asv", "asv-watch": "asv_watch.cli"}
-PLACEHOLDERS = {"FILE": "table.csv", "[FOLDER]": ""}
+PLACEHOLDERS = {"[FOLDER]": ""}
 """What stands for an argument in a page, to an argument."""
 
 

@@ -85,16 +85,8 @@ COMMANDS = {
         "asv-watch issues changes.json",
     ),
     "results": Command(
-        "asv_watch.exchange.results_command:results",
-        "Check, merge or export the stored results.",
-        examples="Examples: asv-watch results merge ../other-clone origin/results; "
-        "asv-watch results export measurements.csv",
-    ),
-    "submit": Command(
-        "asv_watch.exchange.submit_command:submit",
-        "Submit this machine's results to a results repository, or to a Codespeed server.",
-        examples="Examples: asv-watch submit --to git@example.org:me/results.git; "
-        "asv-watch submit --codespeed https://speed.example.org",
+        "asv_watch.results:results",
+        "Check the stored results, and name each fault.",
     ),
     "publish": Command(
         "asv_watch.publish:publish",

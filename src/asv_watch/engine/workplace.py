@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from asv_watch.asv.declared import Declared
-from asv_watch.asv.repository import find_repository
 from asv_watch.asv.settings import (
     Configuration,
     EnvironmentSpec,
-    load_settings,
     read_configuration,
     select_environments,
 )
@@ -24,7 +22,7 @@ from asv_watch.machine.lock import exclusive_run
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.versions.commits import Commit
-from asv_watch.versions.git import ask_git, check_complete, read_commits, uncommitted
+from asv_watch.versions.git import ask_git, check_complete, uncommitted
 
 _GIB = 1024**3
 _RESULTS_SIZE = _GIB // 4
@@ -139,17 +137,6 @@ class Workplace:
         """
         results, layout = self.configuration.results, self.declared.layout
         return load_history(results, commits, self.machine, layout=layout)
-
-
-def load_results(root: Path) -> History:
-    """Load the stored results of the branch that a project publishes.
-
-    Raises:
-        WatchError: asv.conf.json, the repository or the results cannot be read.
-    """
-    conf = load_settings(root)
-    commits = read_commits(*find_repository(root, conf))
-    return load_history(Path(conf.results_dir), commits, layout=conf.declared.layout)
 
 
 @contextmanager

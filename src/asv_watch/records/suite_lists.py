@@ -158,15 +158,6 @@ def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
     return newer | {"params": union}
 
 
-def list_bytes(entries: Mapping[str, Any]) -> bytes:
-    """Return the content of a list's file."""
-    lines = [
-        f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
-        for name, entry in sorted(entries.items())
-    ]
-    return f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode()
-
-
 def _read(path: Path) -> Entries | None:
     try:
         listed = parse_list(read_regular(path))
@@ -178,8 +169,12 @@ def _read(path: Path) -> Entries | None:
 def _write(path: Path, entries: Entries) -> None:
     if _read(path) == entries:
         return
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(entry, sort_keys=True)},\n"
+        for name, entry in sorted(entries.items())
+    ]
     make_folder(path.parent)
-    write_whole(path, list_bytes(entries))
+    write_whole(path, f'{{\n{"".join(lines)}"version": {API_VERSION}\n}}\n'.encode())
 
 
 _REMEDY = "recreate it with `asv run --bench just-discover`"

@@ -48,7 +48,7 @@ texts = (
     | st.sampled_from(SOUND_TEXTS)
     | st.text(max_size=20).filter(lambda text: "\0" not in text)
 )
-FIRST_ARGUMENTS = {"results": ("check", "merge", "export")}
+FIRST_ARGUMENTS = {"results": ("check",)}
 
 
 def _options() -> list[tuple[str, str]]:

@@ -27,9 +27,6 @@ from asv_watch.compare.files import compare_files
 from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.exchange.checking import check_results
-from asv_watch.exchange.merging import merge_results
-from asv_watch.exchange.table import write_table
 from asv_watch.judge.findings import analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.queue import Situation, next_task
@@ -41,6 +38,7 @@ from asv_watch.records.loading import load_history
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.records.records import Outcome, case_name
 from asv_watch.records.side_files import MEASURED
+from asv_watch.results import check_results
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import contents_of, in_order
 from asv_watch.site.report import write_report
@@ -211,20 +209,12 @@ def test_results(
         with no_hang():
             _use(results, sound, folder)
             _plan_a_night(results, sound, folder)
-            with contextlib.suppress(WatchError):
-                merge_results(results, folder / "merged")
-                merge_results(sound.results, folder / "merged")
-            with contextlib.suppress(WatchError):
-                merge_results(sound.results, results)
     finally:
         shutil.rmtree(folder)
 
 
 def _use(results: Path, made: Generated, folder: Path) -> None:
     """Let every command that reads or exports stored results do so."""
-    commits = read_commits(made.repository)
-    with contextlib.suppress(WatchError):
-        write_table(load_history(results, commits), folder / "table.csv")
     before, after = (f"desk:{made.hashes[index]}@2.15.0" for index in (2, 3))
     with contextlib.suppress(WatchError):
         compare_stored(folder, before, after, cases="")

@@ -25,7 +25,6 @@ SUITE = "def time_it():\n    pass\n"
         "explain --cases time_it --before HEAD",
         "calibrate",
         "releases measure",
-        "results merge results",
     ],
 )
 @pytest.mark.fault("two runs or users", tried="each command that writes, during a run")

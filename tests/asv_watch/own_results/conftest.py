@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from asv_watch.engine.workplace import load_results
+from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
 from asv_watch.site.contents import in_order
+from asv_watch.versions.git import read_commits
 from tests.asv_watch.own_results import auditor
 from tests.conftest import ROOT
 
@@ -18,7 +20,10 @@ from tests.conftest import ROOT
 def stored_history() -> History:
     """The committed results of this project, in the order of its site."""
     try:
-        return in_order(load_results(ROOT))
+        configuration = read_configuration(ROOT)
+        commits = read_commits(configuration.repository, configuration.branch)
+        layout = configuration.declared.layout
+        return in_order(load_history(configuration.results, commits, layout=layout))
     except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
         pytest.skip(str(error))
 

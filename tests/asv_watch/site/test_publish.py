@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.exchange.checking import check_results
+from asv_watch.results import check_results
 from tests.asv_watch.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.asv_watch.site.conftest import SOURCES, Project, make_project, tree
 from tests.conftest import run
@@ -209,4 +209,4 @@ def test_thousands_of_result_files_are_published(tmp_path: Path) -> None:
     project = make_project(tmp_path / "it", plan)
     assert len(list(project.results.glob("*/*-*.json"))) == 2000
     project.publish(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
-    assert check_results(project.results) == ()
+    assert check_results(project.results) == []

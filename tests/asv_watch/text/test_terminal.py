@@ -10,8 +10,8 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.text.terminal import printable
-from tests.asv_watch.exchange.test_results import checkout, edit, measured, result_file
 from tests.asv_watch.interruptible import run_driver
+from tests.asv_watch.test_results import checkout, edit, measured
 from tests.conftest import run
 
 __all__ = ["checkout", "measured"]  # fixtures
@@ -71,15 +71,3 @@ def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(
     assert r"Failed: suite.track_broken" in printed
     assert printed.count(r"\x1b[2Jgone\x00\u202e") == 2
     assert is_harmless(printed + errors)
-
-
-def test_no_cell_of_an_export_has_an_escape_sequence(checkout: Path) -> None:
-    for path in (result_file(checkout), checkout / "results/benchmarks.json"):
-        text = path.read_text()
-        path.write_text(text.replace("'a'", r"'\u001b[2J'"))
-    for path in (checkout / "results/m").glob("*.jsonl"):
-        path.write_text(path.read_text().replace("'a'", r"'\u001b[2J'"))
-    assert main(["results", "export", "table.csv"]) == 0
-    text = (checkout / "table.csv").read_text()
-    assert r"\x1b[2J" in text
-    assert is_harmless(text)

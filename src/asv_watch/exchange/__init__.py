@@ -1,1 +1,0 @@
-"""Exchanges results with other people: checks, merges, exports and submits them."""

@@ -1,0 +1,105 @@
+"""Checks a folder of results, and names each fault.
+
+Loading a history names damaged files too, but reads only the results of a branch. Here the results
+of every commit are read, and compared with what describes their machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from asv_watch.asv.settings import load_settings
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.records import suite_lists
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Benchmark, Problem
+from asv_watch.records.result_files import DamagedError, read_json, read_result_file
+from asv_watch.records.side_files import RECORDS, read_records
+from asv_watch.versions.commits import Commit, is_full_hash
+
+_IDENTITY = ("arch", "cpu", "num_cpu")
+"""Facts in which descriptions of one machine agree."""
+
+
+def results(
+    action: Annotated[
+        Literal["check"], typer.Argument(help="check: name each fault in the files.")
+    ],
+    folder: Annotated[
+        str, typer.Argument(metavar="[FOLDER]", help="A folder other than asv.conf.json's.")
+    ] = "",
+) -> ExitStatus:
+    """Check the stored results."""
+    conf = load_settings(Path.cwd())
+    checked = Path(folder or conf.results_dir)
+    faults = check_results(checked, conf.declared.machines)
+    for fault in faults:
+        print(f"{fault.path}: {fault.message}")
+    print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {checked}")
+    return ExitStatus.FAILED if faults else ExitStatus.DONE
+
+
+def check_results(results: Path, machines: Collection[str] = ()) -> list[Problem]:
+    """Check every file of a results folder.
+
+    Args:
+        results: Folder that holds ``benchmarks.json`` and a folder for each machine.
+        machines: Names of the machines that may be there, each result with a record of its
+            machine; empty if any machine may.
+
+    Returns:
+        The faults, each with its file; none if the folder is sound.
+
+    Raises:
+        WatchError: There is no such folder.
+    """
+    if not results.is_dir():
+        raise WatchError(f"{results} is not a folder: give asv's results folder")
+    hashes: dict[Path, str] = {}
+    for path in sorted(results.glob("[!.]*/*.json")):
+        with contextlib.suppress(DamagedError):  # loading names it, if it is a result file
+            hashes[path] = read_result_file(path).commit_hash
+    benchmarks: dict[str, Benchmark] = {}
+    faults: list[Problem] = []
+    listed = results / suite_lists.FILE_NAME
+    if os.path.lexists(listed) or any(results.glob("*/*-*.json")):  # comparisons alone need none
+        try:
+            benchmarks, faults = suite_lists.read_benchmarks(results)
+        except WatchError as error:
+            faults = [Problem(str(listed), str(error).removeprefix(f"{listed} "))]
+    commits = [Commit(hash_, 0, "") for hash_ in dict.fromkeys(hashes.values())]
+    faults += load_history(results, commits, benchmarks=benchmarks).problems
+    faults += [
+        Problem(str(path), f"commit_hash is {hash_[:80]!r}, not the full hash of its name")
+        for path, hash_ in hashes.items()
+        if not (is_full_hash(hash_) and hash_.startswith(path.name.partition("-")[0]))
+    ]
+    for folder in sorted(path for path in results.glob("[!.]*") if path.is_dir()):
+        faults += _faults_of_machine(folder, machines)
+    return faults
+
+
+def _faults_of_machine(folder: Path, machines: Collection[str]) -> Iterator[Problem]:
+    """Yield contradictions to a machine's description and, if not empty, to a list of machines."""
+    path = folder / "machine.json"
+    facts: dict[str, Any] = {}
+    with contextlib.suppress(DamagedError):  # loading names it
+        facts = read_json(path, dict[str, Any])
+        if facts.get("machine") != folder.name:
+            yield Problem(str(path), f"it names the machine {facts.get('machine')!r}")
+    if machines and folder.name not in machines:
+        message = f'{folder.name} is not listed under "machines" of asv.conf.json'
+        yield Problem(str(folder), message)
+    for path in sorted(folder.glob("*-*.json")) if machines else ():
+        records, _ = read_records(path.with_suffix(RECORDS))
+        if not records:
+            yield Problem(str(path), "no record says where it was measured")
+        for name, value in records[-1].machine.items() if records else ():
+            if name in _IDENTITY and value != str(facts.get(name, value)):
+                yield Problem(str(path), f"{name} is {value!r}, but machine.json says otherwise")
