@@ -10,8 +10,7 @@ A page holds markers, which Markdown does not show, around what is written betwe
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
 least so much and were measured on at least so many days.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
-``causes: torch`` gives the notes on releases in ``results/notes.toml``. ``issues: COMMAND`` gives
-the first issue that `asv-watch issues` would open for the JSON that a command prints.
+``causes: torch`` gives the notes on releases in ``results/notes.toml``.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
 
@@ -26,12 +25,8 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
-from asv_watch.answers import Answer
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
-from asv_watch.issues import plan
 from asv_watch.judge.release_history import ReleaseFinding, ReleaseStep, release_findings
 from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_release_notes
@@ -115,12 +110,6 @@ def _causes(requirement: str) -> str:
     return "\n" + "\n\n".join(texts) + "\n"
 
 
-def _issues(command: str) -> str:
-    with contextlib.redirect_stderr(io.StringIO()):  # the same report as text
-        report = msgspec.json.decode(_printed(command), type=Answer)
-    return _block([call.description for call in plan(report.differences, [])], 1)
-
-
 def _output(command: str, most: int) -> str:
     return _block(_printed(command).rstrip().splitlines(), most)
 
@@ -142,7 +131,6 @@ _WRITERS: dict[str, Callable[[str], str]] = {
     "changes": _changes,
     "releases": _releases,
     "causes": _causes,
-    "issues": _issues,
 }
 """Maps the first word of a marker to the function that writes its content from the rest."""
 

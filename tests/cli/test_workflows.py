@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -147,3 +148,44 @@ def test_what_was_removed_during_a_night_stays_if_the_night_measured_it(hosted: 
         "results/m/3.json": "3",
         "results/m/notes.toml": "a",
     }
+
+
+GH = """#!/bin/sh
+case "$1 $2" in
+"issue list") cat issues.txt ;;
+"issue create") echo "$6" >> issues.txt; cat >> bodies.txt ;;
+esac
+"""
+"""A program with the arguments that the workflow gives to GitHub's own."""
+
+
+@pytest.mark.needs("jq")
+def test_each_commit_that_made_cases_slower_has_one_issue(
+    jobs: dict[str, Any], tmp_path: Path
+) -> None:
+    [script] = [step["run"] for step in jobs["issues"]["steps"] if "run" in step]
+    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").chmod(0o755)
+    (tmp_path / "issues.txt").touch()
+    slower = {
+        "verdict": "slower",
+        "worse": True,
+        "ratio": 1.2,
+        "machine": "m",
+        "commits": ["a", "b"],
+    }
+    changes = [
+        slower | {"case": "s.time_a"},
+        slower | {"case": "s.time_b", "ratio": 1.034, "machine": "n"},
+        slower | {"case": "s.time_c", "commits": ["c"]},
+        slower | {"case": "s.time_d", "commits": ["d"], "measured": False},
+        slower | {"case": "s.time_e", "commits": ["e"], "expected": "expected: more layers"},
+        slower | {"case": "s.time_f", "commits": ["f"], "verdict": "faster", "worse": False},
+    ]
+    (tmp_path / "changes.json").write_text(json.dumps({"differences": changes}))
+    for _ in range(2):
+        run("bash", "-eo", "pipefail", "-c", f"PATH=.:$PATH; {script}", cwd=tmp_path)
+    assert (tmp_path / "issues.txt").read_text() == "Slower since b\nSlower since c\n"
+    assert (tmp_path / "bodies.txt").read_text() == (
+        "    s.time_a on m: 20 %\n    s.time_b on n: 3.4 %\n    s.time_c on m: 20 %\n"
+    )

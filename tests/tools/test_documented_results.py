@@ -27,9 +27,5 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
     with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
         written("<!-- releases: torch on nothing --><!-- end -->")
-    report = "asv-watch report --state measured --count 1000 --json -"
-    issues = written(f"<!-- issues: {report} -->open: nothing: slower, +99.9 %<!-- end -->")
-    assert "+99.9 %" not in issues
-    assert "open: " in issues
     with pytest.raises(ValueError, match="no change of nothing"):
         written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")

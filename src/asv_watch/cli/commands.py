@@ -49,11 +49,6 @@ COMMANDS = {
         "Examples: asv-watch gate; asv-watch gate --base origin/main --limit 40min --threshold 5% "
         "--comment gate.md",
     ),
-    "confirm": Command(
-        "asv_watch.compare.confirm:confirm",
-        "Compare the two commits of each change that is suspected or was compared only once.",
-        STORED,
-    ),
     "bisect": Command(
         "asv_watch.bisect:bisect",
         "Find the commit, or the release of a requirement, that changed a case.",
@@ -78,12 +73,6 @@ COMMANDS = {
         "asv_watch.publish:report",
         "Print the newest changes for an issue or an e-mail: size, interval, commits and cause.",
     ),
-    "issues": Command(
-        "asv_watch.issues:issues",
-        "Open, update and close issues on GitHub, one for each measured slowdown of a report.",
-        examples="Example: asv-watch report --count 1000 --json changes.json && "
-        "asv-watch issues changes.json",
-    ),
     "results": Command(
         "asv_watch.results:results",
         "Check the stored results, and name each fault.",
@@ -92,9 +81,5 @@ COMMANDS = {
         "asv_watch.publish:publish",
         "Write the site from the stored results.",
         "the site is as it was before",
-    ),
-    "preview": Command(
-        "asv_watch.preview:preview",
-        "Serve the published site to this machine, until Ctrl-C.",
     ),
 }
