@@ -20,7 +20,6 @@ from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.asv.steps import Levels
 from asv_watch.bench import Tally
-from asv_watch.compare.confirm import Suspects, find_suspects
 from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.engine.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.engine.workplace import Workplace
@@ -28,6 +27,7 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
+from asv_watch.night.suspects import Suspects, find_suspects
 from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History
 from asv_watch.records.suite_lists import read_machine_list

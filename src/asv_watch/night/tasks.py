@@ -14,13 +14,13 @@ from dataclasses import replace
 from asv_watch.asv.selection import EVERYTHING, cases_of_releases
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
-from asv_watch.compare.confirm import Suspects, confirm_suspects
 from asv_watch.compare.measure import Compared, compare_missing
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
+from asv_watch.night.suspects import Suspects, confirm_suspects
 from asv_watch.records.comparisons import import_case
 from asv_watch.releases import environments
 from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions

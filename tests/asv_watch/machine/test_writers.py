@@ -20,7 +20,6 @@ SUITE = "def time_it():\n    pass\n"
         "nightly",
         "compare",
         "gate",
-        "confirm",
         "bisect --cases time_it --before HEAD",
         "explain --cases time_it --before HEAD",
         "calibrate",

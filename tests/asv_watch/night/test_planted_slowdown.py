@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -14,18 +15,20 @@ from typing import Any
 
 import pytest
 
-from asv_watch.compare.confirm import MOST_COMPARISONS
 from asv_watch.errors import ExitStatus
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
+from asv_watch.night.suspects import MOST_COMPARISONS
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.versions.git import read_commits
 from tests.asv_watch.clockwork import SUITE, package
-from tests.asv_watch.compare.test_confirm import pretend_history
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
 
+_SCALED = {"result", "samples"} | {
+    f"stats_{name}" for name in ("ci_99_a", "ci_99_b", "q_25", "q_75")
+}
 PROFILER = """
 import json
 
@@ -78,13 +81,39 @@ def _published(project: Path) -> tuple[dict[str, Any], list[str], str]:
     return index, titles, badge
 
 
+def _scaled(stored: Any, factor: float) -> Any:
+    if isinstance(stored, list):
+        return [_scaled(value, factor) for value in stored]
+    return stored * factor if isinstance(stored, float) else stored
+
+
+def _pretend_history(
+    project: Path, result: Path, newest_earlier: str, slower: tuple[float, float]
+) -> None:
+    """Store results of earlier commits, than which HEAD is slower in its two cases."""
+    newest = json.loads(result.read_text())
+    commits = git(project, "rev-list", "--reverse", newest_earlier).split()
+    for number, hash_ in enumerate(commits):
+        earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
+        factor = 1 + 0.001 * math.cos(7 * number)
+        for name, columns in newest["results"].items():
+            earlier["results"][name] = [
+                [_scaled(of_case, factor / s) for of_case, s in zip(value, slower, strict=True)]
+                if column in _SCALED
+                else value
+                for column, value in zip(newest["result_columns"], columns, strict=False)
+            ]
+        name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
+        result.with_name(name).write_text(json.dumps(earlier))
+
+
 @pytest.mark.timeout(1800)
 def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
     project: Path, tmp_path: Path
 ) -> None:
     _run("bench", project, tmp_path)
     [result] = (project / "results" / "m").glob("*-*.json")
-    pretend_history(project, result, "HEAD~3", slower=(1.0, 1.05))
+    _pretend_history(project, result, "HEAD~3", (1.0, 1.05))
     *_, before, culprit, newest = git(project, "rev-list", "--reverse", "HEAD").split()
     history, [suspicion] = _findings(project)
     assert (suspicion.state, suspicion.kind) == ("suspected", "time")

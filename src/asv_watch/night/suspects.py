@@ -1,4 +1,4 @@
-"""Compares the commits of changes that only separate runs or one comparison show.
+"""The commits of changes that only separate runs or one comparison show, and their comparison.
 
 Separate runs may have been disturbed. With thirty cases a night and a confidence of 99 %, a single
 comparison now and then shows a change that does not exist. A change that two comparisons show is
@@ -11,24 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from asv_watch.answers import word_of_ratio
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
 from asv_watch.compare.measure import Compared, measure
-from asv_watch.compare.report import measured_ratios
+from asv_watch.compare.report import differences_of
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.sides import side
-from asv_watch.engine.workplace import Workplace, open_workplace
-from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.engine.workplace import Workplace
+from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
-from asv_watch.judge.findings import analyse
-from asv_watch.options import Machine
 from asv_watch.records.history import History
 from asv_watch.text import quantities
-from asv_watch.versions.git import read_commits
 from asv_watch.versions.releases import Release
 
 MOST_COMPARISONS = 2
@@ -46,36 +41,6 @@ class Suspects:
     release: Release
     """Main release with which both ran."""
     cases: frozenset[str]
-
-
-def confirm(*, machine: Machine = "") -> ExitStatus:
-    """Compare the two commits of each change that is suspected, near, or compared only once.
-
-    A comparison in which no case runs is reported and left out, so that it does not stop the
-    others.
-
-    Raises:
-        WatchError: the results cannot be read, or none of the changes can be measured.
-    """
-    compared, errors = [], []
-    with open_workplace(Path.cwd(), "confirm", release="all", machine=machine) as workplace:
-        configuration = workplace.configuration
-        commits = read_commits(configuration.repository, configuration.branch)
-        history = workplace.load_history(commits)
-        findings = analyse(history)
-        unsure = *findings.changes, *findings.near
-        for suspects in find_suspects(history, unsure, workplace.machine):
-            try:
-                compared.append(confirm_suspects(workplace, suspects))
-            except WatchError as error:
-                print(f"  not measured: {error}", flush=True)
-                errors.append(error)
-    if errors and not compared:
-        raise errors[0]
-    if not compared:
-        print("no change has to be compared")
-    failed = any(result.failed for result in compared)
-    return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
 
 def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
@@ -97,9 +62,9 @@ def confirm_suspects(workplace: Workplace, suspects: Suspects) -> Compared:
         flush=True,
     )
     compared = measure(workplace, sides, cases, "confirm", PRECISE).between(0, 1)
-    for ratio in measured_ratios(compared):
-        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
-        print(f"{word_of_ratio(ratio)}: {ratio.case}, {size}")
+    for found in differences_of(compared, workplace.machine):
+        if found.interval is not None:
+            print(f"{found.verdict}: {found.case}, {found.change} ({found.ends})")
     return compared
 
 
