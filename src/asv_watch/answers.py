@@ -86,23 +86,15 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def change(self) -> str:
-        """The change as tables show it: ``+5.2 %``, ``about +3 %``; empty if there is none."""
+        """The change as tables show it: ``+5.2 %``; empty if there is none."""
         if self.ratio is None:
             return "changed" if self.differs else ""
-        is_exact = self.interval is None and self.verdict != UNKNOWN
-        write = quantities.change if self.measured or is_exact else quantities.about
-        return write(self.ratio, ratio_kind(self.unit))
+        return quantities.change(self.ratio, ratio_kind(self.unit))
 
     @property
     def ends(self) -> str:
         """The interval as tables show it; empty if there is none."""
         return "" if self.interval is None else quantities.interval(self.interval, self.clock)
-
-    @property
-    def word(self) -> str:
-        """The verdict as tables show it, such as ``slower, suspected``."""
-        is_suspected = self.differs and not self.measured and self.interval is not None
-        return f"{self.verdict}, suspected" if is_suspected else self.verdict
 
 
 class Answer(msgspec.Struct):
@@ -116,28 +108,19 @@ class Answer(msgspec.Struct):
     differences: list[Difference] = []
     schema: int = SCHEMA
 
-    @property
-    def is_slower(self) -> bool:
-        """Whether a case became worse."""
-        return any(difference.worse for difference in self.differences)
-
 
 def word_of(answer: Verdict, kind: str) -> str:
     """Return a verdict in words: ``slower`` for a time, ``worse`` for anything else."""
     return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
 
 
-def word_of_ratio(ratio: PairRatio | CaseRatio) -> str:
-    """Return the verdict on a measured ratio in words."""
-    return UNKNOWN if is_too_noisy(ratio) else word_of(verdict(ratio), ratio.kind)
-
-
 def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Difference:
     """Return a measured ratio as a difference."""
     rounds = ratio.rounds if isinstance(ratio, PairRatio) else len(ratio.ratios)
+    answer = verdict(ratio)
     return Difference(
         case=ratio.case,
-        verdict=word_of_ratio(ratio),
+        verdict=UNKNOWN if is_too_noisy(ratio) else word_of(answer, ratio.kind),
         unit=ratio.unit,
         before=ratio.before,
         after=ratio.after,
@@ -145,7 +128,7 @@ def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Diff
         interval=ratio.interval,
         clock=ratio.clock,
         rounds=rounds,
-        worse=verdict(ratio) is Verdict.WORSE,
+        worse=answer is Verdict.WORSE,
         machine=machine,
     )
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from asv_watch.answers import Answer, JsonFile, write_answer
+from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.compare.files import Sort, compare_files
 from asv_watch.compare.measure import measure
 from asv_watch.compare.report import differences_of, report
-from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
-from asv_watch.engine.sides import Side, interpreter_side, side
+from asv_watch.engine.sides import interpreter_side, side
 from asv_watch.engine.workplace import check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
@@ -32,8 +29,7 @@ def compare(
         typer.Argument(
             metavar=f"[{SIDE}]...",
             help="Two or more sides, each compared with the next, instead of --before and "
-            "--after; after --python, further interpreters. Or result files (.json) from "
-            "anywhere, each compared with the first: nothing is measured, no project is needed.",
+            "--after; after --python, further interpreters.",
         ),
     ] = None,
     *,
@@ -49,14 +45,6 @@ def compare(
             "Python of environments.",
         ),
     ] = None,
-    stored: Annotated[
-        bool,
-        typer.Option(
-            "--stored",
-            help="Compare what is stored, and measure nothing. A side is "
-            "MACHINE:COMMIT@ENVIRONMENT, of which all but the commit may be left out.",
-        ),
-    ] = False,
     values: Annotated[
         bool,
         typer.Option(
@@ -66,16 +54,6 @@ def compare(
     ] = False,
     fail_if_slower: Annotated[
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
-    ] = False,
-    labels: Annotated[
-        str, typer.Option(metavar="A,B", help="Result files: what the table calls them.")
-    ] = "",
-    sort: Annotated[
-        Sort | None,
-        typer.Option(help="Result files: order of the rows; by default the largest change first."),
-    ] = None,
-    only_changed: Annotated[
-        bool, typer.Option("--only-changed", help="Result files: only cases that differ.")
     ] = False,
     json_file: JsonFile = "",
     cases: Cases = "",
@@ -87,42 +65,25 @@ def compare(
     Raises:
         WatchError: a side does not exist, or no case ran on both.
     """
-    root = Path.cwd()
-    named = sides or []
-    are_files = bool(named) and all(text.endswith(".json") for text in named)
-    if not are_files and (labels or sort or only_changed):
-        raise typer.BadParameter("--labels, --sort and --only-changed need result files (.json)")
-    if are_files or stored:
-        text, answer = (
-            compare_files(
-                list(map(Path, named)),
-                labels.split(",") if labels else (),
-                cases=cases,
-                sort=sort or "change",
-                only_changed=only_changed,
-            )
-            if are_files
-            else compare_stored(root, *_two(named or [before, after]), cases=cases)
-        )
-        print(text)
-        write_answer(answer, json_file)
-        return ExitStatus.SLOWER if answer.is_slower and fail_if_slower else ExitStatus.DONE
-    interpreters: list[str] = []
-    if python and not named and len(python) == 1 and os.sep not in python[0]:
-        choose("", "", python[0])
-    elif python:
-        interpreters, named = [*python, *named], []
-    if len(interpreters or named) == 1:
-        raise WatchError(f"{(interpreters or named)[0]} is one side; name another one to compare")
+    root, interpreters = Path.cwd(), python or []
+    if len(interpreters) == 1 and not sides and os.sep not in interpreters[0]:
+        choose("", "", interpreters.pop())
+    named = [*interpreters, *(sides or [])] or [before, after]
+    if len(named) == 1:
+        raise WatchError(f"{named[0]} is one side; name another one to compare")
     selection = matching(cases, otherwise=SHORT)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as workplace:
-        versions = [interpreter_side(workplace, path) for path in interpreters] or [
-            side(workplace, text, release) for text in named or [before, after]
+        versions = [
+            interpreter_side(workplace, text) if interpreters else side(workplace, text, release)
+            for text in named
         ]
+        names = [version.name for version in versions]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
-        _print_names(versions)
+        labels = ("before: ", "after:  ") if len(names) == 2 else map("{}: ".format, count(1))
+        for label, name in zip(labels, names, strict=False):
+            print(f"{label}{name}", flush=True)
         listing = list_benchmarks(workplace, versions, selection.pattern)
         chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
         timed = [case for case in chosen if case.is_timed]
@@ -133,38 +94,24 @@ def compare(
         measured = measure(
             workplace, versions, chosen if values or not timed else timed, sampling=sampling
         )
-    last = len(versions) - 1
-    pairs = [*pairwise(range(len(versions))), *([(0, last)] if last > 1 else [])]
-    results, differences = [], []
-    for old, new in pairs:
-        results.append(measured.between(old, new))
-        names = versions[old].name, versions[new].name
-        found = differences_of(results[-1], workplace.machine, names if last > 1 else ())
-        print(f"\n{report(results[-1], found, *names)}")
+    last = len(names) - 1
+    differences: list[Difference] = []
+    failed = bool(listing.left_out)
+    for old, new in [*pairwise(range(len(names))), *([(0, last)] if last > 1 else [])]:
+        compared = measured.between(old, new)
+        ends = names[old], names[new]
+        found = differences_of(compared, workplace.machine, ends if last > 1 else ())
+        print(f"\n{report(compared, found, *ends)}")
         differences += found
-    ends = versions[0].name, versions[last].name
-    answer = Answer("compare", *ends, differences)
-    write_answer(answer, json_file)
+        failed = failed or compared.failed
+    write_answer(Answer("compare", names[0], names[last], differences), json_file)
     if measured.path is not None:
         print(f"stored in {measured.path.relative_to(root)}")
     elif all(each.version for each in versions):
         print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:
         print("not stored: the working tree has changes that are not committed")
-    if listing.left_out or any(compared.failed for compared in results):
+    if failed:
         return ExitStatus.SOME_CASES_FAILED
-    return ExitStatus.SLOWER if answer.is_slower and fail_if_slower else ExitStatus.DONE
-
-
-def _two(named: Sequence[str]) -> tuple[str, str]:
-    if len(named) != 2:
-        raise typer.BadParameter("--stored compares two sides")
-    return named[0], named[1]
-
-
-def _print_names(sides: Sequence[Side]) -> None:
-    if len(sides) == 2:
-        print(f"before: {sides[0].name}\nafter:  {sides[1].name}", flush=True)
-    else:
-        for number, each in enumerate(sides, start=1):
-            print(f"{number}: {each.name}", flush=True)
+    is_slower = fail_if_slower and any(difference.worse for difference in differences)
+    return ExitStatus.SLOWER if is_slower else ExitStatus.DONE

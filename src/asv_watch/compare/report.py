@@ -14,14 +14,14 @@ from asv_watch.answers import (
     word_of,
 )
 from asv_watch.compare.measure import Compared
-from asv_watch.judge.graph import MachineGraphs, PairRatio, machine_graphs
+from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.records.comparisons import ratio_kind
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
 from asv_watch.text.markdown import table
 
-RULE = (
+_RULE = (
     "A difference is a ratio whose interval excludes 1 and that is "
     f"{quantities.share(MINIMUM_EFFECT)} or more away from 1."
 )
@@ -30,22 +30,23 @@ _CPU_TIME = (
 )
 
 
-def measured_ratios(compared: Compared) -> list[PairRatio]:
-    """Return the ratios of a comparison, with the precision that its machine has shown."""
-    if compared.path is None:  # a side is not committed, so nothing is stored
-        graphs = MachineGraphs(())
-    else:
-        machine = compared.path.parents[1]
-        graphs = machine_graphs(machine.parent, machine.name)
-    return list(map(graphs.single, compared.ratios))
-
-
 def differences_of(
     compared: Compared, machine: str, sides: Sequence[str] = ()
 ) -> list[Difference]:
-    """Return the cases of a comparison as JSON has them; ``sides`` names both if others follow."""
+    """Return the cases of a comparison as JSON has them, with the precision of their machine.
+
+    Args:
+        compared: the comparison.
+        machine: name of its machine.
+        sides: names of both sides, if others follow.
+    """
+    if compared.path is None:  # a side is not committed, so nothing is stored
+        graphs = MachineGraphs(())
+    else:
+        folder = compared.path.parents[1]
+        graphs = machine_graphs(folder.parent, folder.name)
     found = [
-        *(measured_difference(ratio, machine) for ratio in measured_ratios(compared)),
+        *(measured_difference(graphs.single(ratio), machine) for ratio in compared.ratios),
         *(exact_difference(values, machine) for values in compared.values),
         *(unmeasured_difference(case, machine) for case in compared.unmeasured),
     ]
@@ -69,7 +70,7 @@ def report(compared: Compared, found: Sequence[Difference], before: str, after: 
     parts = [
         f"**{after}** against **{before}**",
         table(head, list(map(_row, shown))),
-        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {RULE}"
+        f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {_RULE}"
         + (" Exact values differ if they are not equal." if compared.values else "")
         + (f" {_CPU_TIME}" if any(case.clock for case in found) else ""),
     ]
@@ -115,5 +116,5 @@ def _row(case: Difference) -> tuple[str, ...]:
         case.change,
         case.ends,
         rounds,
-        case.reason or case.word,
+        case.reason or case.verdict,
     )

@@ -47,7 +47,7 @@ def read_lines(
             records.append((number, decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             message = f"line {number} is not a valid {name}; it was left out"
-            problems.append(Problem(str(path), message, number))
+            problems.append(Problem(str(path), message))
     return records, problems
 
 

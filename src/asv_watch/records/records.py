@@ -173,13 +173,11 @@ NEVER_RUN = Run(Outcome.NEVER_RUN)
 """The run of a case that was not selected when its commit was measured."""
 
 
-class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+class Problem(msgspec.Struct, frozen=True):
     """A piece of the stored results that could not be read."""
 
     path: str
     message: str
-    line: int = 0
-    """Number of the damaged line, if the other lines of its file are valid; 0 otherwise."""
 
 
 class LeftOut(msgspec.Struct, frozen=True):

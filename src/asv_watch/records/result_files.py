@@ -188,7 +188,3 @@ def read_result_file(path: Path) -> ResultFile:
         if "$.version" in str(error):
             raise DamagedError("it is not in asv's format 2: run `asv update`") from error
         raise
-
-
-ROW_COLUMNS = {"params", "version", "started_at", "duration", "profile"}
-"""Columns of a result file with one entry for a benchmark instead of one for each case."""

@@ -15,16 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.answers import Answer, Difference
 from asv_watch.asv.selection import SHORT
 from asv_watch.asv.settings import read_configuration
-from asv_watch.compare.files import compare_files
-from asv_watch.compare.stored import compare_stored
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
@@ -174,7 +170,7 @@ def before(sound: Generated, tmp_path_factory: pytest.TempPathFactory) -> Loaded
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="any file of the results or for `compare`")
+@pytest.mark.fault("random damage", tried="any file of the results")
 def test_results(
     sound: Generated, before: Loaded, tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:
@@ -207,17 +203,9 @@ def test_results(
         has_less = _is_sound_with_fewer_entries(path.name, path.read_bytes(), content)
         assert not lost or has_less or after.complaints > before.complaints, (damage, lost)
         with no_hang():
-            _use(results, sound, folder)
             _plan_a_night(results, sound, folder)
     finally:
         shutil.rmtree(folder)
-
-
-def _use(results: Path, made: Generated, folder: Path) -> None:
-    """Let every command that reads or exports stored results do so."""
-    before, after = (f"desk:{made.hashes[index]}@2.15.0" for index in (2, 3))
-    with contextlib.suppress(WatchError):
-        compare_stored(folder, before, after, cases="")
 
 
 def _configuration(made: Generated) -> dict[str, Any]:
@@ -247,38 +235,3 @@ def _plan_a_night(results: Path, made: Generated, folder: Path) -> None:
         assert tried
     except WatchError as error:
         assert "\n" not in str(error)  # noqa: PT017 - whatever it is
-
-
-@pytest.fixture(scope="module")
-def files_to_compare(sound: Generated) -> dict[str, bytes]:
-    """A result file, and other JSON files that somebody may name instead."""
-    [first, *_] = sorted(sound.results.glob("desk/*-*.json"))
-    answer = Answer("compare", "a", "b", [Difference(case="s.time_a", verdict="slower")])
-    return {
-        "result": first.read_bytes(),
-        "list": (sound.results / "benchmarks.json").read_bytes(),
-        "machine": (sound.results / "desk/machine.json").read_bytes(),
-        "answer": msgspec.json.encode(answer),
-    }
-
-
-@fuzz
-@given(data=st.data())
-def test_files_to_compare(
-    files_to_compare: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory, data: Any
-) -> None:
-    folder = tmp_path_factory.mktemp("compared")
-    sound, damage = folder / "1-a.json", folder / "2-a.json"
-    sound.write_bytes(files_to_compare["result"])
-    (folder / "benchmarks.json").write_bytes(data.draw(damaged(files_to_compare["list"])))
-    damage.write_bytes(
-        data.draw(st.sampled_from(list(files_to_compare.values())).flatmap(damaged))
-    )
-    order = data.draw(st.permutations([sound, damage, damage]))
-    try:
-        with no_hang():
-            compare_files(order, sort="name", only_changed=True)
-    except WatchError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - whatever it is
-    finally:
-        shutil.rmtree(folder)
