@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import BatchSampler, DataLoader, Dataset, default_collate
+from torch.utils.data import DataLoader, Dataset, default_collate
 
 from torchspeed.data.dataset import Data
 from torchspeed.data.dummy import load_dummy
@@ -106,14 +106,13 @@ def make_loader(
     in_memory = isinstance(dataset, Windows)
     workers = 0 if in_memory else workers
     generator = torch.Generator().manual_seed(seed)
-    items = range(len(dataset))  # type: ignore[arg-type]
-    order = items if sampler is None else sampler
-    batches: Iterable[Any] = BatchSampler(order, batch_size, drop_last=False)
+    order: dict[str, Any] = {"batch_size": batch_size, "sampler": sampler}
     if shuffle and sampler is None:
-        batches = _Shuffled(len(items), batch_size, generator, as_lists=not in_memory)
+        items = len(dataset)  # type: ignore[arg-type]
+        order = {"batch_sampler": _Shuffled(items, batch_size, generator, as_lists=not in_memory)}
     return DataLoader(
         dataset,
-        batch_sampler=batches,
+        **order,
         num_workers=workers,
         collate_fn=_unchanged if in_memory else default_collate,
         pin_memory=pin_memory,
