@@ -26,7 +26,7 @@ def test_header_dates_and_separators(tmp_path: Path, separator: str) -> None:
 
 def test_gzip_byte_order_mark_and_no_header(tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress("\ufeff1,2\r\n3,4\r\n".encode()))
+    path.write_bytes(gzip.compress('\ufeff"1",2\r\n3,4\r\n'.encode()))
     table = read_table(path)
     assert (list(table.columns), table.to_numpy().tolist()) == (["0", "1"], [[1, 2], [3, 4]])
 
@@ -43,6 +43,7 @@ def test_decimal_commas_beside_another_separator(tmp_path: Path) -> None:
         ("a,b\n", "no numbers"),
         ("x,y\nu,v\n", "no numbers"),
         ("a,b\n1,2\n3\n", "no finite number at row 1, column b"),
+        ("a,b\n,2\n3,4\n", "no finite number at row 0, column a"),
         ("day,a\nx,2\ny,3,4\n", "line 3"),
         ("day,a\nx,2,3\ny,3,4\n", "more cells than its first line"),
         ("a,b\n1,2\n3,x\n", "x. at position 1"),

@@ -97,7 +97,7 @@ def read_table(path: Path) -> pd.DataFrame:
         with opened(path, "rt", encoding="utf-8-sig") as file:
             first = file.readline()
         separator = max(",;\t", key=first.count)
-        cells = pd.Series(first.split(separator))
+        cells = pd.Series(first.replace('"', "").split(separator))
         table = pd.read_csv(
             path,
             sep=separator,
@@ -109,6 +109,7 @@ def read_table(path: Path) -> pd.DataFrame:
             raise ValueError("its rows have more cells than its first line")
         begins = table.head(1).astype(str).replace(",", ".", regex=True)
         numeric = begins.apply(pd.to_numeric, errors="coerce").notna().all()
+        numeric |= table.dtypes.map(pd.api.types.is_numeric_dtype)  # one that begins with a gap
         if table.empty or not numeric.any():
             raise ValueError("it holds no numbers")
         with np.errstate(over="ignore"):
