@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from asv_watch.files import write_whole
+from asv_watch.files import write_output
 from asv_watch.judge.graph import PairRatio
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured, ratio_kind
 from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
@@ -168,4 +168,4 @@ def write_answer(answer: Answer, file: str) -> None:
     if file == "-":
         answer_output().write(content.decode())
     else:
-        write_whole(Path(file), content)
+        write_output(Path(file), content)

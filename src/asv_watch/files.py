@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import IO
 
@@ -78,6 +79,31 @@ def write_whole(path: Path, content: bytes) -> None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     _sync_folder(path.parent)
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write to what a person named: a file is replaced, a device or a fifo is written into.
+
+    Links are followed. A standard stream, such as ``/dev/stdout``, is written through itself: if
+    it leads to a file, what was printed before stays.
+
+    Raises:
+        WatchError: It is a folder, or cannot be written; a file stays as it was.
+    """
+    sys.stdout.flush()
+    try:
+        status = path.stat() if path.exists() else None
+        streams = [fd for fd in (1, 2) if status and os.path.samestat(os.fstat(fd), status)]
+        if streams or (status and not stat.S_ISREG(status.st_mode)):
+            target = streams[0] if streams else path
+            with open(target, "wb", buffering=0, closefd=not streams) as stream:
+                _write_all(stream, content)
+        else:
+            write_whole(Path(os.path.realpath(path)), content)
+    except OSError as error:
+        raise WatchError(
+            f"{path} cannot be written ({error.strerror}); name another file"
+        ) from error
 
 
 def append_durably(path: Path, content: bytes) -> None:

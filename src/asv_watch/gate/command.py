@@ -26,7 +26,7 @@ from asv_watch.engine.cases import (
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.files import write_whole
+from asv_watch.files import write_output
 from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.comment import comment, sentence, verdict_line
@@ -128,7 +128,7 @@ def gate(
             print("the limit was reached before anything could be measured", flush=True)
         result = replace(result, seconds=round(time.monotonic() - started, 1))
     if comment_file:
-        write_whole(Path(comment_file), comment(result, share).encode())
+        write_output(Path(comment_file), comment(result, share).encode())
     write_answer(gate_answer(result, share), json_file)
     print(f"\n{sentence(result, share)}.\n{verdict_line(result, share)}")
     if result.passes(share):
