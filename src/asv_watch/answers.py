@@ -6,6 +6,7 @@ a new `SCHEMA`.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -164,8 +165,9 @@ def write_answer(answer: Answer, file: str) -> None:
     """Write an answer to a file, or to standard output for ``-``; nothing if no file is named."""
     if not file:
         return
-    content = msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n"
+    # `json` writes ASCII alone, which standard output can encode whatever its encoding is.
+    content = json.dumps(json.loads(msgspec.json.encode(answer)), indent=2) + "\n"
     if file == "-":
-        answer_output().write(content.decode())
+        answer_output().write(content)
     else:
-        write_output(Path(file), content)
+        write_output(Path(file), content.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ def main() -> int:
     """
     try:
         _open_closed_streams()
+        if isinstance(sys.stdout, io.TextIOWrapper):  # standard error escapes them by itself
+            sys.stdout.reconfigure(errors="backslashreplace")
         from asv_watch.cli.main import main as run
 
         return run()

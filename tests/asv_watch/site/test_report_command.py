@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from asv_watch.versions.version import Version
 from tests.asv_watch.making import make_rounds
 from tests.asv_watch.stored import TIME_A, result_content, store_benchmarks, store_result, timed
 from tests.asv_watch.torchless import project_files
-from tests.conftest import commit
+from tests.conftest import commit, run
 
 CASE = "s.time_a(1)"
 
@@ -77,3 +79,13 @@ def test_what_is_no_revision_is_named(
     assert hashes
     assert main(["report", "--since", "yesterday"]) == 1
     assert re.search(r"'yesterday' is neither a commit, tag or ", capsys.readouterr().err)
+
+
+def test_a_report_is_printed_whatever_standard_output_can_encode(hashes: list[str]) -> None:
+    note = f'[[change]]\ncommit = "{hashes[2]}"\nkind = "expected"\ntext = "größer 😀"\n'
+    Path("results/notes.toml").write_text(note, encoding="utf-8")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "asv_watch.cli", "report", "--state", "measured"]
+    assert r"expected: gr\xf6\xdfer \U0001f600" in run(*command, env=environment).stdout
+    answer = json.loads(run(*command, "--json", "-", env=environment).stdout)
+    assert answer["differences"][0]["expected"] == "expected: größer 😀"
