@@ -92,7 +92,7 @@ class Declared(msgspec.Struct, frozen=True):
     about: tuple[str, ...] = ()
     """Sentences on how the project measures, for the page about the data."""
     site_url: str = ""
-    """Address where the site will be served."""
+    """Address where the site will be served: ``https://`` or ``http://``."""
 
     def describe(self, benchmark: dict[str, Any]) -> dict[str, Any]:
         """Return an entry of asv's list of benchmarks with what is declared of its suite."""
@@ -158,6 +158,11 @@ def read_declared(conf: Any, root: Path) -> Declared:
         declared = msgspec.convert(entries, Declared, dec_hook=lambda _, text: root / text)
     except msgspec.ValidationError as error:
         raise WatchError(f"asv.conf.json cannot be read ({error}); correct it") from error
+    if declared.site_url and not re.match(r"https?://\S", declared.site_url):
+        raise WatchError(
+            f'"site_url" of asv.conf.json is {declared.site_url!r}; give an address that begins '
+            "with https:// or http://"
+        )
     case_pattern(declared.gpu_cases, _GPU_CASES)
     case_pattern(declared.release_cases, _RELEASE_CASES)
     case_pattern(declared.night_cases, _NIGHT_CASES)

@@ -91,10 +91,9 @@ def _project(conf: Any, site_url: str) -> dict[str, str]:
     def address(text: str) -> str:
         return text if text.startswith(("https://", "http://")) else ""
 
-    site = address(site_url)
     return {
         "name": str(conf.project),
         "url": address(str(conf.project_url)),
         "commit_url": address(str(conf.show_commit_url)),
-        "site": f"{site.rstrip('/')}/" if site else "",
+        "site": f"{site_url.rstrip('/')}/" if site_url else "",
     }

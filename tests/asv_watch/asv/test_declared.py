@@ -109,3 +109,12 @@ def test_the_page_says_what_the_gate_ignores_and_why() -> None:
         "The gate ignores io: its data comes from the network.",
         "The gate fails if a case of linalg.Solve is slower by 5% or more.",
     ]
+
+
+def test_the_address_of_the_site_is_one_of_the_web(root: Path) -> None:
+    for address in ("javascript:alert(1)", "speed.example.org", "https://", " http://a"):
+        message = '"site_url" of asv.conf.json is .+; give an address that begins with https://'
+        with pytest.raises(WatchError, match=message):
+            configure(root, site_url=address)
+    for address in ("https://speed.example.org", "http://127.0.0.1/speed"):
+        configure(root, site_url=address)
