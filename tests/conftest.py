@@ -59,7 +59,6 @@ LONGEST = (
     "tests/asv_watch/compare/test_command.py",
     "tests/asv_watch/night/test_planted_slowdown.py",
     "tests/asv_watch/night/test_machine_faults.py",
-    "tests/asv_watch/night/test_parts.py",
     "tests/asv_watch/test_recipes.py",
     "tests/asv_watch/test_tutorial.py",
     "tests/benchmarks/test_readme_steps.py",

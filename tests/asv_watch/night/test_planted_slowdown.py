@@ -26,9 +26,6 @@ from tests.asv_watch.clockwork import SUITE, package
 from tests.asv_watch.interruptible import run_driver
 from tests.conftest import commit, git
 
-_SCALED = {"result", "samples"} | {
-    f"stats_{name}" for name in ("ci_99_a", "ci_99_b", "q_25", "q_75")
-}
 PROFILER = """
 import json
 
@@ -81,27 +78,18 @@ def _published(project: Path) -> tuple[dict[str, Any], list[str], str]:
     return index, titles, badge
 
 
-def _scaled(stored: Any, factor: float) -> Any:
-    if isinstance(stored, list):
-        return [_scaled(value, factor) for value in stored]
-    return stored * factor if isinstance(stored, float) else stored
-
-
 def _pretend_history(
     project: Path, result: Path, newest_earlier: str, slower: tuple[float, float]
 ) -> None:
     """Store results of earlier commits, than which HEAD is slower in its two cases."""
     newest = json.loads(result.read_text())
-    commits = git(project, "rev-list", "--reverse", newest_earlier).split()
-    for number, hash_ in enumerate(commits):
+    column = newest["result_columns"].index("result")
+    for number, hash_ in enumerate(git(project, "rev-list", newest_earlier).split()):
         earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
         factor = 1 + 0.001 * math.cos(7 * number)
-        for name, columns in newest["results"].items():
-            earlier["results"][name] = [
-                [_scaled(of_case, factor / s) for of_case, s in zip(value, slower, strict=True)]
-                if column in _SCALED
-                else value
-                for column, value in zip(newest["result_columns"], columns, strict=False)
+        for row in earlier["results"].values():
+            row[column] = [
+                factor * value / s for value, s in zip(row[column], slower, strict=True)
             ]
         name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
         result.with_name(name).write_text(json.dumps(earlier))
