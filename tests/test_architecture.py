@@ -35,7 +35,6 @@ MEASURED = (
     "measure.device_time",
     "measure.floor",
     "measure.latency",
-    "measure.operators",
     "measure.passes",
     "measure.utilisation",
     "measure.work",

@@ -23,7 +23,7 @@ from asv_watch.asv.selection import SHORT, cases_of, in_short_set, matching
 from asv_watch.records.records import case_name
 from asv_watch.records.suite_lists import merge_lists, parse_list
 from asv_watch.text.quantities import more_is_better
-from benchmarks import operators, utilisation
+from benchmarks import utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked
 from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
@@ -115,7 +115,7 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
             cases.append(case_name(benchmark["name"], params))
             if in_short_set(benchmark, params):
                 short.append(cases[-1])
-    left_out = {"modes", "plain_compiled", "plain_graphs", "fused", "batches", "operators"}
+    left_out = {"modes", "plain_compiled", "plain_graphs", "fused", "batches"}
     left_out |= {"fluxbench", "latency", "loading"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
@@ -238,8 +238,6 @@ def test_what_a_commit_lacks_is_skipped_with_the_reason(monkeypatch: pytest.Monk
             suite.measure("unborn", "cpu")
     with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
         TimeSeries().setup("unborn", "cpu")
-    with pytest.raises(NotImplementedError, match="this commit has no operator 'unborn'"):
-        operators.Forward().setup("unborn", "cpu", "fp32", "small")
 
     def passes(workload: str, device: str, batch: int | None = None) -> str:
         return f"{workload} {device} {batch}"
