@@ -143,8 +143,8 @@ class _PassSuite(_Suite):
     """A suite whose parameters name a workload, a device and further options of its passes."""
 
     implementation: ClassVar[str] = "tuned"
-    """``plain``, ``tuned`` or ``fused`` models, where no parameter says which. Commits from before
-    models had several have only tuned ones."""
+    """``plain`` or ``tuned`` models, where no parameter says which. Commits from before models had
+    both have only tuned ones."""
 
     def setup(self, *case: Any) -> None:
         """Build the passes of a case; skip what this commit or machine lacks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ._cases import FORECASTERS, FUSED, SMALL_CNNS, TIME_SERIES
+from ._cases import FORECASTERS, SMALL_CNNS, TIME_SERIES
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
 
@@ -44,12 +44,6 @@ class DeviceTime(_DeviceTime):
     """FluxBench's forecasting models and small image classifiers."""
 
     params = (TIME_SERIES + SMALL_CNNS, ["cuda"], ["plain", "tuned"], ["eager", "cudagraph"])
-
-
-class Fused(_DeviceTime):
-    """Forecasting models in torch's fused kernels."""
-
-    params = (FUSED, ["cuda"], ["fused"], ["eager", "cudagraph"])
 
 
 class Forecasters(_DeviceTime):

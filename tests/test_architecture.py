@@ -84,7 +84,6 @@ def test_the_list_of_measured_modules_is_what_suites_import(root: Path) -> None:
     imported = {part.partition('"')[0] for part in suites.split('from_commit("')[1:]}
     helpers = {
         "devices",
-        "models",
         "workloads",
         "measure.clocks",
         "measure.peak",

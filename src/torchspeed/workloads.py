@@ -74,9 +74,9 @@ class Workload:
         Args:
             seed: seed of the parameters.
             device: where to put the model.
-            implementation: ``"plain"``, ``"tuned"``, ``"fused"``, or None for the fastest one in
-                a forward pass of the workload's batch on this device. Measurements never pass
-                None, so that a new choice starts no new series.
+            implementation: ``"plain"``, ``"tuned"``, or None for the fastest one in a forward
+                pass of the workload's batch on this device. Measurements never pass None, so
+                that a new choice starts no new series.
 
         Raises:
             ValueError: this machine lacks ``device``, or there is no such implementation.

@@ -1,4 +1,4 @@
-"""The tuned and fused models compute what the plain ones do, with the same parameters."""
+"""The tuned models compute what the plain ones do, with the same parameters."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
 from tests.models.test_promises import batch_for, configurations
 from torchspeed.measure import formulations
@@ -29,21 +28,15 @@ from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
 
-REFORMULATED: list[tuple[str, Implementation]] = [
-    (name, implementation)
-    for name in list_models()
-    for implementation in list_implementations(name)[1:]
-]
+TUNED = [name for name in list_models() if "tuned" in list_implementations(name)]
 OVER_SIZES = settings(max_examples=8)
 
 
-def pair(
-    name: str, implementation: Implementation, sizes: dict[str, Any]
-) -> tuple[nn.Module, nn.Module]:
-    """A plain model, and another implementation with its parameters."""
-    plain, other = (create_model(name, chosen, **sizes) for chosen in ("plain", implementation))
-    other.load_state_dict(plain.state_dict())
-    return plain, other
+def pair(name: str, sizes: dict[str, Any]) -> tuple[nn.Module, nn.Module]:
+    """A plain model, and the tuned one with its parameters."""
+    plain, tuned = create_model(name, "plain", **sizes), create_model(name, "tuned", **sizes)
+    tuned.load_state_dict(plain.state_dict())
+    return plain, tuned
 
 
 def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
@@ -54,83 +47,62 @@ def results(model: nn.Module, x: Tensor) -> dict[str, Tensor]:
     return {"output": out, **dict(zip(leaves, gradients, strict=True))}
 
 
-@pytest.mark.parametrize(("name", "implementation"), REFORMULATED)
+@pytest.mark.parametrize("name", TUNED)
 @pytest.mark.parametrize("training", [False, True])
 @OVER_SIZES
 @given(data=st.data(), batch=st.integers(1, 5))
 def test_outputs_and_gradients_agree(
-    name: str, implementation: Implementation, training: bool, data: st.DataObject, batch: int
+    name: str, training: bool, data: st.DataObject, batch: int
 ) -> None:
     sizes = data.draw(configurations(name))
     if name in {"dsanet", "lstnet"} and training:
         sizes = sizes | {"dropout": 0.0}  # two models draw two sets of zeros
-    plain, other = (model.train(training) for model in pair(name, implementation, sizes))
+    plain, tuned = (model.train(training) for model in pair(name, sizes))
     x = batch_for(name, plain, batch)
     for dtype, of_output, of_gradient in (
         (torch.float32, 1e-5, 1e-4),
         (torch.float64, 1e-12, 1e-10),
     ):
         x = x.to(dtype).detach().requires_grad_()
-        expected, actual = (results(model.to(dtype), x) for model in (plain, other))
+        expected, actual = (results(model.to(dtype), x) for model in (plain, tuned))
         for key, value in expected.items():
             close = of_output if key == "output" else of_gradient
             torch.testing.assert_close(actual[key], value, rtol=close, atol=close, msg=key)
 
 
-@pytest.mark.parametrize(("name", "implementation"), REFORMULATED)
-def test_parameters_load_both_ways_and_start_the_same(
-    name: str, implementation: Implementation
-) -> None:
+@pytest.mark.parametrize("name", TUNED)
+def test_parameters_load_both_ways_and_start_the_same(name: str) -> None:
     models = []
-    for chosen in ("plain", implementation):
+    for implementation in get_args(Implementation):
         torch.manual_seed(1)
-        models.append(create_model(name, chosen))
-    plain, other = (model.state_dict() for model in models)
-    assert list(plain) == list(other)
-    assert all(torch.equal(plain[key], other[key]) for key in plain)
+        models.append(create_model(name, implementation))
+    plain, tuned = (model.state_dict() for model in models)
+    assert list(plain) == list(tuned)
+    assert all(torch.equal(plain[key], tuned[key]) for key in plain)
     for source, target in (models, models[::-1]):
         target.load_state_dict(source.state_dict())
 
 
-@pytest.mark.parametrize(
-    ("name", "implementation", "p"),
-    [("dsanet", "tuned", 0.4), ("dsanet", "fused", 0.4), ("lstnet", "tuned", 0.4)],
-)
-def test_dropout_leaves_the_same_mean(name: str, implementation: Implementation, p: float) -> None:
+@pytest.mark.parametrize("name", ["dsanet", "lstnet"])
+def test_dropout_leaves_the_same_mean(name: str) -> None:
     """Of many draws: the parts that dropout acts on are linear, or close to it, for a small x."""
     means = []
-    for chosen in ("plain", implementation):
+    for implementation in get_args(Implementation):
         torch.manual_seed(2)
-        model: Any = create_model(name, chosen, dropout=p)
+        model: Any = create_model(name, implementation, dropout=0.4)
         x = batch_for(name, model, 1).expand(4000, -1, -1)
         with torch.no_grad():  # which keeps dropout, and not 4,000 items for a backward pass
             out = model(x)
         means.append((out.mean(0), out.std(0) / len(out) ** 0.5))
-    (plain, error), (other, _) = means
-    assert ((plain - other).abs() < 6 * error + 1e-6).all()
+    (plain, error), (tuned, _) = means
+    assert ((plain - tuned).abs() < 6 * error + 1e-6).all()
 
 
 def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> None:
-    reformulated = {name for name, _ in REFORMULATED}
-    assert reformulated < set(list_workloads("time_series") + list_workloads("small_cnn"))
+    assert set(TUNED) < set(list_workloads("time_series") + list_workloads("small_cnn"))
     plain, tuned = create_model("resnet18_mnist", "plain"), create_model("resnet18_mnist")
     assert type(plain) is type(tuned)
     assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
-
-
-def test_heads_of_fused_dsanet_are_wide_enough_for_a_gpus_fused_attention(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes = []
-
-    def attend(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
-        sizes.append((query.shape[-1], key.shape[-1], value.shape[-1]))
-        return scaled_dot_product_attention(query, key, value, **options)
-
-    monkeypatch.setattr("torchspeed.models.fused.dsanet.scaled_dot_product_attention", attend)
-    model = create_model("dsanet", "fused")
-    model(batch_for("dsanet", model, 2))
-    assert sizes == [(4, 4, 4)] * 6  # three layers of two towers, whose heads have 2 numbers
 
 
 def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_and_pass(
@@ -142,17 +114,15 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
     }
     other: fastest.Choices = {"lenet5": {"forward": {"1": "plain"}, "backward": {"1": "plain"}}}
     gpu: fastest.Choices = {
-        "dsanet": {"forward": {"1": "fused"}, "backward": {"1": "fused", "8": "tuned"}}
+        "dsanet": {"forward": {"1": "tuned"}, "backward": {"1": "plain", "8": "tuned"}}
     }
     made_up = {"cpu": {"one": one, "other": other}, "cuda": {"a GPU": gpu}}
     monkeypatch.setattr(fastest, "measured", lambda: made_up)
-    plain, tuned, fused = (
-        type(create_model("dsanet", name)) for name in list_implementations("dsanet")
-    )
+    plain, tuned = (type(create_model("dsanet", name)) for name in list_implementations("dsanet"))
     for batch, expected in ((1, plain), (31, plain), (32, tuned), (1000, tuned), (None, tuned)):
         assert type(create_model("dsanet", Fastest(batch=batch))) is expected
         assert type(create_model("dsanet", Fastest("cpu", batch, "backward"))) is plain
-    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is fused
+    assert type(create_model("dsanet", Fastest("cuda:1", 1000))) is tuned
     assert type(create_model("dsanet", Fastest("cuda", 8, "backward"))) is tuned
     assert type(create_model("dsanet", Fastest("mps", 8))) is plain  # not measured there
     assert type(create_model("dsanet")) is type(get_workload("dsanet").create_model()) is tuned
@@ -179,7 +149,7 @@ def test_what_was_measured_names_models_with_several_implementations_and_both_pa
                 assert min(map(int, batches)) == 1, "else smaller batches have no entry"
                 assert set(batches.values()) <= set(list_implementations(name))
     for models in measured["cpu"].values():
-        assert set(models) == {name for name, _ in REFORMULATED}
+        assert set(models) == set(TUNED)
 
 
 def test_a_processor_is_measured_without_loss_of_others(
@@ -191,9 +161,9 @@ def test_a_processor_is_measured_without_loss_of_others(
     monkeypatch.setattr(formulations, "processor", lambda device: "this one")
 
     def measure(
-        workload: str, _device: str, _pass: str, batch: int, _rounds: int
+        workload: str, _device: str, _pass: str, batch: int
     ) -> dict[formulations.Formulation, np.ndarray]:
-        seconds = {"plain": 1.0, "tuned": 2.0 if batch <= 8 else 0.5, "fused": 1.5}
+        seconds = {"plain": 1.0, "tuned": 2.0 if batch <= 8 else 0.5}
         return {
             formulations.Formulation(name, "eager"): np.full(5, seconds[name])
             for name in list_implementations(get_workload(workload).model)
@@ -203,7 +173,7 @@ def test_a_processor_is_measured_without_loss_of_others(
     formulations.main("cpu", file)
     measured = fastest.measured(file)
     assert measured["cpu"]["an older one"] == other
-    assert set(measured["cpu"]["this one"]) == {name for name, _ in REFORMULATED}
+    assert set(measured["cpu"]["this one"]) == set(TUNED)
     assert measured["cpu"]["this one"]["dsanet"]["forward"] == {"1": "plain", "32": "tuned"}
     assert measured["cuda"] == {}
 
@@ -219,31 +189,31 @@ def test_formulations_are_timed_in_turn_each_twice_a_round(
 
     monkeypatch.setattr(formulations, "seconds_per_call", seconds_per_call)
     seconds = formulations.measure("darnn", "cpu", "forward", 2, rounds=2)
-    order = ["DARNN", "TunedDARNN", "FusedDARNN"]
+    order = ["DARNN", "TunedDARNN"]
     assert timed == 2 * [*order, *order[::-1]]
-    assert {tuple(own) for own in seconds.values()} == {(3.5, 9.5)}
+    assert {tuple(own) for own in seconds.values()} == {(2.5, 6.5)}
 
 
 @pytest.mark.parametrize(
     ("speeds", "chosen"),
     [
-        ({1: (0.6, 0.5), 8: (0.97, 0.5), 32: (1.17, 1.0)}, {"1": "plain", "32": "tuned"}),
-        ({1: (1.4, 1.5), 8: (1.3, 1.2), 32: (1.01, 0.9)}, {"1": "fused", "8": "tuned"}),
-        ({1: (0.995, 0.5), 8: (1.2, 1.195), 32: (1.1, 1.2)}, {"1": "plain", "8": "fused"}),
-        ({1: (0.6, 0.5), 8: (0.9, 0.9), 32: (0.995, 0.9)}, {"1": "plain"}),
+        ({1: 0.6, 8: 0.97, 32: 1.17}, {"1": "plain", "32": "tuned"}),
+        ({1: 1.4, 8: 1.3, 32: 1.01}, {"1": "tuned"}),
+        ({1: 0.995, 8: 1.2, 32: 1.1}, {"1": "tuned"}),
+        ({1: 0.6, 8: 0.9, 32: 0.995}, {"1": "plain"}),
     ],
 )
 def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
-    speeds: dict[int, tuple[float, float]], chosen: dict[str, str]
+    speeds: dict[int, float], chosen: dict[str, str]
 ) -> None:
     graphs = {formulations.Formulation("plain", "cudagraph"): (9.0, 9.0, 9.0)}
     ratios = {
         batch: graphs
         | {
             formulations.Formulation(name, "eager"): (0.0, median, 9.0)
-            for name, median in zip(get_args(Implementation), (1.0, tuned, fused), strict=True)
+            for name, median in zip(get_args(Implementation), (1.0, tuned), strict=True)
         }
-        for batch, (tuned, fused) in speeds.items()
+        for batch, tuned in speeds.items()
     }
     assert formulations.choices(ratios) == chosen
 

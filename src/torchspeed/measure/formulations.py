@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,26 +121,22 @@ def reformulated_workloads() -> list[str]:
     return [name for name in names if len(list_implementations(get_workload(name).model)) > 1]
 
 
-def measure_model(
-    name: str, device: str, rounds: int = ROUNDS, batches: Iterable[int] = BATCHES
-) -> tuple[Choices, dict[Pass, dict[int, Ratios]]]:
+def measure_model(name: str, device: str) -> Choices:
     """Measure both passes of a workload at several batches, print each ratio on standard error.
 
     Args:
         name: the workload.
         device: ``cpu`` or ``cuda``.
-        rounds: as in `measure`.
-        batches: batches to measure beside that of the workload's source.
 
     Returns:
-        The fastest implementations, and the ratios that they were chosen by, by pass and batch.
+        The fastest implementations.
     """
-    found: dict[Pass, dict[int, Ratios]] = {}
+    fastest: dict[Pass, Batches] = {}
     for pass_name in PASSES:
-        found[pass_name] = {}
-        for batch in sorted({*batches, get_workload(name).batch}):
-            seconds = measure(name, device, pass_name, batch, rounds)
-            ratios = found[pass_name][batch] = {}
+        found: dict[int, Ratios] = {}
+        for batch in sorted({*BATCHES, get_workload(name).batch}):
+            seconds = measure(name, device, pass_name, batch)
+            ratios = found[batch] = {}
             for formulation, own in seconds.items():
                 low, median, high = np.percentile(seconds[PLAIN] / own, (25, 50, 75)).tolist()
                 ratios[formulation] = low, median, high
@@ -148,29 +144,23 @@ def measure_model(
                     print(f"{name} {pass_name}, batch {batch}: plain / {' '.join(formulation)} "
                           f"{median:.2f} ({low:.2f} to {high:.2f})",
                           file=sys.stderr, flush=True)  # fmt: skip
-    fastest = {pass_name: choices(ratios) for pass_name, ratios in found.items()}
-    return {get_workload(name).model: fastest}, found
-
-
-def keep(device: str, name: str, fastest: Choices, file: Path = FILE) -> None:
-    """Write the fastest implementations on a processor into a file; its other entries stay."""
-    content = measured(file) if file.exists() else {}
-    content.setdefault(device.partition(":")[0], {}).setdefault(name, {}).update(fastest)
-    write_whole(file, f"{json.dumps(content, indent=2)}\n".encode())
-
-
-def use_one_thread() -> None:
-    """Let this process compute as measured ones do: on one thread, keeping freed memory."""
-    torch.set_num_threads(1)
-    keep_memory()
+        fastest[pass_name] = choices(found)
+    return {get_workload(name).model: fastest}
 
 
 def main(device: str = "cpu", file: Path = FILE) -> None:
-    """Measure every model with several implementations, and write the fastest of each."""
-    use_one_thread()
+    """Measure every model with several implementations, and write the fastest of each into a file.
+
+    What the file has of other processors stays.
+    """
+    torch.set_num_threads(1)
+    keep_memory()
     for name in reformulated_workloads():
-        fastest, _ = measure_model(name, device)
-        keep(device, processor(device), fastest, file)
+        fastest = measure_model(name, device)
+        content = measured(file)
+        processors = content.setdefault(device.partition(":")[0], {})
+        processors.setdefault(processor(device), {}).update(fastest)
+        write_whole(file, f"{json.dumps(content, indent=2)}\n".encode())
 
 
 if __name__ == "__main__":

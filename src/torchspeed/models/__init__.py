@@ -2,9 +2,8 @@
 
 ``create_model("darnn")`` makes a model as its source configured it. The files here write
 models as their papers do, in torch's own layers; those of ``tuned`` compute the same function
-of the same parameters faster on a CPU, and those of ``fused`` are written to launch fewer kernels
-on a GPU. Importing this package imports torch but not torchvision, which takes a second: that
-happens when the first model built on it is made.
+of the same parameters faster on a CPU. Importing this package imports torch but not torchvision,
+which takes a second: that happens when the first model built on it is made.
 
 The models with attention have a method ``attention_weights(x)``, which returns a
 dictionary of the weights that ``forward`` used. ``forward`` itself pays nothing for it.

@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-Implementation = Literal["plain", "tuned", "fused"]
-"""As its paper writes it, in torch's own layers; or the same function reformulated: in whatever
-way a CPU is fast, or in torch's fused kernels, written to launch fewer on a GPU."""
+Implementation = Literal["plain", "tuned"]
+"""As its paper writes it, in torch's own layers; or the same function reformulated in whatever
+way a CPU is fast."""
 
 Pass = Literal["forward", "backward"]
 Batches = dict[str, Implementation]

@@ -63,7 +63,7 @@ def create_model(
 
     Args:
         name: one of ``list_models()``.
-        implementation: ``"plain"``, ``"tuned"`` or ``"fused"``; a model without it is plain.
+        implementation: ``"plain"`` or ``"tuned"``; a model that nobody has tuned is plain.
             `Fastest` takes the one that was measured to be the fastest for its device, batch and
             pass; the default is a forward pass of the source's batch on a CPU.
         overrides: constructor arguments that differ from the defaults. With

@@ -1,13 +1,14 @@
-"""TPA-LSTM with an LSTM that ``torch.compile`` traces."""
+"""TPA-LSTM that computes attention without building the filters' output H^C."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.fused.tpa_lstm import FusedTPALSTM
+from torchspeed.models import tpa_lstm
+from torchspeed.models.checks import check_input
 from torchspeed.models.registry import register_model
 
 
@@ -36,9 +37,44 @@ class TracedLSTM(nn.Module):
 
 
 @register_model("tpa_lstm", "tuned")
-class TunedTPALSTM(FusedTPALSTM):
-    """`torchspeed.models.tpa_lstm.TPALSTM` with fewer terms in its sums, for the compiler too."""
+class TunedTPALSTM(tpa_lstm.TPALSTM):
+    """`torchspeed.models.tpa_lstm.TPALSTM` with fewer terms in its sums."""
 
     def __init__(self, **sizes: Any) -> None:
         super().__init__(**sizes)
         self.lstm = TracedLSTM(self.lstm)  # type: ignore[assignment]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict the next values, (batch, outputs)."""
+        past, last = self._states(x)
+        alpha = self._scored(past, last)
+        # H^C = past C' + b is never built, here or in the scores: weighing its rows and
+        # then filtering is the same sum in another order, with far fewer terms.
+        filters = self.patterns.weight.flatten(1)  # (filters, time * filter_size)
+        context = (alpha.unsqueeze(1) @ past).squeeze(1) @ filters.t()
+        bias = cast("Tensor", self.patterns.bias)
+        context = torch.addcmul(context, alpha.sum(1, keepdim=True), bias)  # v_t
+        forecast: Tensor = self.output(self.W_hv(torch.cat((last, context), 1)))
+        if self.autoregression is None:
+            return forecast
+        steps = x[:, self.window - self.autoregression.in_features :]
+        linear: Tensor = self.autoregression(steps.transpose(1, 2))  # (batch, features, 1)
+        return forecast + linear.squeeze(2)
+
+    def _states(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the filters see, (batch, rows, time * filter_size), and h_t."""
+        check_input(x, "batch, window, features", (self.window, self.features), self.W_a.weight)
+        # Flat, as the LSTM's own product takes it: torch.compile then keeps what relu returns for
+        # both gradients, and not a mask as well, which it is slow to write.
+        embedded = self.embedding(x.transpose(0, 1).flatten(0, 1)).relu()
+        steps = embedded.view(self.window, -1, self.lstm.hidden_size)  # (window, batch, hidden)
+        states, _ = self.lstm(steps.transpose(0, 1))  # (batch, window, hidden)
+        # (batch, time, rows, filter_size) -> (batch, rows, time * filter_size)
+        past = states[:, :-1].unfold(2, self.patterns.kernel_size[1], 1).transpose(1, 2).flatten(2)
+        return past, states[:, -1]
+
+    def _scored(self, past: Tensor, last: Tensor) -> Tensor:
+        query = self.W_a(last)  # (batch, filters)
+        # f(H^C_i, h_t) = H^C_i . (W_a h_t), with H^C = past C' + b taken apart.
+        scores = (past @ (query @ self.patterns.weight.flatten(1)).unsqueeze(2)).squeeze(2)
+        return torch.sigmoid(scores + (query @ self.patterns.bias).unsqueeze(1))

@@ -1,1 +1,0 @@
-"""Models written for a GPU: fewer kernels, or less work in each."""
