@@ -32,7 +32,6 @@ def room_for(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("before", ["", "one\n", "cut o"])
-@pytest.mark.fault("disks and power", tried="half of a line fits, power is lost after a write")
 def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
     path = tmp_path / "lines.jsonl"
     if before:
@@ -79,7 +78,6 @@ def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"file.json": b"old"}
 
 
-@pytest.mark.fault("hostile results", tried="a link where a file is written first")
 @pytest.mark.parametrize("write", [write_whole, torchspeed.files.write_whole])
 def test_no_link_is_followed_when_a_file_is_replaced(
     tmp_path: Path, write: Callable[[Path, bytes], None]

@@ -113,11 +113,6 @@ def test_what_was_pushed_during_a_night_stays(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("begin", ["origin/main", "--orphan", "<main>", "0" * 40, "x\n" * 99])
-@pytest.mark.fault(
-    "hostile benchmarks",
-    tried="an option of git, named as a night's first commit",
-    holds="it is ignored",
-)
 def test_a_night_begins_with_a_commit_of_the_results_alone(hosted: Hosted, begin: str) -> None:
     hosted.keep(hosted.clone("a"), {"m/1.json": "1"})
     begin = begin.replace("<main>", git(hosted.origin, "rev-parse", "main"))

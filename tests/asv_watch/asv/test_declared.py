@@ -68,10 +68,6 @@ def test_names_that_are_known_are_taken(root: Path) -> None:
         ({"layout": {"labels": {"kind": {"parzing": "slow"}}}}, "parzing", "parsing"),
     ],
 )
-@pytest.mark.fault(
-    "wrong configurations and requests",
-    tried="a misspelt key, an infinite size",
-)
 def test_a_misspelt_name_is_an_error(
     root: Path, entries: dict[str, Any], name: str, meant: str | None
 ) -> None:

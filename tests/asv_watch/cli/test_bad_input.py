@@ -82,7 +82,6 @@ def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("root")
-@pytest.mark.fault("two runs or users", tried="a checkout of another user")
 def test_a_checkout_of_another_user(bench: Bench, repository: Path) -> None:
     for path in (repository, repository / ".git"):
         os.chown(path, 12345, 12345)
@@ -125,7 +124,6 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     assert f"results cannot be written to {repository / 'results'}" in complaint
 
 
-@pytest.mark.fault("disks and power", tried="a read-only disk")
 def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
     mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
     complaint = bench(repository, under=with_mount(repository, mount))

@@ -34,7 +34,6 @@ with patch("asv_watch.asv.settings.load_settings", wait):
         (["results", "check"], "SIGHUP"),
     ],
 )
-@pytest.mark.fault("kills", tried="a report or check")
 def test_a_command_that_a_signal_ends_says_so(
     command: list[str], name: str, tmp_path: Path
 ) -> None:

@@ -92,7 +92,6 @@ def test_a_gate_goes_on_without_a_suite_whose_import_hangs(project: Path, tmp_pa
     assert "The gate passes." in printed
 
 
-@pytest.mark.fault("bad commits and package index", tried="a suite that cannot be imported")
 def test_a_run_goes_on_with_the_other_suites_and_keeps_the_list(
     project: Path, tmp_path: Path
 ) -> None:

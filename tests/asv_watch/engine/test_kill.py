@@ -66,11 +66,6 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault(
-    "kills",
-    tried="a comparison of uncommitted changes, which are then edited",
-    holds="it begins anew",
-)
 def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -98,7 +93,6 @@ def test_a_comparison_with_the_working_tree_goes_on_while_nothing_in_it_changes(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault("kills", tried="a comparison, a bisection, a night")
 def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:

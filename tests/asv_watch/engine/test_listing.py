@@ -97,7 +97,6 @@ def test_a_suite_that_hangs_or_ends_its_process_is_named_and_the_others_are_list
     assert len(lines) == 3
 
 
-@pytest.mark.fault("limits of a machine", tried="a suite whose import takes all memory")
 def test_a_suite_that_takes_too_much_memory_is_named_and_the_others_are_listed(
     list_suites: Callable[..., list[str]],
     capsys: pytest.CaptureFixture[str],

@@ -524,7 +524,6 @@ def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
     assert number.value == 5
 
 
-@pytest.mark.fault("limits of a machine", tried="one side that takes too much memory")
 @pytest.mark.parametrize("hungry", ["A", "B"])
 def test_a_case_that_takes_too_much_memory_is_stopped(
     tmp_path: Path, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
@@ -576,7 +575,6 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
         (11, 30.0, MachineError, "^A: OSError: .* No space left on device; make room on the disk"),
     ],
 )
-@pytest.mark.fault("hostile benchmarks", tried="a side that crashes, hangs, or answers by half")
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     suites: Path,
     tmp_path: Path,
@@ -636,7 +634,6 @@ def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
     assert _ratio(numbers) == pytest.approx(1.5, abs=0.1)
 
 
-@pytest.mark.fault("clocks", tried="a machine that suspends in a sample")
 def test_a_suspended_sample_makes_no_difference(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     [numbers] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))

@@ -234,7 +234,6 @@ def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
     assert measured.value(0) == 2.0
 
 
-@pytest.mark.fault("disks and power", tried="a full temporary disk")
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

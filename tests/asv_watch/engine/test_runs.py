@@ -113,7 +113,6 @@ def _stored(project: Path, benchmark: str, column: str) -> Any:
     return row.get(column)
 
 
-@pytest.mark.fault("hostile benchmarks", tried="endless output, processes left behind")
 def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     project: Path, tmp_path: Path
 ) -> None:
@@ -194,7 +193,6 @@ def test_every_tool_gives_the_same_number(project: Path, tmp_path: Path) -> None
     assert (project / "html" / "graphs").is_dir(), "stock asv has published it"
 
 
-@pytest.mark.fault("damaged files", tried="a result file, when a run begins")
 def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
     project: Path, tmp_path: Path
 ) -> None:
@@ -211,7 +209,6 @@ def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
     assert _record(project).read_bytes() == record
 
 
-@pytest.mark.fault("disks and power", tried="no room for a case")
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
     before = _result_file(project).read_bytes()
@@ -228,7 +225,6 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     assert _result_file(project).read_bytes() == before
 
 
-@pytest.mark.fault("kills", tried="a run, while a case is stored")
 def test_a_case_that_only_the_record_has_is_stored_in_the_file_of_asv(
     project: Path, tmp_path: Path
 ) -> None:

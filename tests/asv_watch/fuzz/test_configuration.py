@@ -100,7 +100,6 @@ WITH_COMMENTS = SOUND.replace(b"\n", b" // why\n", 3)
 @example(content=SOUND)
 @example(content=WITH_COMMENTS)
 @example(content=json.dumps(CONFIGURATION | {"repo": "x" * 5000}).encode())
-@pytest.mark.fault("random damage", tried="asv.conf.json")
 def test_the_configuration(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     root = tmp_path_factory.mktemp("root")
     try:

@@ -131,7 +131,6 @@ def working_in(folder: Path) -> Iterator[None]:
 @example(["bench"])
 @example(["nightly"])
 @example(["releases", "--machine=/"])
-@pytest.mark.fault("wrong configurations and requests", tried="odd texts for every option")
 def test_options(
     project: Path, tmp_path_factory: pytest.TempPathFactory, arguments: list[str]
 ) -> None:

@@ -54,7 +54,6 @@ def _rounds(root: Path, sides: int) -> Unfinished:
 
 @fuzz
 @given(data=st.data(), sides=st.integers(1, 3))
-@pytest.mark.fault("random damage", tried="files kept for the next run, published values")
 def test_unfinished_rounds(data: Any, sides: int) -> None:
     with new_folder() as folder:
         _try_rounds(folder, data, sides)

@@ -170,7 +170,6 @@ def before(sound: Generated, tmp_path_factory: pytest.TempPathFactory) -> Loaded
 
 @fuzz
 @given(data=st.data())
-@pytest.mark.fault("random damage", tried="any file of the results")
 def test_results(
     sound: Generated, before: Loaded, tmp_path_factory: pytest.TempPathFactory, data: Any
 ) -> None:

@@ -46,7 +46,6 @@ def test_both_names_of_a_renamed_file_are_changed(make_repository: Callable[...,
     assert measured_files(_configuration(root), "HEAD~1", after) == ["a ä.py", "b.py"]
 
 
-@pytest.mark.fault("damaged files", tried="a missing object of git", holds="the gate fails")
 def test_a_diff_that_fails_is_no_empty_diff(make_repository: Callable[..., Path]) -> None:
     folder = make_repository({"a": ""})
     with pytest.raises(WatchError, match="bad object"):

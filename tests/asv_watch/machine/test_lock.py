@@ -52,7 +52,6 @@ class Holder:
         return not self.folder.parent.exists() and not any(map(runs, self.children))
 
 
-@pytest.mark.fault("two runs or users", tried="a second run in one checkout")
 def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
     holder = Holder(tmp_path)
     try:
@@ -78,7 +77,6 @@ def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
-@pytest.mark.fault("kills", tried="a run with processes of its own")
 def test_nothing_is_left_soon_after_a_signal(tmp_path: Path, name: str) -> None:
     holder = Holder(tmp_path)
     holder.process.send_signal(signal.Signals[name])

@@ -78,9 +78,6 @@ def container() -> Iterator[Path]:
     ],
     ids=lambda parameter: parameter if isinstance(parameter, str) else parameter[0],
 )
-@pytest.mark.fault(
-    "limits of a machine", tried="60 GB in a container of 2 GiB, under every command"
-)
 def test_a_case_that_wants_all_memory_fails_alone(
     make_project: Callable[..., Path],
     tmp_path: Path,

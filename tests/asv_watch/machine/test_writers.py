@@ -26,7 +26,6 @@ SUITE = "def time_it():\n    pass\n"
         "releases measure",
     ],
 )
-@pytest.mark.fault("two runs or users", tried="each command that writes, during a run")
 def test_a_writer_does_not_start_beside_another(
     make_project: Callable[..., Path],
     command: str,

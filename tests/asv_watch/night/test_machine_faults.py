@@ -30,7 +30,6 @@ if fault.exists():
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.fault("disks and power", tried="no room to install a commit")
 def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
     fault = tmp_path / "fault"
     fault.write_text("OSError: [Errno 28] No space left on device")
@@ -52,9 +51,6 @@ def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_pat
 @pytest.mark.parametrize(
     "number",
     [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM],
-)
-@pytest.mark.fault(
-    "limits of a machine", tried="disk, quota, open files or memory used up in a case"
 )
 def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> None:
     check_machine("MemoryError", tmp_path)
@@ -78,15 +74,11 @@ def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> No
         ("SyntaxError: invalid syntax", False),
     ],
 )
-@pytest.mark.fault(
-    "bad commits and package index", tried="an index that is away, slow, or has other files"
-)
 def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> None:
     assert find_cause(printed).is_machine is is_machine
 
 
 @given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
-@pytest.mark.fault("clocks", tried="failures years ahead or back")
 def test_a_jump_of_the_clock_sets_nothing_aside(
     tmp_path_factory: pytest.TempPathFactory, times: list[int]
 ) -> None:

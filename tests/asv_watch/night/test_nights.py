@@ -190,10 +190,6 @@ def nights(
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.fault(
-    "bad commits and package index",
-    tried="commits that fail, hang or crash; a rewritten branch",
-)
 def test_in_the_end_every_commit_is_measured_or_reported(nights: Nights) -> None:
     # 1: more commits than a night has time for; the newest cannot be installed, and the one before
     # it has cases that hang, crash or return no number.

@@ -216,7 +216,6 @@ def test_every_finished_case_is_on_the_disk_and_no_file_is_empty(tmp_path: Path)
 
 @settings(max_examples=20)
 @given(st.lists(st.integers(0, 2**34) | st.just(1760000000), max_size=5))
-@pytest.mark.fault("clocks", tried="comparisons years ahead, or at one instant")
 def test_no_comparison_is_lost_to_the_clock(
     tmp_path_factory: pytest.TempPathFactory, times: list[int]
 ) -> None:

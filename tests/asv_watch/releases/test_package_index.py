@@ -51,10 +51,6 @@ def index(kind: str) -> Iterator[str]:
         ("endless", 15, "no answer after 15 s"),
     ],
 )
-@pytest.mark.fault(
-    "bad commits and package index",
-    tried="an index that sends half a page, or single bytes",
-)
 def test_the_index_is_blamed(
     kind: str, timeout_s: float, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,11 +197,6 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     assert sum(series["last"] is not None for series in index["series"]) > 10
 
 
-@pytest.mark.fault(
-    "limits of a machine",
-    tried="2,000 result files and 64 open files",
-    holds="the site is published",
-)
 def test_thousands_of_result_files_are_published(tmp_path: Path) -> None:
     suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn", "lstnet"), "device": ("cpu",)})
     machines = tuple(f"desk-{number}" for number in range(10))

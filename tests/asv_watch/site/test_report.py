@@ -98,7 +98,6 @@ def test_commits_that_change_nothing_measured_are_no_suspects(history: History) 
     assert f"only {touching[0][:8]} of 8 commits touches what is measured" in alone
 
 
-@pytest.mark.fault("hostile text", tried="HTML, mentions or images in a subject")
 def test_a_subject_is_code_in_a_report(history: History) -> None:
     subject = "@everyone ![](http://x/y.png) <img src=x> ``x`` <!-- # [a](b)"
     commits = [msgspec.structs.replace(commit, subject=subject) for commit in history.commits]

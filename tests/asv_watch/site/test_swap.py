@@ -47,7 +47,6 @@ def test_everything_is_replaced_and_the_folder_stays_the_same(site: Path) -> Non
 
 
 @pytest.mark.parametrize("at", range(1, 9))
-@pytest.mark.fault("disks and power", tried="no room to replace the site")
 def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
     site: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,7 +68,6 @@ def test_a_failure_at_any_step_of_the_swap_is_rolled_back(
 
 
 @pytest.mark.parametrize("at", range(1, 9))
-@pytest.mark.fault("kills", tried="replacing the site, at any step")
 def test_after_a_kill_at_any_step_of_the_swap_the_next_one_succeeds(site: Path, at: int) -> None:
     killed = os.fork()
     if not killed:  # the child: killed right before one of the renames

@@ -35,7 +35,6 @@ def test_a_text_is_shown_with_what_is_invisible_written_out() -> None:
     assert printable("é 漢\tα\n−1.5 %\u202f") == "é 漢\tα\n−1.5 %\u202f"
 
 
-@pytest.mark.fault("hostile text", tried="escape sequences in names, errors and parameters")
 def test_no_command_prints_an_escape_sequence(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
