@@ -50,7 +50,6 @@ LONGEST = (
     "tests/asv_watch/own_results",
     "tests/asv_watch/machine/test_memory_of_every_command.py",
     "tests/measure/test_compile_cost.py",
-    "tests/tools/test_gpu_session.py",
     "tests/cli/test_documented_commands.py",
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheels.py",

@@ -48,12 +48,7 @@ class ResultStore:
     """What was measured of one commit in one environment, and asv's file of it."""
 
     def __init__(
-        self,
-        results: Path,
-        header: Measurement,
-        date: int,
-        spec: EnvironmentSpec,
-        facts: Mapping[str, str] | None = None,
+        self, results: Path, header: Measurement, date: int, spec: EnvironmentSpec
     ) -> None:
         """Read what is stored; a damaged file of asv is set aside.
 
@@ -62,7 +57,6 @@ class ResultStore:
             header: the commit as its only version, the machine, and how it is measured.
             date: the author's date of the commit, in seconds since the epoch.
             spec: the environment.
-            facts: what asv stores about the machine; by default about this one.
         """
         [version] = header.versions
         self.path = results / get_filename(header.machine, version.commit, spec.name)
@@ -73,7 +67,7 @@ class ResultStore:
             "date": date * 1000,
             "params": {
                 "machine": header.machine,
-                **(facts or describe()),
+                **describe(),
                 "python": spec.python,
                 **requirements,
             },
@@ -229,10 +223,10 @@ def _written(row: Mapping[str, Any]) -> list[Any]:
     return cells
 
 
-def store_machine(results: Path, machine: str, facts: Mapping[str, str] | None = None) -> None:
-    """Write ``machine.json`` as asv does, with these facts or with those of this machine."""
+def store_machine(results: Path, machine: str) -> None:
+    """Write ``machine.json`` as asv does, with the facts of this machine."""
     path = results / machine / "machine.json"
-    content = {"machine": machine, **(facts or describe()), "version": 1}
+    content = {"machine": machine, **describe(), "version": 1}
     text = json.dumps(content, indent=4, sort_keys=True)
     if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != text:
         make_folder(path.parent)

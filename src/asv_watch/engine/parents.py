@@ -100,7 +100,6 @@ def start_processes(
         for start, of_side in zip(starts, files, strict=True)
     ]
     first = starts[0]
-    path = first.side.shared_path  # the package's own folder is for the process of a side alone
     child = Child(
         first.side.command(probes.MEASURE, json.dumps(sides), *preload, "--", *shared),
         stdin=subprocess.DEVNULL,
@@ -108,7 +107,7 @@ def start_processes(
         stderr=first.errors,
         pass_fds=list(itertools.chain(*files)),
         cwd=first.folder,
-        env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": path},
+        env={"PYTHONHASHSEED": str(seed), **first.side.variables, "PYTHONPATH": ""},
     )
     for asked, answering in zip(requests, answers, strict=True):
         os.close(asked[0])

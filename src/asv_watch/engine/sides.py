@@ -44,9 +44,6 @@ class Side:
     other_cases: Mapping[str, str] = field(default_factory=dict)
     """Maps identities of cases to those that this side measures in their place: so two cases that
     do the same are compared as two versions are."""
-    shared_path: str = ""
-    """Folders, as in ``PYTHONPATH``, of packages that its environment lacks; all sides have the
-    same."""
 
     @property
     def python(self) -> Path:
@@ -60,8 +57,8 @@ class Side:
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables of a process that imports its package."""
-        path = os.pathsep.join(filter(None, [str(self.source), self.shared_path]))
-        return os.environ | dict(self.environment.variables) | {"PYTHONPATH": path}
+        declared = dict(self.environment.variables)
+        return os.environ | declared | {"PYTHONPATH": str(self.source)}
 
     @property
     def same_process(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:

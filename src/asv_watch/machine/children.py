@@ -57,18 +57,12 @@ class Child(contextlib.AbstractContextManager["Child"]):
         with contextlib.suppress(ProcessLookupError):  # all have ended
             os.killpg(self.process.pid, number)
 
-    def end(self, seconds: float) -> bool:
-        """Wait for the end of the process, and kill it if it takes longer than so many seconds.
-
-        Returns:
-            Whether it was killed.
-        """
+    def end(self, seconds: float) -> None:
+        """Wait for the end of the process, and kill it if it takes longer than so many seconds."""
         try:
             self.process.wait(max(0.0, seconds))
         except subprocess.TimeoutExpired:
             self.kill()
-            return True
-        return False
 
     def kill(self) -> None:
         """End the process, if it still runs, and all that it started."""

@@ -598,8 +598,7 @@ def _become(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[
     for file in {file for other in sides for file in other["files"]}.difference(_STANDARD):
         os.close(file)
     os.chdir(side["folder"])
-    path = filter(None, [side["source"], os.environ.get("PYTHONPATH")])
-    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    os.environ["PYTHONPATH"] = side["source"]
     sys.path.insert(0, side["source"])
     _import(modules)
     _serve(suites, side["planted"], is_alone=len(sides) == 1)

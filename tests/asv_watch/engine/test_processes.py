@@ -849,34 +849,6 @@ def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -
     assert sorted((tmp_path / "notes").read_text()) == list("AABB")
 
 
-@pytest.mark.parametrize("can_fork", [True, False])
-def test_what_an_environment_lacks_is_found_on_the_path_of_all_sides(
-    tmp_path: Path, suites: Path, can_fork: bool
-) -> None:
-    """Also by the processes that a case starts; the package is that of its side all the same."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "lacking.py").write_text("NAME = 'found'\n")
-    (elsewhere / "package.py").write_text("NAME, SECONDS = 'another', 0.001\n")
-    (suites / "needs.py").write_text(
-        "import os, subprocess, sys\n"
-        "import lacking, package\n"
-        "def setup():\n"
-        "    code = 'import lacking, package; print(lacking.NAME, package.NAME)'\n"
-        "    found = subprocess.check_output([sys.executable, '-P', '-c', code], text=True)\n"
-        "    with open(os.environ['NOTES'], 'a') as notes:\n"
-        "        notes.write(f'{lacking.NAME} {package.NAME} {found}')\n"
-        "def time_it(): pass\n"
-    )
-    sides = [
-        dataclasses.replace(_side(tmp_path, name), shared_path=str(elsewhere)) for name in "AB"
-    ]
-    case = MeasurableCase("a case", "needs.time_it", 30.0, can_fork=can_fork)
-    _measure(sides, case, preload=["lacking", "package"])
-    notes = set((tmp_path / "notes").read_text().splitlines())
-    assert notes == {f"found {name} found {name}" for name in "AB"}
-
-
 def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
     tmp_path: Path, suites: Path
 ) -> None:
