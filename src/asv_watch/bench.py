@@ -12,8 +12,9 @@ from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.runs import Outcomes, measure_missing
 from asv_watch.engine.workplace import Workplace, open_workplace
-from asv_watch.errors import ExitStatus
-from asv_watch.options import Cases, Full, Machine, Release
+from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.machine.budget import Budget, is_spent, start_budget
+from asv_watch.options import Cases, Full, Machine, Release, TimeBudget
 from asv_watch.progress import human_time
 from asv_watch.publish import publish
 from asv_watch.records.comparisons import Unmeasured
@@ -57,8 +58,9 @@ def measure_commit(
     selection: Selection,
     *,
     retry_failed: bool,
+    budget: Budget | None = None,
 ) -> Outcomes:
-    """Measure the cases that one commit lacks in one environment.
+    """Measure the cases that one commit lacks in one environment, until the budget is spent.
 
     Returns: Maps each case that ran to its outcome and reason.
 
@@ -69,17 +71,19 @@ def measure_commit(
     print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
     started = time.monotonic()
     outcomes = measure_missing(
-        workplace, commit, environment, selection, retry_failed=retry_failed
+        workplace, commit, environment, selection, retry_failed=retry_failed, budget=budget
     )
     done = Tally()
     done.add(outcomes)
-    print(f"  {done} in {human_time(time.monotonic() - started)}", flush=True)
+    if outcomes or not is_spent(budget):
+        print(f"  {done} in {human_time(time.monotonic() - started)}", flush=True)
     return outcomes
 
 
 def bench(
     *,
     full: Full = False,
+    budget: TimeBudget = "",
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
@@ -90,11 +94,18 @@ def bench(
         WatchError: nothing could be measured, or the site could not be written.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
+    limit = start_budget(budget)
     with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as workplace:
         head = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
         tally = Tally()
         for environment in workplace.environments:
-            tally.add(measure_commit(workplace, head, environment, selection, retry_failed=True))
+            if not is_spent(limit):
+                outcomes = measure_commit(
+                    workplace, head, environment, selection, retry_failed=True, budget=limit
+                )
+                tally.add(outcomes)
+        if is_spent(limit) and not tally.counts:
+            raise WatchError(f"no case was finished in {budget}; run the same again to go on")
         print(tally)
         for failure in tally.failures:
             print(failure, file=sys.stderr)

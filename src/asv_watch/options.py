@@ -31,6 +31,14 @@ Machine = Annotated[
         metavar="NAME", help="Name of this machine's folder of results; by default the host name."
     ),
 ]
+TimeBudget = Annotated[
+    str,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="Stop measuring after this time, such as 10m or 4h, and keep the finished cases.",
+    ),
+]
 SIDE = "COMMIT[@RELEASE]"
 Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]

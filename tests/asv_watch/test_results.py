@@ -122,7 +122,6 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert "nowhere is not a folder: give asv's results folder" in capsys.readouterr().err
 
 
-@pytest.mark.fault("damaged files", tried="a result file, in a report")
 def test_a_report_names_what_it_leaves_out(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,7 +131,6 @@ def test_a_report_names_what_it_leaves_out(
     assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
 
 
-@pytest.mark.fault("hostile results", tried="a machine not listed, or with another's name")
 def test_results_of_machines_that_may_not_be_here_are_faults(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

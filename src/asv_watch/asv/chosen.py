@@ -30,7 +30,8 @@ def choose(config: str, environment: str, python: str) -> None:
         environment: A type of environments, a type and a Python (``virtualenv:3.13`` or
             ``existing:/env/bin/python``), or asv's name of one environment; what the settings say
             if empty.
-        python: The version of a Python, or ``same`` for the one that runs this.
+        python: The version of a Python, ``same`` for the one that runs this, or the path of an
+            interpreter, whose packages are measured as they are.
 
     Raises:
         WatchError: There is no such file, or the Python is not a version.
@@ -43,13 +44,18 @@ def choose(config: str, environment: str, python: str) -> None:
             )
         os.environ[_CONFIG] = str(path)
         os.chdir(path.parent)
+    if os.sep in python:
+        environment, python = f"existing:{os.path.abspath(python)}", ""
     if not _NAME.fullmatch(environment) and not environment.startswith("existing:"):
         environment, _, named = environment.partition(":")
         python = python or named
     if python == "same":
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
     if python and not _PYTHON_VERSION.fullmatch(python):
-        raise WatchError(f"{python!r} is not a version of Python; give one such as 3.13, or same")
+        raise WatchError(
+            f"{python!r} is not a version of Python; give one such as 3.13, same, or a path such "
+            "as env/bin/python"
+        )
     for name, text in ((_ENVIRONMENT, environment), (_PYTHON, python)):
         if text:
             os.environ[name] = text

@@ -12,13 +12,21 @@ requirements of each commit, even if other commits have others.
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import tomllib
+from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from asv_watch import probes
+from asv_watch.asv.commands import run_command
+from asv_watch.errors import WatchError
+from asv_watch.versions.releases import distribution
 
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
 """asv 0.6.6's own command makes wheels of the dependencies too, and then asv cannot choose one."""
@@ -32,11 +40,45 @@ INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
 _EARLIER_INFORMATION = "complete"
 """File that was written into the environment of a release before 2026-11-27."""
+_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 
 
 def pinned_asv_runner() -> str:
     """Return the release of asv_runner that measures: the only one that this package accepts."""
     return metadata.version("asv_runner")
+
+
+def describe_interpreter(python: Path, names: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Ask an interpreter that somebody else made which releases it has of some requirements.
+
+    Args:
+        python: its path.
+        names: the requirements, as asv.conf.json names them.
+
+    Returns:
+        Its release of Python, such as ``3.12``, and by name those of what is installed.
+
+    Raises:
+        WatchError: there is none, or it lacks the asv_runner that measures.
+    """
+    wanted = pinned_asv_runner()
+    try:
+        command = [str(python), "-P", str(probes.ENVIRONMENT), *map(distribution, names)]
+        answer = json.loads(run_command(command, _ASKING_TIMEOUT))
+    except (OSError, ValueError, WatchError) as error:
+        raise WatchError(
+            f"{python} is no Python that runs here ({error}); give the path of an interpreter"
+        ) from error
+    installed = answer["details"]["asv_runner"]
+    if installed != wanted:
+        raise WatchError(
+            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
+            f"`{python} -m pip install asv_runner=={wanted}`"
+        )
+    facts: dict[str, str] = answer["facts"]
+    release = re.search(r"\d+\.\d+", facts["interpreter"])
+    known = {name: facts.get(f"package {distribution(name)}", "") for name in names}
+    return release[0] if release else "", {name: text for name, text in known.items() if text}
 
 
 def build_without_dependencies(conf: Any) -> None:

@@ -7,19 +7,16 @@ at the same time.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import asv.environment
 import asv.repo
 
-from asv_watch import probes
 from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.environments import (
     INFORMATION,
@@ -33,7 +30,6 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.git import ask_git, top_of
 from asv_watch.versions.releases import distribution
 
-_ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 _INSTALL_TIMEOUT = 3600.0  # s
 
 
@@ -53,10 +49,7 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
             long.
         WatchError: it cannot be made.
     """
-    if spec.interpreter is not None:
-        describe_interpreter(spec.interpreter, ())
-        return
-    if is_complete(spec.folder):
+    if spec.interpreter is not None or is_complete(spec.folder):
         return
     if not spec.name:
         _install_release(spec)
@@ -96,41 +89,6 @@ def _install_release(spec: EnvironmentSpec) -> None:
 def _published(name: str, release: str) -> str:
     """Return pip's argument for the published wheel of a release, without local builds."""
     return f"{distribution(name)}==={release}" if release else distribution(name)
-
-
-def describe_interpreter(python: Path, packages: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """Ask an interpreter that somebody else made which packages it has.
-
-    Args:
-        python: its path.
-        packages: names of distributions.
-
-    Returns:
-        Its release of Python, such as ``3.12``, and those of the packages that it has, by name.
-
-    Raises:
-        WatchError: there is none, or it lacks the asv_runner that measures.
-    """
-    wanted = pinned_asv_runner()
-    try:
-        command = [str(python), "-P", str(probes.ENVIRONMENT), *packages]
-        answer = json.loads(run_command(command, _ASKING_TIMEOUT))
-    except (OSError, ValueError, WatchError) as error:
-        raise WatchError(
-            f"{python} is no Python that runs here ({error}); give the path of an interpreter"
-        ) from error
-    installed = answer["details"]["asv_runner"]
-    if installed != wanted:
-        raise WatchError(
-            f"{python} needs asv_runner {wanted} to be measured, and has {installed}; run "
-            f"`{python} -m pip install asv_runner=={wanted}`"
-        )
-    facts: dict[str, str] = answer["facts"]
-    release = re.search(r"\d+\.\d+", facts["interpreter"])
-    prefix = "package "
-    return release[0] if release else "", {
-        name.removeprefix(prefix): text for name, text in facts.items() if name.startswith(prefix)
-    }
 
 
 def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:

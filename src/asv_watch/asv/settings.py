@@ -26,7 +26,7 @@ from packaging.version import Version
 from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.environments import build_without_dependencies
+from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
 from asv_watch.asv.repository import (
     find_repository,
     imported_folder,
@@ -192,19 +192,20 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             raise WatchError(
                 f"asv.conf.json describes no environment {name}; it has {', '.join(known)}"
             )
-    releases = Counter(main_release(environment.requirements) for environment in environments)
+    contents = [_contents(environment, conf) for environment in environments]
+    releases = Counter(main_release(requirements) for _, requirements in contents)
     specs = tuple(
         EnvironmentSpec(
-            requirements=dict(environment.requirements),
+            requirements=requirements,
             name=environment.name,
             folder=Path(environment._path),
             variables=_variables(environment, conf),
-            python=str(environment.python),
+            python=version,
             declared=conf.declared,
-            shares_release=releases[main_release(environment.requirements)] > 1,
+            shares_release=releases[main_release(requirements)] > 1,
             interpreter=_interpreter(environment),
         )
-        for environment in environments
+        for environment, (version, requirements) in zip(environments, contents, strict=True)
     )
     return Configuration(
         branch=branch,
@@ -220,6 +221,18 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         declared=conf.declared,
         releases=_releases(work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
     )
+
+
+def _contents(environment: Any, conf: Any) -> tuple[str, dict[str, str]]:
+    """Return the version of Python and the requirements of an environment.
+
+    Of one that somebody else made, they are the installed releases of what the matrix names.
+    """
+    interpreter = _interpreter(environment)
+    if interpreter is None:
+        return str(environment.python), dict(environment.requirements)
+    matrix = asv.environment._parse_matrix(conf.matrix)
+    return describe_interpreter(interpreter, [name for kind, name in matrix if kind == "req"])
 
 
 def _variables(environment: Any, conf: Any) -> dict[str, str]:

@@ -28,9 +28,10 @@ _OPTIONS = {
         "or asv's name of one environment.",
     ),
     "python": typer.Option(
-        metavar="VERSION",
+        metavar="PYTHON",
         rich_help_panel=_PANEL,
-        help="Measure with this Python, such as 3.13, or same for the one that runs asv-watch.",
+        help="Measure with this Python, such as 3.13, or same for the one that runs asv-watch. A "
+        "path, such as env/bin/python, measures what is installed there and makes no environment.",
     ),
 }
 

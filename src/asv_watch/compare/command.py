@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +19,8 @@ from asv_watch.engine.sides import interpreter_side, side
 from asv_watch.engine.workplace import check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.options import SIDE, After, Before, Cases, Machine, Release
+from asv_watch.machine.budget import start_budget
+from asv_watch.options import SIDE, After, Before, Cases, Machine, Release, TimeBudget
 
 
 def compare(
@@ -41,8 +41,8 @@ def compare(
             "--python",
             metavar="PYTHON",
             help="Compare what is installed for interpreters, such as --python old/bin/python "
-            "new/bin/python, and make no environments. A version, such as 3.13, chooses the "
-            "Python of environments.",
+            "new/bin/python, and make no environments. A single one, or a version such as 3.13, "
+            "is the Python that measures both sides.",
         ),
     ] = None,
     values: Annotated[
@@ -56,6 +56,7 @@ def compare(
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
     json_file: JsonFile = "",
+    budget: TimeBudget = "",
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
@@ -66,12 +67,12 @@ def compare(
         WatchError: a side does not exist, or no case ran on both.
     """
     root, interpreters = Path.cwd(), python or []
-    if len(interpreters) == 1 and not sides and os.sep not in interpreters[0]:
+    if len(interpreters) == 1 and not sides:
         choose("", "", interpreters.pop())
     named = [*interpreters, *(sides or [])] or [before, after]
     if len(named) == 1:
         raise WatchError(f"{named[0]} is one side; name another one to compare")
-    selection = matching(cases, otherwise=SHORT)
+    selection, limit = matching(cases, otherwise=SHORT), start_budget(budget)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as workplace:
@@ -92,8 +93,14 @@ def compare(
             change_if_busy=CHANGE_IF_BUSY, usual_spread=graphs.noise("time").usual_spread
         )
         measured = measure(
-            workplace, versions, chosen if values or not timed else timed, sampling=sampling
+            workplace,
+            versions,
+            chosen if values or not timed else timed,
+            sampling=sampling,
+            budget=limit,
         )
+    if not measured.cases:
+        raise WatchError(f"no case was finished in {budget}; run the same again to go on")
     last = len(names) - 1
     differences: list[Difference] = []
     failed = bool(listing.left_out)

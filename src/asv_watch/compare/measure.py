@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
@@ -16,12 +17,13 @@ from asv_watch.engine.cases import (
     list_benchmarks,
 )
 from asv_watch.engine.recipes import recipe_of_samples
-from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
+from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
 from asv_watch.engine.runs import store_compared
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
+from asv_watch.machine.budget import Budget, run_within
 from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Measurement, Unmeasured
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_cases
 from asv_watch.statistics.ratio import ESTIMATE
@@ -78,10 +80,12 @@ def measure(
     sampling: Sampling = DEFAULT,
     extra: Sequence[MeasuredCase] = (),
     fewest_sides: int = 2,
+    budget: Budget | None = None,
 ) -> Measured:
     """Measure sides interleaved, first times and then other values; store each finished case.
 
-    An interrupted measurement continues with the rounds that it had stored.
+    An interrupted measurement continues with the rounds that it had stored, and so does one whose
+    time was over.
 
     Args:
         workplace: the checkout, whose suites measure all sides.
@@ -91,10 +95,15 @@ def measure(
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
         fewest_sides: a case is given up if fewer sides are left that can be measured.
+        budget: time limit; when it is over, the finished cases are returned.
     """
     header = _header(workplace, sides, kind, sampling)
+    measured: list[MeasuredCase] = []
     if header is None:
-        return Measured((*extra, *_measure_unstored(workplace, sides, cases, sampling)), None)
+        keep = measured.append
+        work = partial(_measure_unstored, workplace, sides, cases, sampling, keep, budget)
+        run_within(budget, work)
+        return Measured((*extra, *measured), None)
     writer = MeasurementWriter(workplace.configuration.results, header)
     unfinished = find_unfinished(workplace, sides, header.kind)
     finished: dict[str, MeasuredCase] = {}
@@ -107,7 +116,12 @@ def measure(
         if result.case not in finished:
             writer.add(result)
     missing = [case for case in cases if case.name not in finished]
-    measured = unfinished.measure(missing, writer.add, sampling, fewest_sides)
+
+    def store(result: MeasuredCase) -> None:
+        writer.add(result)
+        measured.append(result)
+
+    run_within(budget, partial(unfinished.measure, missing, store, sampling, fewest_sides, budget))
     return Measured((*extra, *known, *measured), writer.path)
 
 
@@ -116,15 +130,19 @@ def _measure_unstored(
     sides: Sequence[Side],
     cases: Sequence[MeasurableCase],
     sampling: Sampling,
-) -> list[MeasuredCase]:
+    keep: KeepCase,
+    budget: Budget | None,
+) -> None:
     """Measure sides that no version identifies, so that no result is stored.
 
     After an interrupt a working tree is recognised by its content. Interpreters with the same
     releases are not, because something else may be installed by then.
     """
     if all(side.version for side in sides):
-        return measure_cases(sides, cases, sampling=sampling)
-    return find_unfinished(workplace, sides, "compare").measure(cases, sampling=sampling)
+        measure_cases(sides, cases, keep, sampling, budget=budget)
+    else:
+        unfinished = find_unfinished(workplace, sides, "compare")
+        unfinished.measure(cases, keep, sampling, budget=budget)
 
 
 def compare_missing(

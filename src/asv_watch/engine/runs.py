@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from asv_watch import probes
@@ -26,6 +27,7 @@ from asv_watch.engine.sides import Side, commit_side
 from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
+from asv_watch.machine.budget import Budget, run_within
 from asv_watch.machine.facts import machine_facts, machine_state
 from asv_watch.records.comparisons import Kind, Measurement
 from asv_watch.records.measurements import MeasuredCase
@@ -48,8 +50,11 @@ def measure_missing(
     selection: Selection,
     *,
     retry_failed: bool,
+    budget: Budget | None = None,
 ) -> Outcomes:
     """Measure the cases of one commit in one environment that have no stored result.
+
+    When the budget is spent, those that were finished are stored.
 
     Returns: The cases that ran, and those that newly turned out unable to run here.
 
@@ -83,7 +88,8 @@ def measure_missing(
     if missing:
         with _recorded(workplace, store, version):
             unfinished = find_unfinished(workplace, [version], "run")
-            unfinished.measure(list(missing.values()), keep)
+            cases = list(missing.values())
+            run_within(budget, partial(unfinished.measure, cases, keep, budget=budget))
     return outcomes
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asv_watch.asv.packages import build_package, describe_interpreter
+from asv_watch.asv.environments import describe_interpreter
+from asv_watch.asv.packages import build_package
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
@@ -177,10 +178,7 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     path = Path(os.path.abspath(python))  # not resolved: a link tells which environment it is
     newest = configuration.environments[0]
     names = [*newest.requirements, configuration.project]
-    release, packages = describe_interpreter(path, map(distribution, names))
-    requirements = {
-        name: packages[distribution(name)] for name in names if distribution(name) in packages
-    }
+    release, requirements = describe_interpreter(path, names)
     environment = dataclasses.replace(
         newest,
         requirements=requirements,
@@ -189,7 +187,7 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
         folder=path.parent.parent,
         interpreter=path,
     )
-    label = ", ".join(f"{name} {text}" for name, text in packages.items())
+    label = ", ".join(f"{distribution(name)} {text}" for name, text in requirements.items())
     name = f"{python} ({label or f'Python {release}'})"
     commit = find_commit(configuration.repository, "HEAD")
     if configuration.package:

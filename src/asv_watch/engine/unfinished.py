@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,11 +20,14 @@ from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.files import write_whole
+from asv_watch.machine.budget import Budget
 from asv_watch.records.comparisons import Kind
 from asv_watch.records.json_lines import append_lines, read_stored
-from asv_watch.records.measurements import MeasuredCase
 
 _OLDEST_S = 24 * 3600.0
+_FIRST_TOGETHER, _MOST_TOGETHER = 5, 20
+"""Number of cases whose rounds alternate if the time is limited: at first, and at most. Each round
+of a group starts processes and imports anew."""
 
 
 class _KeptRound(msgspec.Struct, frozen=True):
@@ -88,22 +91,24 @@ class Unfinished:
     def measure(
         self,
         cases: Sequence[MeasurableCase],
-        keep: KeepCase = lambda result: None,
+        keep: KeepCase,
         sampling: Sampling = DEFAULT,
         fewest_sides: int = 2,
-    ) -> list[MeasuredCase]:
+        budget: Budget | None = None,
+    ) -> None:
         """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
-        measured = measure_cases(
-            self._sides,
-            cases,
-            keep,
-            sampling,
-            self.rounds,
-            lambda case, numbers: self.keep(case.name, numbers),
-            fewest_sides=fewest_sides,
-        )
+        for group in _groups(cases, budget):
+            measure_cases(
+                self._sides,
+                group,
+                keep,
+                sampling,
+                self.rounds,
+                lambda case, numbers: self.keep(case.name, numbers),
+                budget,
+                fewest_sides,
+            )
         self.forget()
-        return measured
 
     def keep(self, case: str, numbers: Round) -> None:
         """Store a round, and wait until it is on the disk."""
@@ -113,6 +118,24 @@ class Unfinished:
         """Remove the rounds: the measurement is finished."""
         self._path.unlink(missing_ok=True)
         self.rounds = {}
+
+
+def _groups(
+    cases: Sequence[MeasurableCase], budget: Budget | None
+) -> Iterator[Sequence[MeasurableCase]]:
+    """Divide cases whose time is limited: a group is finished before the next one begins.
+
+    A group has as many cases as are expected to be finished in the time that is left.
+    """
+    started, done = time.monotonic(), 0
+    while done < len(cases):
+        count = len(cases)
+        if budget is not None:
+            mean_s = (time.monotonic() - started) / max(1, done)
+            fitting = int(budget.left_s / mean_s) if done else _FIRST_TOGETHER
+            count = max(1, min(fitting, _MOST_TOGETHER))
+        yield cases[done : done + count]
+        done += count
 
 
 def find_unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:

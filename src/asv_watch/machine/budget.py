@@ -1,8 +1,9 @@
-"""Time limits of measurements: of a night (``--budget``) and of the gate (``--limit``)."""
+"""Time limits of measurements: ``--budget``, and of the gate ``--limit``."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -61,3 +62,29 @@ class Budget:
             raise BudgetSpentError
         with raising_after(self.left_s, BudgetSpentError):
             yield
+
+
+def start_budget(text: str) -> Budget | None:
+    """Start the time limit that a person typed; ``None`` if it is empty.
+
+    Raises:
+        WatchError: it is not a duration.
+    """
+    return Budget(parse_duration_s(text), time.monotonic) if text else None
+
+
+def is_spent(budget: Budget | None) -> bool:
+    """Tell whether there is a limit, and its time is over."""
+    return budget is not None and budget.left_s <= 0
+
+
+def run_within(budget: Budget | None, work: Callable[[], object]) -> None:
+    """Do some work, and interrupt it when the time is over; say so if that happens."""
+    if budget is None:
+        work()
+        return
+    try:
+        with budget.enforced():
+            work()
+    except BudgetSpentError:
+        print("the time budget is spent; the same command continues here", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from asv_watch.records.measurements import read_comparisons
 from tests.asv_watch.interruptible import run_driver
 from tests.asv_watch.torchless import INSTALLED, make_interpreter, project_files
-from tests.conftest import git
+from tests.conftest import commit, git
 
 SUITE = """
 import time
@@ -73,16 +74,16 @@ def test_what_cannot_measure_is_named(
     assert "Traceback" not in errors
 
 
-@pytest.mark.parametrize("is_option", [False, True])
+@pytest.mark.parametrize("how", ["settings", "-E", "--python"])
 def test_asvs_own_existing_environment_is_measured(
-    make_repository: Callable[..., Path], tmp_path: Path, *, is_option: bool
+    make_repository: Callable[..., Path], tmp_path: Path, how: str
 ) -> None:
-    python = make_interpreter(tmp_path / "env", "1.0", 0.001)
-    conditions = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}}
+    python = make_interpreter(tmp_path / "env", "1.1", 0.001)
+    matrix = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}, "req": {"engine": ["1.0"], "other": []}}
     existing = f"existing:{python}"
-    options = ("-E", existing) if is_option else ()
-    kind = "virtualenv" if is_option else existing
-    files = project_files(SUITE, environment_type=kind, matrix=conditions)
+    options = {"settings": (), "-E": ("-E", existing), "--python": ("--python", python)}[how]
+    kind = existing if how == "settings" else "virtualenv"
+    files = project_files(SUITE, environment_type=kind, matrix=matrix)
     project = make_repository(files)
     output, _ = run_driver("bench", project, tmp_path, *options)
     assert "1 ok" in output
@@ -90,3 +91,20 @@ def test_asvs_own_existing_environment_is_measured(
     content = json.loads(path.read_text())
     assert content["commit_hash"] == git(project, "rev-parse", "HEAD")
     assert content["env_vars"] == {"OMP_NUM_THREADS": "1"}, "as environments of asv's have it"
+    assert content["requirements"] == {"engine": "1.1"}, "what is installed there"
+    assert content["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_one_interpreter_measures_two_commits(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = SUITE.replace("engine", "package")
+    files = {"src/package.py": "SECONDS = 0.001"}
+    project = make_repository(project_files(suite, files, matrix=INSTALLED["matrix"]))
+    commit(project, {"src/package.py": "SECONDS = 0.0013"}, "Be slower")
+    python = make_interpreter(tmp_path / "env", "1.1", 0.001)
+    output, _ = run_driver("compare", project, tmp_path, "--python", python)
+    assert "1 slower, 0 faster, 0 same" in output
+    [comparison], _ = read_comparisons(project / "results")
+    assert str(comparison.header.after.release) == "engine 1.1"
+    assert comparison.header.kind == "compare"

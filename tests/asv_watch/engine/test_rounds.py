@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 import statistics
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine import rounds as rounds_module
+from asv_watch.engine import unfinished as unfinished_module
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, Number
 from asv_watch.engine.rounds import (
@@ -26,7 +28,9 @@ from asv_watch.engine.rounds import (
     measure_cases,
 )
 from asv_watch.engine.sides import Side
+from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import MachineError
+from asv_watch.machine.budget import Budget
 from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
 from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.rule import Verdict, verdict
@@ -316,6 +320,27 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         measure_cases(SIDES, cases, kept.append)
     assert [case.case for case in kept] == ["first"]
+
+
+@pytest.mark.parametrize(("case_s", "sizes"), [(0.01, [5, 20, 1]), (10.0, [5, 4, 1, 1])])
+def test_with_little_time_some_cases_are_finished_before_others_begin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, case_s: float, sizes: list[int]
+) -> None:
+    """A group has no more cases than are expected to be finished; the last ones are tried."""
+    groups: list[int] = []
+    now = [0.0]
+
+    def measure(sides: Any, cases: Sequence[MeasurableCase], *_: Any) -> None:
+        groups.append(len(cases))
+        now[0] += case_s * len(cases)
+
+    monkeypatch.setattr(unfinished_module, "measure_cases", measure)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    side = dataclasses.replace(SIDES[0], suites=tmp_path)
+    cases = [MeasurableCase(str(number), "x", 1.0) for number in range(sum(sizes))]
+    budget = Budget(95.0, time.monotonic)
+    Unfinished(tmp_path, [side]).measure(cases, list[MeasuredCase]().append, budget=budget)
+    assert groups == sizes
 
 
 def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:

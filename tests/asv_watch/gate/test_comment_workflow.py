@@ -87,10 +87,6 @@ def test_a_number_is_digits(tmp_path: Path, number: str) -> None:
         *("x" * 65_537, "é" * 40_000),
     ],
 )
-@pytest.mark.fault(
-    "hostile pull requests",
-    tried="HTML, links, mentions and broken code in the comment, a long one",
-)
 def test_a_text_that_the_gate_does_not_write_is_not_posted(
     tmp_path: Path, text: str | bytes
 ) -> None:
