@@ -120,9 +120,9 @@ def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: P
     assert compared >= changing - {commits[0].hash}, "the reference joins the parts"
 
 
-@pytest.mark.parametrize("name", ["only-memory", "gpu-or-cpu"])
-def test_a_recipe_prints_what_it_shows(name: str, project: Path) -> None:
-    commands, shown = steps(_recipe(name))[0]
+@pytest.mark.parametrize("name", ["recipes/only-memory", "gpu"])
+def test_a_page_prints_what_it_shows(name: str, project: Path) -> None:
+    commands, shown = steps(Page(ROOT / "docs" / f"{name}.md"))[0]
     _printed("make setup", project)
     printed = _printed(commands, project)
     assert shown

@@ -1,0 +1,103 @@
+"""tools/gpu.py packs a small project and measures it without a GPU, while there is time."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+from asv_watch.records.measurements import read_version
+from asv_watch.records.records import Outcome
+from tests.asv_watch import torchless
+from tests.conftest import ROOT, git, run
+
+SUITE = """
+import time
+
+class Suite:
+    params = (["darnn"], ["cpu", "cuda"], ["plain"], [1], ["source", 256])
+    param_names = ("model", "device", "implementation", "threads", "batch")
+    sample_time = 0.002
+    warmup_time = 0
+    rounds = 1
+
+    def setup(self, model, device, implementation, threads, batch):
+        if device == "cuda":
+            raise NotImplementedError("no CUDA device on this machine")
+
+    def time_forward(self, model, device, implementation, threads, batch):
+        time.sleep(SECONDS[batch])
+"""
+MEASURED = "batches.Suite.time_forward('darnn', 'cpu', 'plain', 1, 'source')"
+SLOW = "batches.Suite.time_forward('darnn', 'cpu', 'plain', 1, 256)"
+SKIPPED = "plain.Suite.time_forward('darnn', 'cuda', 'plain', 1, 'source')"
+
+
+def _measure(
+    make_repository: Callable[..., Path], tmp_path: Path, slow_s: float
+) -> subprocess.Popen[str]:
+    """Pack a project whose case `SLOW` takes so many seconds, and start to measure it."""
+    suite = f"SECONDS = {{'source': 0.001, 256: {slow_s}}}\n{SUITE}"
+    files = {
+        "benchmarks/plain.py": suite,
+        "benchmarks/batches.py": suite,
+        "src/package.py": "",
+        "src/asv_watch/pyproject.toml": "[project]\ndependencies = []\n",
+    }
+    project = make_repository(torchless.project_files("", files))
+    git(project, "tag", "v0.5.0")
+    packed = tmp_path / "packed"
+    run(sys.executable, ROOT / "tools/gpu.py", "pack", packed, cwd=project)
+    script, out = str(packed / "gpu.py"), str(tmp_path / "out")
+    command = [sys.executable, script, "measure", out, "--machine", "m"]
+    variables = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
+
+
+def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
+    """Return the outcome of each case in the packed results, with the reason."""
+    with tarfile.open(folder / "out/results.tar.gz") as archive:
+        archive.extractall(folder / "home", filter="data")
+    [path] = (folder / "home/results/m").glob("*.measured.jsonl")
+    return {name: case.outcome(0) for name, case in read_version(path)[0].items()}
+
+
+def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    process = _measure(make_repository, tmp_path, slow_s=0.002)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    commands = [line.split()[0] for line in output.splitlines() if " --budget " in line]
+    assert commands == ["bench", "bench", "bench", "compare", "bench"], output
+    outcomes = _brought_back(tmp_path)
+    assert outcomes[SKIPPED] == (Outcome.SKIPPED, "no CUDA device on this machine")
+    assert {outcomes[name][0] for name in (MEASURED, SLOW)} == {Outcome.OK}
+
+
+def test_what_was_measured_is_brought_back_if_it_is_ended(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    process = _measure(make_repository, tmp_path, slow_s=300)
+    assert process.stdout is not None
+    lines = iter(process.stdout.readline, "")
+    assert any(MEASURED in line for line in lines), "it ended early"
+    assert any("(1|32|" in line for line in lines), "the command with the slow case did not begin"
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode == 128 + signal.SIGTERM
+    outcomes = _brought_back(tmp_path)
+    assert outcomes[MEASURED][0] is Outcome.OK
+    assert SLOW not in outcomes
+
+
+def test_a_machine_without_a_card_has_to_be_named(tmp_path: Path) -> None:
+    done = run(
+        sys.executable, ROOT / "tools/gpu.py", "measure", tmp_path, env={"PATH": ""}, status=1
+    )
+    assert (
+        done.stderr == "gpu.py: no nvidia-smi says which card is here; name one with --machine\n"
+    )
