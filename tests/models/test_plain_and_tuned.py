@@ -162,12 +162,10 @@ def test_a_processor_is_measured_without_loss_of_others(
 
     def measure(
         workload: str, _device: str, _pass: str, batch: int
-    ) -> dict[formulations.Formulation, np.ndarray]:
+    ) -> dict[Implementation, np.ndarray]:
         seconds = {"plain": 1.0, "tuned": 2.0 if batch <= 8 else 0.5}
-        return {
-            formulations.Formulation(name, "eager"): np.full(5, seconds[name])
-            for name in list_implementations(get_workload(workload).model)
-        }
+        implementations = list_implementations(get_workload(workload).model)
+        return {name: np.full(5, seconds[name]) for name in implementations}
 
     monkeypatch.setattr(formulations, "measure", measure)
     formulations.main("cpu", file)
@@ -206,13 +204,8 @@ def test_formulations_are_timed_in_turn_each_twice_a_round(
 def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
     speeds: dict[int, float], chosen: dict[str, str]
 ) -> None:
-    graphs = {formulations.Formulation("plain", "cudagraph"): (9.0, 9.0, 9.0)}
-    ratios = {
-        batch: graphs
-        | {
-            formulations.Formulation(name, "eager"): (0.0, median, 9.0)
-            for name, median in zip(get_args(Implementation), (1.0, tuned), strict=True)
-        }
+    ratios: dict[int, formulations.Ratios] = {
+        batch: {"plain": (1.0, 1.0, 1.0), "tuned": (0.0, tuned, 9.0)}
         for batch, tuned in speeds.items()
     }
     assert formulations.choices(ratios) == chosen

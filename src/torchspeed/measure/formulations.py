@@ -2,9 +2,7 @@
 
 ``python -m torchspeed.measure.formulations [DEVICE]`` prints a line per batch and writes what it
 measured on this processor into ``models/fastest.json``; those of other processors stay. All
-implementations of a model are interleaved, on one thread. On a GPU each also runs as a CUDA graph
-at the batch of the model's source, to show what is left once the host launches all kernels
-together. The choice is of eager passes.
+implementations of a model are interleaved, on one thread.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import cpuinfo
 import numpy as np
@@ -21,7 +18,7 @@ import torch
 
 from torchspeed.files import write_whole
 from torchspeed.measure.clocks import clock_for, seconds_per_call
-from torchspeed.measure.passes import CapturedPasses, Passes
+from torchspeed.measure.passes import Passes
 from torchspeed.measure.processes import keep_memory
 from torchspeed.models import Implementation, list_implementations
 from torchspeed.models.fastest import FILE, Batches, Choices, Pass, measured
@@ -30,61 +27,45 @@ from torchspeed.workloads import get_workload, list_workloads
 BATCHES = (1, 8, 32)
 """Batches that are measured beside the batch of a model's source."""
 ROUNDS = 5
-"""Rounds, each of all formulations in turn and then in the opposite order."""
+"""Rounds, each of all implementations in turn and then in the opposite order."""
 AT_LEAST_S = 0.03
 """Seconds of calls in a row that are timed together."""
 NOISE = 0.99
 """An implementation counts as fast as the fastest one if its speed is this share of it or more."""
 PASSES: tuple[Pass, ...] = ("forward", "backward")
-
-
-class Formulation(NamedTuple):
-    """How a pass is computed."""
-
-    implementation: Implementation
-    mode: str
-    """``eager``, or ``cudagraph`` on a GPU."""
-
-
-PLAIN = Formulation("plain", "eager")
-Ratios = dict[Formulation, tuple[float, float, float]]
-"""Lower quartile, median and upper quartile of the rounds' ratios of plain eager time over a
-formulation's; above 1 it is faster."""
+Ratios = dict[Implementation, tuple[float, float, float]]
+"""Lower quartile, median and upper quartile of the rounds' ratios of the plain one's time over an
+implementation's; above 1 it is faster."""
 
 
 def measure(
     workload: str, device: str, pass_name: Pass, batch: int, rounds: int = ROUNDS
-) -> dict[Formulation, np.ndarray]:
-    """Return the seconds of a call of each formulation in each round, interleaved.
+) -> dict[Implementation, np.ndarray]:
+    """Return the seconds of a call of each implementation in each round, interleaved.
 
     Args:
         workload: its name.
         device: ``cpu`` or ``cuda``.
         pass_name: ``forward`` or ``backward``.
         batch: samples in a batch.
-        rounds: rounds of all formulations in turn and then in the opposite order.
+        rounds: rounds of all implementations in turn and then in the opposite order.
     """
-    recipe = get_workload(workload)
-    runs: dict[Formulation, Callable[[], object]] = {}
-    for implementation in list_implementations(recipe.model):
+    runs: dict[Implementation, Callable[[], object]] = {}
+    for implementation in list_implementations(get_workload(workload).model):
         built = Passes(workload, device, batch, implementation=implementation)
-        runs[Formulation(implementation, "eager")] = getattr(built, pass_name)
-        if device.startswith("cuda") and batch == recipe.batch:
-            built = Passes(workload, device, batch, implementation=implementation)
-            captured = CapturedPasses(built)
-            runs[Formulation(implementation, "cudagraph")] = getattr(captured, pass_name)
+        runs[implementation] = getattr(built, pass_name)
     clock = clock_for(device)
-    seconds: dict[Formulation, list[float]] = {formulation: [] for formulation in runs}
+    seconds: dict[Implementation, list[float]] = {implementation: [] for implementation in runs}
     for _ in range(rounds):
         first = {name: seconds_per_call(run, clock, AT_LEAST_S) for name, run in runs.items()}
         for name in reversed(runs):
             second = seconds_per_call(runs[name], clock, AT_LEAST_S)
             seconds[name].append((first[name] + second) / 2)
-    return {formulation: np.array(values) for formulation, values in seconds.items()}
+    return {implementation: np.array(values) for implementation, values in seconds.items()}
 
 
 def choices(ratios: Mapping[int, Ratios]) -> Batches:
-    """Return the implementation that is the fastest eager, by the batch from which it is.
+    """Return the implementation that is the fastest, by the batch from which it is.
 
     From the largest batch down, one is kept until another is faster by more than `NOISE`.
 
@@ -93,11 +74,7 @@ def choices(ratios: Mapping[int, Ratios]) -> Batches:
     """
     chosen: list[tuple[int, Implementation]] = []
     for batch in sorted(ratios, reverse=True):
-        speeds = {
-            formulation.implementation: median
-            for formulation, (_, median, _) in ratios[batch].items()
-            if formulation.mode == "eager"
-        }
+        speeds = {name: median for name, (_, median, _) in ratios[batch].items()}
         fastest = max(speeds, key=speeds.__getitem__)
         if chosen and speeds[chosen[-1][1]] >= NOISE * speeds[fastest]:
             chosen[-1] = batch, chosen[-1][1]
@@ -113,12 +90,6 @@ def processor(device: str) -> str:
     cpu = cpuinfo.get_cpu_info()
     numbers = (f"{name} {cpu.get(name, 'unknown')}" for name in ("family", "model"))
     return ", ".join([str(cpu.get("brand_raw", "unknown")), *numbers])
-
-
-def reformulated_workloads() -> list[str]:
-    """Return the workloads whose models have another implementation than the plain one."""
-    names = [*list_workloads("time_series"), *list_workloads("small_cnn")]
-    return [name for name in names if len(list_implementations(get_workload(name).model)) > 1]
 
 
 def measure_model(name: str, device: str) -> Choices:
@@ -137,11 +108,11 @@ def measure_model(name: str, device: str) -> Choices:
         for batch in sorted({*BATCHES, get_workload(name).batch}):
             seconds = measure(name, device, pass_name, batch)
             ratios = found[batch] = {}
-            for formulation, own in seconds.items():
-                low, median, high = np.percentile(seconds[PLAIN] / own, (25, 50, 75)).tolist()
-                ratios[formulation] = low, median, high
-                if formulation != PLAIN:
-                    print(f"{name} {pass_name}, batch {batch}: plain / {' '.join(formulation)} "
+            for implementation, own in seconds.items():
+                low, median, high = np.percentile(seconds["plain"] / own, (25, 50, 75)).tolist()
+                ratios[implementation] = low, median, high
+                if implementation != "plain":
+                    print(f"{name} {pass_name}, batch {batch}: plain / {implementation} "
                           f"{median:.2f} ({low:.2f} to {high:.2f})",
                           file=sys.stderr, flush=True)  # fmt: skip
         fastest[pass_name] = choices(found)
@@ -155,7 +126,9 @@ def main(device: str = "cpu", file: Path = FILE) -> None:
     """
     torch.set_num_threads(1)
     keep_memory()
-    for name in reformulated_workloads():
+    for name in [*list_workloads("time_series"), *list_workloads("small_cnn")]:
+        if len(list_implementations(get_workload(name).model)) == 1:
+            continue
         fastest = measure_model(name, device)
         content = measured(file)
         processors = content.setdefault(device.partition(":")[0], {})
