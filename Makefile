@@ -79,12 +79,12 @@ clean: ## remove what was built here; results stay
 	rm -rf $(VENV) node_modules .asv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find html -mindepth 1 -not -name .gitignore -delete
 
-$(VENV)/.watch: src/asv_watch/pyproject.toml
-	@sh .ci/venv $(VENV) ./src/asv_watch
+$(VENV)/.watch: packages/asv-watch/pyproject.toml
+	@sh .ci/venv $(VENV) ./packages/asv-watch
 	@touch $@
 
-$(VENV)/.test: pyproject.toml src/asv_watch/pyproject.toml
-	@sh .ci/venv $(VENV) ./src/asv_watch ".[train,test]"
+$(VENV)/.test: pyproject.toml packages/asv-watch/pyproject.toml
+	@sh .ci/venv $(VENV) ./packages/asv-watch ".[train,test]"
 	@touch $@ $(VENV)/.watch
 
 node_modules/.installed: package.json $(VENV)/.test

@@ -16,6 +16,6 @@ def setup() -> None:
     except ModuleNotFoundError as error:
         log.info(
             f"asv-watch is not installed ({error.name} is missing): asv goes on with its own "
-            "site. `pip install ./src/asv_watch` adds interleaved comparisons, outcomes of cases "
-            "and this project's site"
+            "site. `pip install ./packages/asv-watch` adds interleaved comparisons, outcomes of "
+            "cases and this project's site"
         )

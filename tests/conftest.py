@@ -33,45 +33,25 @@ settings.register_profile(
 )
 settings.load_profile("this project")
 
-SHARING = ("tests/browser", "tests/asv_watch/own_results", "tests/asv_watch/site")
-"""Folders whose tests share what is expensive: a browser, own results, published sites."""
+SHARING = ("tests/own_results",)
+"""Folders whose tests share what is expensive: own results."""
 
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
-    "tests/browser",
-    "tests/asv_watch/engine/test_kill.py",
-    "tests/asv_watch/night/test_nights.py",
     "tests/test_lint.py",
     "tests/studies/test_sweep.py",
-    "tests/asv_watch/releases/test_command.py",
-    "tests/asv_watch/site",
-    "tests/asv_watch/engine/test_runs.py",
     "tests/training/test_ranks.py",
-    "tests/asv_watch/own_results",
-    "tests/asv_watch/machine/test_memory_of_every_command.py",
+    "tests/own_results",
     "tests/measure/test_compile_cost.py",
     "tests/cli/test_documented_commands.py",
     "tests/studies/test_reproductions.py",
-    "tests/end_to_end/test_wheels.py",
-    "tests/asv_watch/engine/test_other_tools.py",
-    "tests/asv_watch/engine/test_broken_suites.py",
-    "tests/asv_watch/compare/test_command.py",
-    "tests/asv_watch/night/test_planted_slowdown.py",
-    "tests/asv_watch/night/test_machine_faults.py",
-    "tests/asv_watch/test_recipes.py",
-    "tests/asv_watch/test_tutorial.py",
+    "tests/end_to_end/test_wheel.py",
+    "tests/docs/test_tutorial.py",
     "tests/benchmarks/test_readme_steps.py",
-    "tests/asv_watch/bisect/test_command.py",
-    "tests/asv_watch/explain/test_operators.py",
-    "tests/asv_watch/machine/test_lock.py",
-    "tests/asv_watch/machine/test_budget.py",
-    "tests/asv_watch/engine/test_processes.py",
-    "tests/asv_watch/gate/test_ranking.py",
+    "tests/probes/test_operators.py",
     "tests/cli/test_commands.py",
-    "tests/asv_watch/gate/test_end_to_end.py",
     "tests/benchmarks/test_suites.py",
     "tests/models/test_compile.py",
-    "tests/asv_watch/compare/test_calibrate.py",
 )
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 

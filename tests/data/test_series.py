@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.servers import files_of
 from torchspeed.data import files
 from torchspeed.data.dataset import Scale
 from torchspeed.data.load import load_data
@@ -156,16 +155,15 @@ def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
     file = tmp_path / "served" / "master" / "exchange_rate" / "exchange_rate.txt.gz"
     values = write_series(file)
     options = DataOptions(data_dir=tmp_path / "data", download=True, window=5, horizon=6)
-    with files_of(tmp_path / "served") as address:
-        monkeypatch.setattr(files, "HOST", f"http://{address}/master")
-        with pytest.raises(TorchspeedError, match="File not found or corrupted"):
-            load_data("exchange_rate", options)
-        with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
-            load_data("exchange_rate", replace(options, download=False))
-        md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
-        path, _, season = files.PUBLISHED["exchange_rate"]
-        monkeypatch.setitem(files.PUBLISHED, "exchange_rate", (path, md5, season))
+    monkeypatch.setattr(files, "HOST", (tmp_path / "served" / "master").as_uri())
+    with pytest.raises(TorchspeedError, match="File not found or corrupted"):
         load_data("exchange_rate", options)
+    with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
+        load_data("exchange_rate", replace(options, download=False))
+    md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+    path, _, season = files.PUBLISHED["exchange_rate"]
+    monkeypatch.setitem(files.PUBLISHED, "exchange_rate", (path, md5, season))
+    load_data("exchange_rate", options)
     data: Any = load_data("exchange_rate", options)
     assert (data.item_shape, data.classes) == ((5, 8), None)
     splits = (data.train, data.validation, data.test)

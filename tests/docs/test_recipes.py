@@ -1,92 +1,26 @@
-"""docs/recipes/notify.md: its script sends a new report once, by mail, issue and webhook."""
+"""What a recipe shows of this repository's results is what its command prints."""
 
 from __future__ import annotations
 
-import json
 import os
-import socketserver
-from http.server import BaseHTTPRequestHandler
+import sysconfig
 from pathlib import Path
 
-import pytest
-
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, git, run
+from tests.docs.outputs import absent, steps
 from tests.docs.pages import Page
-from tests.servers import Quiet, served
-
-REPORT = "lstnet · cpu · forward: worse, +1.5 % (+0.3 to +2.8 %)\n"
 
 
-class _MailServer(socketserver.StreamRequestHandler):
-    """Takes mail as RFC 5321 says, and keeps its lines."""
-
-    mails: list[str]
-
-    def handle(self) -> None:
-        """Answer one client."""
-        self.wfile.write(b"220 ready\r\n")
-        for line in self.rfile:
-            command = line[:4].upper()
-            if command == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                lines = iter(self.rfile.readline, b".\r\n")
-                self.mails.append(b"".join(lines).decode().replace("\r\n", "\n"))
-            self.wfile.write(b"221 end\r\n" if command == b"QUIT" else b"250 OK\r\n")
-            if command == b"QUIT":
-                return
-
-
-class _WebServer(Quiet, BaseHTTPRequestHandler):
-    """Keeps the address and the JSON of each request."""
-
-    requests: list[tuple[str, dict[str, str]]]
-
-    def do_POST(self) -> None:
-        """Answer one request."""
-        assert self.headers["Content-Type"] == "application/json"
-        content = self.rfile.read(int(self.headers["Content-Length"]))
-        self.requests.append((self.path, json.loads(content)))
-        self.send_response(201)
-        self.end_headers()
-
-
-@pytest.mark.needs("jq")
-@pytest.mark.needs("curl")
-def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
-    section = Page(ROOT / "docs" / "recipes" / "notify.md").text.partition("Save this as")[2]
-    script = section.partition("```sh\n")[2].partition("```")[0]
-    (tmp_path / "notify.sh").write_text(script)
-    command = tmp_path / ".venv" / "bin" / "asv-watch"
-    command.parent.mkdir(parents=True)
-    options = "report --as text --state measured"
-    command.write_text(f'#!/bin/sh\n[ "$*" = "{options}" ] && cat changes.txt\n')
-    command.chmod(0o755)
-
-    mails: list[str] = []
-    requests: list[tuple[str, dict[str, str]]] = []
-    mail = type("Mail", (_MailServer,), {"mails": mails})
-    web = type("Web", (_WebServer,), {"requests": requests})
-    with served(mail) as smtp, served(web) as http_address:
-        environment = os.environ | {
-            "MAIL": "me@example.org",
-            "SMTP": f"smtp://{smtp}",
-            "GITHUB_TOKEN": "secret",
-            "GITHUB_API_URL": f"http://{http_address}",
-            "GITHUB_REPOSITORY": "owner/name",
-            "SLACK_WEBHOOK": f"http://{http_address}/hook",
-        }
-        for report in (REPORT, REPORT, REPORT + REPORT):
-            (tmp_path / "changes.txt").write_text(report)
-            run("sh", "notify.sh", cwd=tmp_path, env=environment)
-    assert [text.rstrip("\n") + "\n" for text in mails] == [
-        f"Subject: benchmarks\n\n{report}" for report in (REPORT, REPORT + REPORT)
-    ]
-    issue = "/repos/owner/name/issues"
-    assert requests == [
-        request
-        for report in (REPORT, REPORT + REPORT)
-        for request in (
-            (issue, {"title": "Benchmarks changed", "body": report}),
-            ("/hook", {"text": report}),
-        )
-    ]
+def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
+    page = Page(ROOT / "docs" / "recipes" / "accept-a-change.md")
+    [note] = page.blocks("toml")
+    [(command, shown)] = steps(page)
+    git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")
+    with (tmp_path / "clone" / "results" / "notes.toml").open("a") as notes:
+        notes.write(note)
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    environment = os.environ | {"HOME": str(tmp_path), "PATH": path}
+    done = run("sh", "-euc", command, cwd=tmp_path / "clone", env=environment)
+    printed = done.stdout + done.stderr
+    assert shown
+    assert absent(shown, printed) == [], printed

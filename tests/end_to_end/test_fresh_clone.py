@@ -222,7 +222,7 @@ def test_asv_alone_measures_publishes_and_previews_and_says_what_asv_watch_would
     )
     hint = "asv-watch is not installed (asv_watch is missing): asv goes on with its own site."
     assert hint in output
-    assert "pip install ./src/asv_watch" in output
+    assert "pip install ./packages/asv-watch" in output
     assert "Traceback" not in output
     (path,) = (user.clone / "results" / "with-asv-alone").glob("*-*.json")
     assert "plain.PlainModels.time_forward" in json.loads(path.read_text())["results"]

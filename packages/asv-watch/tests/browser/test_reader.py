@@ -1,0 +1,585 @@
+"""Questions of a reader: the answer is in the visible text, or one click away."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.records.side_files import MEASURED
+from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, plain, timeline
+from tests.conftest import git
+from tests.generator import TIME_AND_MEMORY, Plan, Suite
+from tests.planted_comparisons import (
+    compared_releases,
+    explained_releases,
+    write_explanations,
+)
+from tests.site.conftest import Project
+
+DARNN = "time_series.TimeSeries.time_forward('darnn', 'cpu')"
+DARNN_MEMORY = DARNN.replace(".time_", ".peakmem_")
+LEAD = f"{SECTION} .lead"
+RELEASED = {DARNN: 1.3, DARNN.replace("forward", "backward"): 1.0}
+
+
+@pytest.fixture(scope="session")
+def released(publish: Callable[..., Site]) -> Site:
+    """Two torch releases, then two versions of the project: the newer ones are slower."""
+
+    def with_releases(project: Project) -> None:
+        tags = git(project.root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
+        compared = (
+            compared_releases("2.14.1", "2.15.0", RELEASED),
+            compared_releases("2.14.1", "2.15.0", {DARNN_MEMORY: 2.0}, unit="bytes"),
+            compared_releases(
+                "2.15.0", "2.15.0", {DARNN: 1.2}, kind="compare", commits=(tags[0], tags[1])
+            ),
+        )
+        explained = explained_releases("2.14.1", "2.15.0", DARNN, "aten::mm", (1.0, 1.3))
+        write_explanations(project.results / "ci-2core", [explained])
+        measured_by_the_engine(project.results / "ci-2core", DARNN_MEMORY)
+        project.build({"ci-2core": compared})
+
+    plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=(), tag_every=3)
+    return publish("released", plan, with_releases)
+
+
+def measured_by_the_engine(folder: Path, case: str) -> None:
+    """Say of all values of a case of peak memory that they are of private memory."""
+    for path in folder.glob("*-*.json"):
+        append_lines(path.with_suffix(MEASURED), [MeasuredCase(case, 1, rounds=((1.0,),))])
+
+
+def first_screen(visitor: Visitor) -> str:
+    """The text that lies within the window."""
+    return plain(
+        str(
+            visitor.page.evaluate(
+                """() => [...document.querySelectorAll('main h1, main h2, main p, main text')]
+                  .filter(node => node.checkVisibility()
+                    && node.getBoundingClientRect().bottom < innerHeight)
+                  .map(node => node.textContent).join(' ')"""
+            )
+        )
+    )
+
+
+def test_what_changed_lately(site: Site, visitor: Visitor) -> None:
+    visitor.go()
+    text = first_screen(visitor)
+    assert re.search(r"takes .* since [0-9a-f]{8}\.", visitor.text("h1"))
+    assert plain(site.index["overview"]["headline"]) in text
+    assert "What commits changed" in text
+    newest = visitor.page.locator(".grid a.tile").last
+    newest.click()
+    visitor.settled()
+    assert visitor.address.startswith("#/changes?rev=")
+
+
+def test_what_the_newest_release_made_slower(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go()
+    assert visitor.text("h1") == "darnn · forward takes 30 % longer than with torch 2.14.1."
+    assert "+30.0 % by torch 2.15.0 (aten::mm)" in first_screen(visitor)
+    assert visitor.rows(".grid") == [
+        ["darnn", "forward", "+30", "+30.0 %"],
+        ["darnn · cpu · backward", "backward", "", "±0.0 %"],
+    ]
+    visitor.page.locator(".grid a.tile").click()
+    visitor.settled()
+    assert "+30.0 %" in visitor.text(SECTION)
+    visitor.page.get_by_role("link", name="Releases", exact=True).click()
+    visitor.settled()
+    assert "2.15.0 against 2.14.1" in visitor.text("#findings-ci-2core-torch h3")
+    [row] = visitor.rows("#findings-ci-2core-torch table")
+    assert row[0] == "darnn · cpu · forward"
+    assert row[1].startswith("✗ worse +30.0 %")
+    assert row[2] == "aten::mm · measured on 1 day"
+
+
+def test_what_releases_changed_stands_on_the_page_of_a_case(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go(f"#/case?{urlencode({'s': DARNN})}")
+    section = visitor.page.locator("section", has=visitor.page.get_by_text("Changes by releases"))
+    [row] = [plain(text) for text in section.last.locator("tbody tr").all_inner_texts()]
+    assert "torch 2.14.1 → torch 2.15.0" in row
+    assert "+30.0 %" in row
+    visitor.go(f"#/case?{urlencode({'s': DARNN.replace('forward', 'backward')})}")
+    assert "Changes by releases" not in visitor.text(SECTION)
+
+
+def test_what_each_version_of_the_project_changed(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/releases")
+    visitor.page.get_by_text("torchspeed v0.0.0 to v0.1.0 on ci-2core").click()
+    [row] = visitor.rows("#findings-ci-2core-torchspeed table")
+    assert row[0] == "darnn · cpu · forward"
+    assert row[1].startswith("✗ worse +20.0 %")
+
+
+def test_how_fast_a_model_is_and_how_it_got_there(site: Site, visitor: Visitor) -> None:
+    page = visitor.go()
+    cell = page.locator(".matrix a.cell").first
+    value = plain(cell.locator(".value").inner_text())
+    cell.click()
+    visitor.settled()
+    assert value in visitor.text(f"{SECTION} .facts")
+    assert page.locator("[role=application] path.line").count() == 1
+    page.get_by_text("Measure it again").click()
+    assert page.get_by_text("asv-watch bench --cases").is_visible()
+
+
+def test_which_commit_changed_a_case(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    measured = [change for change in site.index["changes"] if change["state"] == "measured"]
+    assert visitor.text(".lead").startswith(f"{len(measured)} measured change")
+    groups = site.index["commit_groups"]
+    heads = page.locator(".commit-group h2")
+    assert heads.count() == len(groups)
+    assert groups[0]["subject"] in plain(heads.first.inner_text())
+    newest = site.index["changes"][groups[0]["changes"][0]]
+    [cells, *_] = visitor.rows(".commit-group table")
+    assert plain(newest["text"]) in cells[1]
+    assert plain(newest["interval_text"]) in cells[1]
+    heads.first.locator("a").click()
+    visitor.settled()
+    assert groups[0]["subject"] in visitor.text(".commit-bar")
+    assert "git log --oneline" in str(page.locator("details pre").first.text_content())
+
+
+def test_a_group_of_changes_is_summed_up_and_folded(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    for number, group in enumerate(site.index["commit_groups"]):
+        section = page.locator(".commit-group").nth(number)
+        text = plain(section.locator(".note").inner_text())
+        assert all(plain(part["text"]) in text for part in group["summary"])
+        assert section.locator("tbody tr").count() == min(8, len(group["changes"]))
+        more = section.get_by_role("button", name="Show the other")
+        assert more.count() == (len(group["changes"]) > 8)
+
+
+def test_versions_are_marked_along_small_lines(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/overview?m=ci-2core")
+    machines = [machine["name"] for machine in site.index["machines"]]
+    runs = [run for run in site.index["newest_runs"] if machines[run["m"]] == "ci-2core"]
+    longest = max(runs, key=lambda run: run["commits"])
+    versions = [name for _, name in longest["versions"]]
+    assert len(versions) > 1
+    marks = visitor.page.locator(".spark .version").first.get_attribute("d") or ""
+    assert marks.count("M") == len(versions)
+    section = visitor.text(SECTION)
+    assert f"Short upright lines: versions {versions[0]} to {versions[-1]}." in section
+
+
+def test_changes_can_be_filtered(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/changes")
+    visitor.choose("direction", "better")
+    assert "direction=better" in visitor.address
+    assert page.locator("#changes-app .change.worse").count() == 0
+    shown = page.locator("#changes-app .commit-group").count()
+    better = [
+        group
+        for group in site.index["commit_groups"]
+        if any(site.index["changes"][n]["verdict"] == "better" for n in group["changes"])
+    ]
+    assert shown == len(better)
+
+
+def test_the_timeline_is_never_blank(
+    launch: Site, site: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(site.url)
+    page = visitor.go("#/timeline")
+    assert page.locator(".multiples svg path.line").count() >= 4
+    first_day = visit(launch.url)
+    first_day.go("#/timeline")
+    assert "Measured once so far" in first_day.text(SECTION)
+
+
+def test_values_are_read_at_the_cursor(site: Site, visitor: Visitor) -> None:
+    page = visitor.go(timeline(DARNN))
+    page.locator("[role=application]").focus()
+    page.keyboard.press("End")
+    lines = visitor.text(".tip")
+    newest = next(
+        series
+        for series in site.index["series"]
+        if site.index["cases"][series["c"]]["key"] == DARNN and series["last"]
+    )
+    assert re.search(r"darnn: [\d.]+ ms", lines), lines
+    assert newest["last"]["text"]
+    page.keyboard.press("Enter")
+    visitor.settled()
+    assert visitor.address.startswith("#/changes?")
+
+
+def test_the_history_of_a_case_is_that_of_the_timeline(site: Site, visitor: Visitor) -> None:
+    change = next(c for c in site.index["changes"] if c["state"] == "measured")
+    series = site.index["series"][change["s"]]
+    where = {
+        "s": site.index["cases"][series["c"]]["key"],
+        "m": site.index["machines"][series["m"]]["name"],
+        "e": site.index["environments"][series["e"]]["id"],
+    }
+    drawn = []
+    for view in ("case", "timeline"):
+        page = visitor.go(f"#/{view}?{urlencode(where)}")
+        paths = page.locator("section:not([hidden]) .chart-frame .series path")
+        drawn.append(
+            [(path.get_attribute("class"), path.get_attribute("d") or "") for path in paths.all()]
+        )
+        assert "Lines move where a change was measured; dots are runs." in visitor.text(SECTION)
+    assert drawn[0] == drawn[1]
+    lines = [d for name, d in drawn[0] if name == "line"]
+    assert all(re.fullmatch(r"M[\d.]+ [\d.]+([HV][\d.]+)+", d) for d in lines), lines
+
+
+def test_a_range_can_be_chosen_and_left(site: Site, visitor: Visitor) -> None:
+    page = visitor.go(timeline(DARNN))
+    box = page.locator("[role=application]").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 100)
+    page.mouse.up()
+    visitor.settled()
+    assert "from=" in visitor.address
+    page.get_by_role("button", name="Whole range").click()
+    visitor.settled()
+    assert "from=" not in visitor.address
+
+
+def test_neighbouring_pairs_are_one_key_away(
+    site: Site, visitor: Visitor, released: Site, visit: Callable[..., Visitor]
+) -> None:
+    commits = [commit[0][:8] for commit in site.index["commits"]]
+    page = visitor.go(f"#/compare?by=commit&a={commits[20]}&b={commits[21]}")
+    page.get_by_role("link", name=re.compile("^←")).click()
+    visitor.settled()
+    first = re.findall("[0-9a-f]{8}", visitor.text(LEAD))
+    for key in ("ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        visitor.settled()
+        later = re.findall("[0-9a-f]{8}", visitor.text(LEAD))
+        assert (later == first) == (key == "ArrowLeft")
+        if key == "ArrowRight":
+            assert later[1] == first[0], "the pair that begins where the other one ends"
+    page.locator("section:not([hidden]) [name=q]").press("ArrowRight")
+    assert re.findall("[0-9a-f]{8}", visitor.text(LEAD)) == first, "a field keeps its arrows"
+    newest = visit(released.url)
+    newest.go("#/compare?by=release")
+    assert newest.page.locator("a[rel=next]:visible").count() == 0
+
+
+def test_a_comparison_is_copied(site: Site, visitor: Visitor) -> None:
+    page = visitor.go("#/compare")
+    page.locator("header .button[popovertarget]").click()
+    page.get_by_role("button", name="Copy as Markdown").click()
+    page.wait_for_function("() => /copied/.test(document.getElementById('announcer').textContent)")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert "| Change | 99 % interval |" in lines[2]
+    rows = page.locator(f"{SECTION} table.list tbody tr")
+    assert rows.count() == rows.locator("svg.mark").count() == len(lines) - 4, "a bar in each row"
+
+
+def test_an_empty_comparison_says_what_to_choose(site: Site, visitor: Visitor) -> None:
+    empty = f"{SECTION} .notice"
+    commit = site.index["commits"][3][0][:8]
+    visitor.go("#/compare?q=nothing+is+called+this")
+    assert "choose another suite, or clear the words" in visitor.text(empty)
+    visitor.turn_to(f"#/compare?by=commit&a={commit}&b={commit}")
+    assert f"Choose two different sides: both are {commit}" in visitor.text(empty)
+    visitor.turn_to("#/compare?by=device&a=cpu&b=tpu")
+    assert "No case has a time both for cpu and for tpu on" in visitor.text(empty)
+    assert "Choose other sides, another machine" in visitor.text(empty)
+
+
+@pytest.mark.parametrize(
+    ("sides", "lead"),
+    [
+        ("by=device&a=cpu&b=cuda", "cuda against cpu"),
+        ("by=machine&a=ci-2core&b=gpu-lab", "gpu-lab against ci-2core"),
+    ],
+)
+def test_a_cpu_and_a_gpu_of_different_machines_are_compared(
+    publish: Callable[..., Site], visit: Callable[..., Visitor], sides: str, lead: str
+) -> None:
+    params = {"model": ("darnn", "lenet5"), "device": ("cpu", "cuda")}
+    suite = Suite("plain.PlainModels", TIME_AND_MEMORY, params)
+    gpu = ("gpu-lab",)
+    visitor = visit(
+        publish(
+            "cpu-and-gpu",
+            Plan(commits=4, suites=(suite,), machines_without_cpu=gpu, steps=0, never_run=0),
+        ).url
+    )
+    visitor.go("#/overview?m=ci-2core&group=*")
+    heads = visitor.page.locator(f"{SECTION} table.matrix thead th").all_inner_texts()
+    assert any("cuda" in head and head.endswith("on gpu-lab") for head in heads), heads
+    visitor.go(f"#/compare?{sides}&group=*")
+    assert lead in visitor.text(f"{SECTION} .lead")
+    rows = visitor.rows(f"{SECTION} table.list")
+    assert {row[0].split(" · ")[0] for row in rows} == {"darnn", "lenet5"}
+    if "by=device" in sides:
+        note = "cpu was measured on ci-2core, cuda on gpu-lab."
+        assert note in visitor.text(f"{SECTION} .note")
+
+
+def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    plain, tuned = "plain.Plain.time_forward('{}', 'cpu')", "tuned.Tuned.time_forward('{}', 'cpu')"
+    params = {"model": ("darnn", "lenet5", "lstnet"), "device": ("cpu",)}
+    functions = (("time_forward", "time", "seconds"),)
+    suites = (Suite("plain.Plain", functions, params), Suite("tuned.Tuned", functions, params))
+
+    def pair(model: str, tuned_seconds: float) -> dict[str, Any]:
+        rounds = [[0.01 * noise, tuned_seconds * noise] for noise in (1, 1.1, 1.03, 1.2)]
+        after = {"case": tuned.format(model), "at": 1_760_000_000, "rounds": rounds}
+        return {"before": plain.format(model), "after": after}
+
+    def with_comparisons(project: Project) -> None:
+        compared = {"machine": "elsewhere", "conditions": "torch 2.15.0"}
+        pairs = [pair("darnn", 0.005), pair("lenet5", 0.01005)]
+        file = project.root / "gains.json"
+        file.write_text(json.dumps(compared | {"pairs": pairs}))
+        settings = json.loads((project.root / "asv.conf.json").read_text())
+        settings["case_comparisons"] = [str(file)]
+        settings["layout"]["labels"] = {"version": {"plain": "plain", "": "tuned"}}
+        (project.root / "asv.conf.json").write_text(json.dumps(settings))
+        project.publish()
+
+    plan = Plan(commits=2, suites=suites, machines=("ci-2core",), steps=0, never_run=0)
+    visitor = visit(publish("gains", plan, with_comparisons).url)
+    visitor.go("#/compare?by=version&a=plain&b=tuned&group=*")
+    rows = {row[0].split(" · ")[0]: row for row in visitor.rows(f"{SECTION} table.list")}
+    assert rows["darnn"][1:3] == ["10.7 ms", "5.33 ms"], "the values of its rounds"
+    assert visitor.page.locator(f"{SECTION} .mark.better").count() == 1
+    assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 0, "0.5 % is below the rule"
+    assert "of 2 cases" in visitor.text(f"{SECTION} .lead")
+    assert "1 other case in grey: not compared interleaved" in visitor.text(f"{SECTION} .lead")
+    notes = " ".join(visitor.page.locator(f"{SECTION} .note").all_inner_texts())
+    assert "Coloured: interleaved on elsewhere with torch 2.15.0. Grey: separate runs" in notes
+    visitor.go("#/compare?by=version&a=tuned&b=plain&group=*")
+    assert visitor.page.locator(f"{SECTION} .mark.worse").count() == 1, "the other way round"
+
+
+def test_releases_are_compared_by_one_metric(
+    released: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(released.url)
+    visitor.go("#/compare?by=release")
+    assert re.search(r"^Time, .*: geometric mean .* of 2 cases", visitor.text(LEAD))
+    rows = visitor.rows(f"{SECTION} table.list")
+    assert rows[0][0] == "darnn · cpu · forward"
+    assert "+30.0 %" in rows[0][3]
+    assert "1 worse: +30.0 %" in visitor.text(f"{SECTION} .note")
+    visitor.choose("metric", "peak-memory-bytes")
+    lead = visitor.text(LEAD)
+    assert re.search(r"^Peak memory, .*: geometric mean .*2.0.* of 1 case", lead), lead
+    visitor.page.locator("section:not([hidden]) table.list a").first.click()
+    visitor.settled()
+    values = visitor.text(SECTION)
+    assert "never run" not in values
+
+
+def test_the_machine_and_the_metric_stay_when_the_view_changes(
+    site: Site, visitor: Visitor
+) -> None:
+    page = visitor.go()
+    visitor.choose("m", "ci-2core")
+    visitor.choose("metric", "peak-resident-memory-bytes")
+    for name in ("Timeline", "Compare", "Overview"):
+        page.get_by_role("link", name=name, exact=True).click()
+        visitor.settled()
+        assert visitor.field("m").input_value() == "ci-2core"
+        assert visitor.field("metric").input_value() == "peak-resident-memory-bytes"
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search all cases").fill("darnn forward")
+    assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))
+
+
+def test_search_finds_the_time_of_the_exact_model_first(site: Site, visitor: Visitor) -> None:
+    page = visitor.go()
+    page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search all cases").fill("darnn forward")
+    first = plain(page.locator(".matches a").first.inner_text())
+    assert first.startswith("darnn")
+    assert "forward" in first
+    assert "time" in first
+    page.keyboard.press("Enter")
+    visitor.settled()
+    assert "time_forward" in visitor.address
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline", "compare", "changes"])
+def test_what_is_seen_can_be_saved(site: Site, visitor: Visitor, view: str) -> None:
+    page = visitor.go(address_of(view))
+
+    def saved(item: str) -> bytes:
+        page.locator("header .button[popovertarget]").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=item).click()
+        return Path(download.value.path()).read_bytes()
+
+    table = saved("Table (CSV)").decode()
+    assert len(table.splitlines()) > 2
+
+
+def test_each_outcome_is_told_apart(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    plan = Plan(
+        commits=4, steps=0, machines=("ci-2core", "workstation"), machines_with_cuda=(),
+        unmeasured_commits=0, failures=0.1, timeouts=0.1, never_run=0.5,
+    )  # fmt: skip
+    site = publish("outcomes", plan)
+    visitor = visit(site.url)
+    for outcome, label, reason in (
+        ("ok", "✓ ok", ""),
+        ("failed", "✗ failed", "RuntimeError: the input has 3 features, the model 4"),
+        ("timed out", "⏱ timed out", "stopped after 600 s"),
+        ("skipped", "– skipped", "no CUDA device on this machine"),
+        ("stale", "◷ behind", "1 commit behind the newest"),
+    ):
+        visitor.go("#/about?" + urlencode({"outcome": outcome}))
+        rows = visitor.rows("#about-app table.list")
+        assert {row[1] for row in rows} == {label}
+        assert reason in {row[2] for row in rows}
+    visitor.go()
+    lead = visitor.page.locator(".note.newest")
+    machine, count = re.findall(r"^(\S+) measured .* (\d+) failed\.$", lead.inner_text())[0]
+    lead.get_by_role("link", name="failed").click()
+    visitor.settled()
+    reasons = visitor.page.locator("#about-app > div > details.fold > summary:has(.tag)")
+    visitor.page.wait_for_selector("#about-app summary .tag")
+    text = plain(" ".join(reasons.all_inner_texts()))
+    assert "RuntimeError: the input has 3 features, the model 4" in text
+    assert "stopped after 600 s" in text
+    newest = site.index["commits"][-1][0][:8]
+    visitor.page.evaluate("document.querySelectorAll('details').forEach(f => { f.open = true; })")
+    listed = visitor.page.locator("#about-app details table.list tbody tr").all_inner_texts()
+    assert sum(newest in row for row in listed) == int(count)
+    assert all(f"{machine} · torch 2.15.0" in plain(row) for row in listed)
+
+
+def test_a_project_without_models_speaks_of_its_benchmarks(
+    without_models: Site, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(without_models.url)
+    page = visitor.go()
+    assert {"solve", "refine"} == {row[0] for row in visitor.rows(".matrix") if len(row) > 1}
+    text = plain(page.locator("body").inner_text()).lower()
+    for word in ("pytorch", "device", "pass ", "forward"):
+        assert word not in text, word
+    assert page.locator("header nav a", has_text="Releases").count() == 0
+
+
+def test_what_has_one_column_needs_no_legend(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    suite = Suite("mesh.Solver", (("time_solve", "time", "seconds"),), {})
+    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
+    visitor = visit(publish("one-column", plan).url)
+    visitor.go("#/timeline")
+    assert visitor.page.locator(f"{SECTION} svg.small .series").count() == 1
+    line = visitor.page.locator(f"{SECTION} svg.small path.line").get_attribute("d") or ""
+    assert "L" in line, "without comparisons it goes through the runs"
+    assert visitor.page.locator(f"{SECTION} .legend li").count() == 0
+
+
+def test_a_machine_without_runs_is_not_offered_for_comparison(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def without_one(project: Project) -> None:
+        for file in project.results.glob("desk/*-*.json*"):
+            file.unlink()
+        project.build()
+
+    plan = Plan(commits=3, machines=("ci-2core", "lab", "desk"), steps=0)
+    visitor = visit(publish("gone", plan, without_one).url)
+    visitor.go("#/compare?by=machine")
+    for side in ("a", "b"):
+        options = visitor.field(side).locator("option").all_inner_texts()
+        assert sorted(options) == ["ci-2core", "lab"]
+
+
+def test_machines_are_compared_at_the_newest_commit_that_both_measured(
+    publish: Callable[..., Site], visit: Callable[..., Visitor]
+) -> None:
+    def much_slower_on_one_machine(project: Project) -> None:
+        newest = git(project.root / "repository", "rev-parse", "--short=8", "HEAD").strip()
+        for file in project.results.glob(f"lab/{newest}-*"):
+            file.unlink()
+        for file in project.results.glob(f"ci-2core/{newest}-*.json"):
+            run = json.loads(file.read_text())
+            for columns in run["results"].values():
+                columns[0] = [value and 100_000 * value for value in columns[0]]
+            file.write_text(json.dumps(run))
+        project.build()
+
+    plan = Plan(commits=4, machines=("ci-2core", "lab"), steps=0, never_run=0)
+    visitor = visit(publish("two-machines", plan, much_slower_on_one_machine).url)
+    visitor.go("#/compare?by=machine&a=lab&b=ci-2core&group=*")
+    assert "the newest commit that both sides measured" in visitor.text(SECTION)
+    rows = visitor.rows(f"{SECTION} table.list")
+    assert len(rows) > 5
+    ratios = re.findall(r"([\d.,]+) times as long", " ".join(cell for row in rows for cell in row))
+    assert ratios
+    assert all(float(ratio.replace(",", "")) < 100 for ratio in ratios)
+
+
+def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(unmeasured.url)
+    visitor.go()
+    assert visitor.text("h1") == "Nothing is measured yet."
+    assert "asv-watch bench" in visitor.text(SECTION)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_it_works_from_a_file(site: Site, visit: Callable[..., Visitor], view: str) -> None:
+    visitor = visit(site.file_url)
+    visitor.go(address_of(view))
+    assert visitor.page.locator("#trouble:not([hidden])").count() == 0
+    visitor.requests.clear()
+
+
+@pytest.mark.parametrize("view", [*map(address_of, VIEWS), timeline(DARNN), f"#/case?s={DARNN}"])
+def test_nothing_is_wider_than_a_phone(
+    site: Site, visit: Callable[..., Visitor], view: str
+) -> None:
+    visitor = visit(site.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    page = visitor.go(view)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    widths = page.locator(".matrix tr:not(.family) > th:first-child").evaluate_all(
+        "names => names.map(name => name.getBoundingClientRect().width)"
+    )
+    assert all(width > 90 for width in widths), "names keep their words whole"
+    tops = page.evaluate(
+        "[...document.querySelectorAll('header nav a')].map(a => a.getBoundingClientRect().top)"
+    )
+    assert len(set(tops)) == 1, "the views are in one row"
+
+
+def test_an_unknown_machine_or_commit_is_named(site: Site, visitor: Visitor) -> None:
+    visitor.go("#/timeline?m=nowhere")
+    assert "No machine is called “nowhere”" in visitor.text("#trouble")
+    visitor.turn_to("#/compare?a=ffffffff&b=ffffffff")
+    assert "No measured commit begins with “ffffffff”" in visitor.text("#trouble")
+    visitor.turn_to("#/case?s=nothing")
+    assert "No case is called “nothing”" in visitor.text(SECTION)

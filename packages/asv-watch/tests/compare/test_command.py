@@ -1,0 +1,159 @@
+"""`make compare` to the end: real git, real asv, real processes that take turns."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.measurements import read_comparisons
+from asv_watch.text import quantities
+from tests.conftest import commit, git
+from tests.interruptible import run_driver, start_driver
+from tests.tables import ratio_of, rows_of
+
+_compare = functools.partial(run_driver, "compare")
+
+SUITE = """
+import time
+
+class Suite:
+    params = (["plain", "slow", "noisy", "absent", "broken", "other"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+    timeout = 20
+
+    def setup(self, model, device):
+        print("a suite may print what it likes")
+        if model == "absent":
+            raise NotImplementedError("nobody has it")
+        from package import work  # of the side's commit; asv lists cases without it
+        self.work = work
+
+    def time_it(self, model, device):
+        if model == "broken":
+            raise RuntimeError("out of cheese")
+        self.work(model)
+
+    def peakmem_it(self, model, device):
+        raise AssertionError("a comparison times and does nothing else")
+"""
+PACKAGE = """
+import time
+
+def work(model):
+    until = time.process_time() + ({slow} if model == "slow" else 0.001)
+    while time.process_time() < until:
+        pass
+"""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    files = {"src/package.py": PACKAGE.format(slow=0.001)}
+    root = make_project(SUITE, files, gpu_cases="'cuda")
+    commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
+    return root
+
+
+def _row(output: str, model: str) -> list[str]:
+    return rows_of(output)[f"suite.Suite.time_it('{model}', 'cpu')"]
+
+
+def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
+    project: Path, tmp_path: Path
+) -> None:
+    # Three: a case failed.
+    output, wrong = _compare(project, tmp_path, "--cases", "plain|slow|absent|broken", status=3)
+    assert wrong == ""
+    parent, head = git(project, "rev-parse", "HEAD~1", "HEAD").split()
+    assert output.startswith(f"before: HEAD~1 ({parent[:8]}), virtualenv-py3")
+    assert f"after:  HEAD ({head[:8]})" in output
+    slow, plain = _row(output, "slow"), _row(output, "plain")
+    assert slow[-1] == "slower"
+    assert 1.15 < ratio_of(slow[2]) < 1.45  # 1.3 times the work
+    assert plain[-1] == "same"
+    assert 0.9 < ratio_of(plain[2]) < 1.1
+    assert int(plain[4]) >= 5
+    assert "Skipped: suite.Suite.time_it('absent', 'cpu'): nobody has it" in output
+    assert re.search(
+        r"Failed: .*'broken', 'cpu'\): HEAD\S* .*: RuntimeError: out of cheese", output
+    )
+    assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
+    assert "cuda" not in output
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    assert output.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
+    header = comparison.header
+    assert (header.kind, header.machine) == ("compare", "m")
+    assert (header.before.commit, header.after.commit) == (parent, head)
+    assert header.recipe["fewest_rounds"] == 5
+    assert "usual_spread" not in header.recipe
+    stored = {case.case: case for case in comparison.ratios}
+    assert len(stored) == 2
+    ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
+    assert quantities.change(ratio) == slow[2]
+    assert {bool(case.failed) for case in comparison.unmeasured} == {True, False}
+    others = [path for path in (project / "results").rglob("*") if path.is_file()]
+    assert others == [comparison.path], "nothing else is added to the results"
+
+
+def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
+    project: Path, tmp_path: Path
+) -> None:
+    checkout = {path.name for path in project.iterdir()}
+    (project / "src/package.py").write_text(PACKAGE.format(slow=0.0007))
+    side = ("--before", ".", "--after", "HEAD", "--cases", "slow")
+    output, _ = _compare(project, tmp_path, *side, "--fail-if-slower", status=4)
+    last = output.splitlines()[-1]
+    assert last == "not stored: the working tree has changes that are not committed"
+    assert not list((project / "results").glob("*/comparisons"))
+    assert output.startswith("before: the working tree")
+    assert 1.5 < ratio_of(_row(output, "slow")[2]) < 2.3
+    output, _ = _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    assert _row(output, "slow")[-1] == "faster"
+    (project / "src/package.py").write_text(PACKAGE.format(slow=0.0008))
+    _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])
+    assert {path.name for path in project.iterdir()} - checkout <= {".asv", "results"}
+    assert len(list(project.rglob("tree-*"))) == 1, "the copy of an earlier edit is removed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (("--before", "nowhere"), "'nowhere' is not a commit, tag, branch or version"),
+        (("--before", "HEAD@1.0"), "asv.conf.json pins no release 1.0"),
+        (("--cases", "absent"), "no case ran on both sides (nobody has it)"),
+    ],
+)
+def test_bad_input_is_one_line(
+    project: Path, tmp_path: Path, arguments: tuple[str, ...], output: str
+) -> None:
+    process = start_driver("compare", project, tmp_path, *arguments)
+    _, wrong = process.communicate()
+    assert process.returncode in {1, 2}
+    assert output in wrong.splitlines()[-1]
+    assert "Traceback" not in wrong
+
+
+def test_suites_that_import_the_checkout_whatever_the_commit_are_refused(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    checkout = (
+        "import sys\nfrom pathlib import Path\nSRC = str(Path(__file__).parents[1] / 'src')\n"
+    )
+    first = f"{checkout}sys.path.insert(0, SRC)\n{SUITE}"
+    files = {"src/package.py": PACKAGE.format(slow=0.001)}
+    root = make_project(first, files)
+    commit(root, {"src/package.py": PACKAGE.format(slow=0.0013)}, "Do more in one model")
+    output, wrong = _compare(root, tmp_path, "--cases", "slow.*cpu", status=1)
+    assert f"the suites import package from {root}/src/package.py, not from" in wrong
+    assert "in suite suite, write sys.path.append(folder)" in wrong
+    (root / "benchmarks" / "suite.py").write_text(first.replace("insert(0, ", "append("))
+    output, _ = _compare(root, tmp_path, "--cases", "slow.*cpu")
+    assert _row(output, "slow")[-1] == "slower"

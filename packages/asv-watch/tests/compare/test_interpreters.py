@@ -1,0 +1,110 @@
+"""`asv-watch compare --python A B`: what is installed is compared, and nothing is made."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.measurements import read_comparisons
+from tests.interruptible import run_driver
+from tests.torchless import INSTALLED, make_interpreter, project_files
+from tests.conftest import commit, git
+
+SUITE = """
+import time
+
+import engine
+
+class Suite:
+    timer = time.process_time
+    sample_time = 0.005
+    warmup_time = 0
+
+    def time_it(self):
+        until = time.process_time() + engine.SECONDS
+        while time.process_time() < until:
+            pass
+"""
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(project_files(SUITE, **INSTALLED))
+
+
+def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_path: Path) -> None:
+    pythons = [
+        make_interpreter(tmp_path / f"env{number}", f"{number}.0", seconds)
+        for number, seconds in enumerate((0.001, 0.0013, 0.0013), start=1)
+    ]
+    output, _ = run_driver("compare", project, tmp_path, "--python", *pythons)
+    assert output.count("1 slower, 0 faster, 0 same") == 2, "1.0 to 2.0, and 1.0 to 3.0"
+    assert output.count("0 slower, 0 faster, 1 same") == 1
+    first, second = read_comparisons(project / "results")[0]
+    assert str(first.header.before.release) == "engine 1.0"
+    assert str(first.header.after.release) == "engine 2.0"
+    assert str(second.header.after.release) == "engine 3.0"
+    assert first.header.kind == "release"
+    assert first.header.requirement == "engine"
+    assert not (project / ".asv" / "env").exists() or not list(
+        (project / ".asv" / "env").glob("*/bin")
+    ), "no environment is made"
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("missing", "is no Python that runs here"),
+        ("bare", "needs asv_runner 0.3.2 to be measured"),
+    ],
+)
+def test_what_cannot_measure_is_named(
+    project: Path, tmp_path: Path, second: str, message: str
+) -> None:
+    good = make_interpreter(tmp_path / "good", "1.0", 0.001)
+    other = str(tmp_path / "missing" / "python")
+    if second == "bare":
+        other = make_interpreter(tmp_path / "bare", "1.0", 0.001, runner=False)
+    _, errors = run_driver("compare", project, tmp_path, "--python", good, other, status=1)
+    assert message in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("how", ["settings", "-E", "--python"])
+def test_asvs_own_existing_environment_is_measured(
+    make_repository: Callable[..., Path], tmp_path: Path, how: str
+) -> None:
+    python = make_interpreter(tmp_path / "env", "1.1", 0.001)
+    matrix = {"env_nobuild": {"OMP_NUM_THREADS": ["1"]}, "req": {"engine": ["1.0"], "other": []}}
+    existing = f"existing:{python}"
+    options = {"settings": (), "-E": ("-E", existing), "--python": ("--python", python)}[how]
+    kind = existing if how == "settings" else "virtualenv"
+    files = project_files(SUITE, environment_type=kind, matrix=matrix)
+    project = make_repository(files)
+    output, _ = run_driver("bench", project, tmp_path, *options)
+    assert "1 ok" in output
+    [path] = (project / "results" / "m").glob("*-*.json")
+    content = json.loads(path.read_text())
+    assert content["commit_hash"] == git(project, "rev-parse", "HEAD")
+    assert content["env_vars"] == {"OMP_NUM_THREADS": "1"}, "as environments of asv's have it"
+    assert content["requirements"] == {"engine": "1.1"}, "what is installed there"
+    assert content["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def test_one_interpreter_measures_two_commits(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    suite = SUITE.replace("engine", "package")
+    files = {"src/package.py": "SECONDS = 0.001"}
+    project = make_repository(project_files(suite, files, matrix=INSTALLED["matrix"]))
+    commit(project, {"src/package.py": "SECONDS = 0.0013"}, "Be slower")
+    python = make_interpreter(tmp_path / "env", "1.1", 0.001)
+    output, _ = run_driver("compare", project, tmp_path, "--python", python)
+    assert "1 slower, 0 faster, 0 same" in output
+    [comparison], _ = read_comparisons(project / "results")
+    assert str(comparison.header.after.release) == "engine 1.1"
+    assert comparison.header.kind == "compare"

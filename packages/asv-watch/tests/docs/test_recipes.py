@@ -1,0 +1,143 @@
+"""The commands of docs/recipes print what the pages show, but for its numbers.
+
+The project is a small one, with cases named as torchspeed's and a clock of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
+from tests import torchless
+from tests.clockwork import CLOCK, package
+from tests.conftest import ROOT, commit, git, run
+from tests.docs.outputs import absent, steps
+from tests.night.test_parts import give_to_part
+
+SUITE = (
+    CLOCK
+    + """
+class PlainModels:
+    params = (["lenet5"], ["cpu", "cuda"])
+    param_names = ("model", "device")
+    timer = Clock.read
+    sample_time = 0.002
+    warmup_time = 0
+    rounds = 1
+    repeat = 5
+
+    def setup(self, model, device):
+        if device == "cuda":
+            raise NotImplementedError("no CUDA device on this machine")
+
+    def time_forward(self, model, device):
+        from package import SECONDS
+        Clock.now += random.gauss(SECONDS["slow"], 0.002 * SECONDS["slow"])
+
+    def peakmem_forward(self, model, device):
+        return bytearray(20_000_000)
+"""
+)
+
+
+PARTS = 2
+ROLES = ("AUTHOR", "COMMITTER")
+
+
+def _recipe(name: str) -> str:
+    return (ROOT / "docs" / "recipes" / f"{name}.md").read_text()
+
+
+def _give_to_part(repository: Path, remainder: int, parts: int, subject: str) -> None:
+    """Reword the newest commit until its hash puts it into one of the parts."""
+    attempts = itertools.count(1)
+    while zlib.crc32(git(repository, "rev-parse", "HEAD").encode()) % parts != remainder:
+        message = f"{subject}\n\nAttempt {next(attempts)}"
+        git(repository, "commit", "--quiet", "--amend", "--message", message)
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path], made_environment: Path, tmp_path: Path) -> Path:
+    """A repository of three commits; the two newest belong to two parts, the last is slower."""
+    torchless.give_command(tmp_path)
+    setup = f"cp -R {tmp_path}/.venv . && mkdir -p .asv/env && cp -al {made_environment} .asv/env"
+    settings = {"measured_paths": ["src"]}
+    files = {
+        "benchmarks/plain.py": SUITE,
+        "src/package.py": package(),
+        "Makefile": f"setup:\n\t@test -d .venv || ({setup})\n",
+        ".gitignore": ".asv/\n.venv/\nhtml/\n",
+    }
+    root = make_project("", files, **settings)
+    first = git(root, "rev-parse", "HEAD")
+    for number in range(PARTS):
+        slow = {"slow": 0.0012} if number else {}
+        commit(root, {"src/package.py": f"# {number}\n{package(**slow)}"}, f"Commit {number}")
+        _give_to_part(root, number, PARTS, f"Commit {number}")
+    files = torchless.project_files("", files, **settings, reference=first)
+    commit(root, {"asv.conf.json": files["asv.conf.json"]}, "Name the reference")
+    return root
+
+
+def _printed(script: str, folder: Path, **variables: str) -> str:
+    path = f"{folder}/.venv/bin{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"HOME": str(folder), "PATH": path} | variables
+    done = run("sh", "-euc", script, cwd=folder, env=environment)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.timeout(900)
+def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: Path) -> None:
+    *_, (part, shown) = steps(_recipe("several-machines"))
+    shared = tmp_path / "shared.git"
+    git(tmp_path, "clone", "--quiet", "--bare", str(project), str(shared))
+    nights = [
+        _printed(
+            part.replace("/4", f"/{PARTS}"),
+            tmp_path,
+            REPOSITORY=str(shared),
+            SLURM_ARRAY_TASK_ID=str(number),
+            **{f"GIT_{role}_{fact}": "a" for role in ROLES for fact in ("NAME", "EMAIL")},
+        )
+        for number in range(1, PARTS + 1)
+    ]
+    assert absent(shown, nights[0]) == [], nights[0]
+    first, last = tmp_path / "part-1", tmp_path / f"part-{PARTS}"
+    *commits, _ = read_commits(project)  # the last one changes nothing that is measured
+    changing = {entry.hash for entry in commits}
+    histories = [load_history(clone / "results", read_commits(clone)) for clone in (first, last)]
+    measured = [{hash_ for series in each.series for hash_ in series.runs} for each in histories]
+    assert measured[0] < measured[1] == changing, "the first measured a part"
+    assert not histories[1].problems
+    compared = {c.header.after.commit for c in histories[1].comparisons["cluster"]}
+    assert compared >= changing - {commits[0].hash}, "the reference joins the parts"
+
+
+@pytest.mark.parametrize("name", ["recipes/only-memory", "gpu"])
+def test_a_page_prints_what_it_shows(name: str, project: Path) -> None:
+    commands, shown = steps(Page(ROOT / "docs" / f"{name}.md"))[0]
+    _printed("make setup", project)
+    printed = _printed(commands, project)
+    assert shown
+    assert absent(shown, printed) == [], printed
+
+
+def test_installed_environments_are_compared_as_the_page_shows(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    commands, shown = steps(_recipe("installed-environments"))[0]
+    suite = SUITE.replace("package import", "engine import").replace('SECONDS["slow"]', "SECONDS")
+    project = make_project("", {"benchmarks/plain.py": suite}, **torchless.INSTALLED)
+    torchless.give_command(project)
+    for name, release, seconds in (("old", "1.0", 0.001), ("new", "1.1", 0.0012)):
+        torchless.make_interpreter(project / name, release, seconds)
+    printed = _printed(commands, project)
+    assert shown
+    assert absent(shown, printed) == [], printed

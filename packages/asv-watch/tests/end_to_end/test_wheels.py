@@ -1,0 +1,94 @@
+"""The wheel in an empty environment watches a project that knows no torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.clockwork import SUITE, package
+from tests.conftest import ROOT, commit, git, run
+from tests.tables import ratio_of, rows_of
+from tests.torchless import BUILD, BUILT
+
+
+def _done(*command: str | Path, cwd: Path) -> str:
+    """Run a command that imports nothing of the checkout; return what it prints."""
+    variables = {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": "", "PIP_NO_COMPILE": "0"}
+    done = run(*command, cwd=cwd, env=os.environ | variables)
+    return done.stdout + done.stderr
+
+
+def _built(_folder: str, names: list[str]) -> set[str]:
+    """Name what is not part of a checkout's source."""
+    others = {"tests", "docs", "build", "node_modules", "__pycache__"}
+    return {name for name in names if name in others or name.startswith(".")}
+
+
+def _install(folder: Path, source: Path) -> Path:
+    """Build the wheel of a package and install it into an empty environment; return its bin."""
+    shutil.copytree(source, folder / "source", ignore=_built)  # a build writes beside its source
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    _done(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", "./source", cwd=folder)
+    _done(sys.executable, "-m", "venv", "--without-pip", "env", cwd=folder)
+    [wheel] = (folder / "wheels").glob("*.whl")
+    _done(*pip, "--python", "env/bin/python", "install", wheel, cwd=folder)
+    return folder / "env/bin"
+
+
+pytestmark = pytest.mark.timeout(900)  # what the wheels require is downloaded
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path]) -> Path:
+    """Two commits of a package that lies beside its suites; the second does more work.
+
+    The first is built with a package that the second, which is checked out, does without.
+    """
+    pip = "python -m pip wheel --no-deps --no-build-isolation -w {build_cache_dir} {build_dir}"
+    root = make_repository(
+        {
+            "asv.conf.json": json.dumps(BUILT | {"build_command": [pip]}),
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "package.py": package(),
+            "pyproject.toml": BUILD["pyproject.toml"].replace("[]", '["flit-core"]'),
+            "backend.py": "import flit_core\n" + BUILD["backend.py"],
+            ".gitignore": ".asv/\nresults/\nhtml/\n",
+        }
+    )
+    commit(root, {"package.py": package(slow=0.0016), **BUILD}, "Do more in one case")
+    return root
+
+
+def test_the_wheel_of_the_watcher_watches_a_project_where_there_is_no_torch(
+    project: Path, tmp_path: Path
+) -> None:
+    programs = _install(tmp_path / "watcher", ROOT)
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
+    listed = _done(*pip, "list", cwd=project)
+    assert not re.search(r"^torch", listed, re.MULTILINE)
+
+    def watch(*arguments: str) -> str:
+        printed = _done(programs / "asv-watch", *arguments, cwd=project)
+        assert "torch" not in printed
+        return printed
+
+    where = ("--machine", "m")
+    printed = watch("compare", *where, "--before", "HEAD~1", "--cases", "")
+    (name, slow), (_, plain) = rows_of(printed).items()
+    assert ("slow" in name, slow[-1], plain[-1]) == (True, "slower", "same")
+    assert 1.55 < ratio_of(slow[2]) < 1.65
+    # What slowed down would be confirmed and explained as well, which others test.
+    printed = watch("nightly", *where, "--budget", "20min", "--cases", "plain")
+    assert "nothing is left to be done tonight" in printed
+    measured = {path.name[:8] for path in (project / "results/m").glob("*-*.json")}
+    assert measured == {commit[:8] for commit in git(project, "rev-list", "HEAD").split()}
+    assert "plain" in (project / "html/index.html").read_text()
+    assert watch("report")

@@ -1,0 +1,152 @@
+"""The rule that takes a case's ratios of CPU time, and what then names the clock."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from asv_watch.answers import measured_difference
+from asv_watch.compare.measure import Measured
+from asv_watch.compare.report import differences_of, report
+from asv_watch.engine import rounds as rounds_module
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.clocks import clock_of
+from asv_watch.engine.processes import Number
+from asv_watch.engine.rounds import measure_cases
+from asv_watch.gate.certainty import judged_ratios
+from asv_watch.judge.findings import analyse
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.records.comparisons import CaseRatio, Measurement
+from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_comparisons
+from asv_watch.site.change_data import change_data
+from asv_watch.site.contents import contents_of, in_order
+from asv_watch.site.pair_data import commit_pairs
+from asv_watch.versions.version import Version
+from tests.engine.test_rounds import SIDES
+from tests.judge.test_findings import comparison, history_of, noisy
+from tests.making import MACHINE
+
+CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
+INTERRUPTED = Number(0.5, 0.5, 0.1, computes=True)
+UNDISTURBED = Number(0.1, 0.1, 0.1, computes=True)
+WAITED = Number(0.5, 0.5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "clock"),
+    [
+        ([(INTERRUPTED, UNDISTURBED), (UNDISTURBED, UNDISTURBED)], "process"),
+        ([(UNDISTURBED, INTERRUPTED), (None, INTERRUPTED)], "process"),
+        ([(UNDISTURBED, UNDISTURBED)] * 2, ""),
+        ([(INTERRUPTED, INTERRUPTED), (INTERRUPTED, WAITED)], "process"),
+        ([(INTERRUPTED, WAITED)] * 2, ""),
+        ([(Number(3.0), Number(4.0))], ""),
+        ([(dataclasses.replace(WAITED, value=0.1, clock="process"),) * 2], "process"),
+    ],
+)
+def test_one_clock_is_chosen_from_all_sides_and_rounds(rounds: list[Any], clock: str) -> None:
+    assert clock_of(CASE, rounds) == clock
+    on_a_gpu = dataclasses.replace(CASE, can_fork=False)
+    assert clock_of(on_a_gpu, [(INTERRUPTED, INTERRUPTED)]) == ""
+
+
+def _measured(monkeypatch: pytest.MonkeyPatch, *, computes: bool = True) -> MeasuredCase:
+    """A case that is 5 % slower, on a machine that interrupts it for longer than it takes."""
+    walls = iter([0.3, 0.2, 0.5, 0.7] * 40)
+
+    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
+        noise = 1.001 if number % 2 else 1.0
+        sides = [(next(walls), 0.1), (next(walls), 0.105 * noise)]
+        return tuple(Number(wall, wall, cpu, computes=computes) for wall, cpu in sides)
+
+    monkeypatch.setattr(rounds_module, "measure_round", play)
+    [measured] = measure_cases(SIDES, [CASE])
+    return measured
+
+
+def test_a_busy_machine_costs_no_rounds_and_the_ratio_is_that_of_the_cpu_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured = _measured(monkeypatch)
+    ratio = measured.between(0, 1)
+    assert isinstance(ratio, CaseRatio)
+    assert (ratio.clock, len(ratio.ratios)) == ("process", 5)
+    assert ratio.ratio == pytest.approx(1.05, rel=0.002)
+    assert (ratio.before, ratio.after) == pytest.approx((0.1, 0.105), rel=0.002)
+    assert measured.value(0) == pytest.approx(0.3), "a run keeps the case's own clock"
+    by_wall = _measured(monkeypatch, computes=False).between(0, 1)
+    assert isinstance(by_wall, CaseRatio)
+    assert (by_wall.clock, len(by_wall.ratios)) == ("", 16)
+
+
+def test_the_clock_is_named_in_the_record_the_table_and_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = _measured(monkeypatch)
+    versions = (Version("a" * 40, {}, "3.11"), Version("b" * 40, {}, "3.11"))
+    writer = MeasurementWriter(
+        tmp_path, Measurement(kind="compare", at=1_790_000_000, machine="m", versions=versions)
+    )
+    writer.add(measured)
+    assert json.loads(writer.path.read_text().splitlines()[1])["clock"] == "process"
+    [stored], _ = read_comparisons(tmp_path)
+    assert stored.ratios == (measured.between(0, 1),)
+    graph = MachineGraphs([stored]).versions(CASE.name)
+    assert graph is not None
+    pair = graph.ratio(*graph.nodes)
+    assert pair is not None
+    assert pair.clock == measured_difference(pair).clock == "process"
+    compared = Measured((measured,), None).between(0, 1)
+    table = report(compared, differences_of(compared, "m"), "a", "b")
+    assert "%, CPU time |" in table
+    assert "CPU time replaces wall time" in table
+
+
+def test_the_page_names_the_clock_of_a_measured_change() -> None:
+    compared = comparison(12, 13, 1.03)
+    [stored] = compared[MACHINE]
+    by_cpu_time = msgspec.structs.replace(stored.ratios[0], clock="process")
+    stored = msgspec.structs.replace(stored, ratios=(by_cpu_time,))
+    history = in_order(history_of(noisy({}), comparisons={MACHINE: (stored,)}))
+    contents = contents_of(history, analyse(history))
+    [change] = change_data(contents, {"commit_url": ""})["changes"]
+    assert change["interval_text"].endswith(" %, CPU time")
+    pairs = [
+        pair
+        for commits in contents.findings.compared.values()
+        for pair in commit_pairs(contents, commits)
+    ]
+    assert [pair[7:] for pair in pairs] == [[1]], "Compare names it too"
+
+
+def test_a_damaged_line_whose_cpu_times_lack_a_side_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = (Version("a" * 40, {}, "3.11"), Version("b" * 40, {}, "3.11"))
+    writer = MeasurementWriter(
+        tmp_path, Measurement(kind="compare", at=1_790_000_000, machine="m", versions=versions)
+    )
+    writer.add(_measured(monkeypatch))
+    header, line = writer.path.read_text().splitlines()
+    broken = json.loads(line)
+    broken["cpu"][0] = [0.1]
+    writer.path.write_text(f"{header}\n{json.dumps(broken)}\n")
+    [stored], [problem] = read_comparisons(tmp_path)
+    assert stored.ratios == ()
+    assert "line 2" in problem.message
+
+
+def test_the_rounds_of_a_gate_have_one_clock_though_the_machine_was_busy_in_a_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy = _measured(monkeypatch)
+    quiet = MeasuredCase(CASE.name, busy.at, rounds=((0.1, 0.105), (0.1, 0.106)) * 3)
+    for first, again in ((busy, quiet), (quiet, busy)):
+        pooled, *_ = judged_ratios(first, again, MachineGraphs(()))
+        assert pooled.clock == "process"
+        assert max(pooled.ratios) < 1.07

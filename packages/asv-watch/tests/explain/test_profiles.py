@@ -1,0 +1,52 @@
+"""What changed between two profiles, beyond their noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asv_watch.explain import compare_profiles, report
+
+
+def _profile(implementation: str, **seconds: float) -> dict[str, Any]:
+    return {
+        "operators": [
+            {"name": name, "shapes": "[]", "calls": 1.0, "seconds": value}
+            for name, value in seconds.items()
+        ],
+        "kernels": [
+            {
+                "primitive": "convolution",
+                "implementation": implementation,
+                "problem": "mb4",
+            }
+        ],
+        "counts": {"dispatches": 2},
+    }
+
+
+def test_a_kernel_that_changed_and_only_operators_beyond_their_noise_are_named() -> None:
+    fast, slow = "brg:avx512", "ref:any"
+    before = [_profile(fast, slow=1.0, noisy=1.0), _profile(fast, slow=1.1, noisy=9.0)]
+    after = [_profile(slow, slow=2.0, noisy=8.0), _profile(slow, slow=2.1, noisy=8.0)]
+    explanation = compare_profiles(before, after)
+    assert [(entry.name, entry.clear) for entry in explanation.operators] == [
+        ("slow", True),
+        ("noisy", False),
+    ]
+    text = report(explanation, "A", "B")
+    assert "Kernels of convolution mb4: brg:avx512 → ref:any" in text
+    assert "noisy" not in text
+    assert "of it: slow, 1.00 → 2.00 s" in text
+    back = compare_profiles(after, before).operators[0]
+    assert (back.name, back.difference) == ("slow", -1.0)
+    unchanged = report(compare_profiles(before, before), "A", "B")
+    assert "No cause found: no operator differs clearly from its noise." in unchanged
+    assert "Kernels" not in unchanged
+
+
+def test_an_operator_that_replaced_many_is_listed_beside_them() -> None:
+    many = {f"gone{number}": 1.0 for number in range(40)}
+    before = [_profile("a", new=0.0, **many)] * 2
+    after = [_profile("a", new=39.0, **dict.fromkeys(many, 0.0))] * 2
+    first = compare_profiles(before, after).operators[0]
+    assert (first.name, first.difference) == ("new", 39.0)

@@ -1,0 +1,73 @@
+"""One growing measurement is as sure as two 99 % ones, and looking often does not help chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+
+from asv_watch.gate.certainty import (
+    ERROR,
+    ROUNDS,
+    is_certain,
+    judged_ratios,
+)
+from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
+from asv_watch.records.comparisons import CaseRatio
+from asv_watch.records.measurements import MeasuredCase
+from asv_watch.statistics.rule import Verdict, verdict
+
+
+def _measured(ratios: Iterable[float]) -> MeasuredCase:
+    rounds = tuple((1.0, float(ratio)) for ratio in ratios)
+    return MeasuredCase("s.time_it", 1_790_000_000, rounds=rounds)
+
+
+def test_chance_is_that_of_two_intervals_at_all_looks_together() -> None:
+    assert pytest.approx(0.005**2) == ERROR
+    random = np.random.default_rng(2)
+    # With an error that simulations can count: 1 %, divided among the looks in the same way.
+    wanted, count = 0.01, 40_000
+    ratios = random.normal(0, 1, (count, ROUNDS[-1]))
+    called = np.zeros(count, dtype=bool)
+    for rounds in ROUNDS:
+        looked_at = ratios[:, :rounds]
+        error = looked_at.std(axis=1, ddof=1) / math.sqrt(rounds)
+        limit = stdtrit(rounds - 1, 1 - wanted / len(ROUNDS))
+        called |= looked_at.mean(axis=1) > limit * error
+    assert called.mean() <= wanted
+
+
+ROUND_RATIOS = st.lists(st.floats(0.8, 1.25), min_size=5, max_size=8)
+
+
+@given(ROUND_RATIOS, ROUND_RATIOS)
+@example([1.05] * 8, [1.0, 1.1, 1.02, 1.15, 0.99])
+def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
+    first: list[float], again: list[float]
+) -> None:
+    """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
+    ratios = judged_ratios(_measured(first), _measured(again), MachineGraphs(()))
+    low, high = ratios[-1].interval
+    if verdict(ratios[0]) is not Verdict.SAME:
+        assert not low <= 1 <= high
+        assert verdict(ratios[-1]) is verdict(ratios[0])
+
+
+def test_intervals_of_the_gate_are_those_of_compare() -> None:
+    """Also of a machine without a history: they include what the prior says of sittings."""
+    measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
+    [ratio] = judged_ratios(measured, None, MachineGraphs(()))
+    stored = measured.between(0, 1)
+    assert isinstance(stored, CaseRatio)
+    compared = MachineGraphs(()).single(stored)
+    assert (ratio.ratio, ratio.interval) == (compared.ratio, compared.interval)
+    half = math.log(ratio.interval[1] / ratio.ratio)
+    assert half > 2.5 * BETWEEN_SITTINGS["time"]
+    assert half > 5 * math.log(stored.interval[1] / stored.ratio)
+    assert not is_certain(ratio), "another hour may show less than 2 %"

@@ -1,0 +1,80 @@
+"""Any two commits that comparisons join have a ratio, by all ways between them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.versions.releases import Release
+from tests.making import commit_hash
+from tests.planted_comparisons import compared_releases
+
+POSITIONS = {commit_hash(number): number for number in range(100)}
+Pair = tuple[int, int, float]
+
+
+def commits_of(*pairs: Pair) -> MeasuredCommits:
+    """Commits that were compared, each pair in a sitting of its own."""
+    graphs = MachineGraphs(
+        [
+            compared_releases(
+                "2.2.0", "2.2.0", {"a": ratio}, kind="compare", at=3600 * number,
+                commits=(commit_hash(before), commit_hash(after)),
+            )
+            for number, (before, after, ratio) in enumerate(pairs)
+        ]
+    )  # fmt: skip
+    graph = graphs.versions("a")
+    assert graph is not None
+    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.2.0"), "3.11")
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))
+def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
+    found = commits_of(*((n, n + 1, ratio) for n, ratio in enumerate(ratios)))
+    pairs = {(pair.before, pair.after): pair for pair in found.all_pairs()}
+    count = len(ratios) + 1
+    assert len(pairs) == count * (count - 1) // 2
+    for (before, after), pair in pairs.items():
+        measured = pair.measured
+        assert measured.ratio == pytest.approx(math.prod(ratios[before:after]))
+        assert measured.interval[0] < measured.ratio < measured.interval[1]
+        assert measured.is_direct == (after == before + 1)
+
+
+def test_a_ratio_does_not_depend_on_how_many_other_commits_were_compared() -> None:
+    ring = (*((n, n + 1, 1 + n % 7 / 100) for n in range(9)), (0, 9, 1.2))
+    others = [(n, n + 1, 1.1) for n in range(10, 90)]
+    pairs = [commits_of(*ring, *more).pair(2, 6) for more in ([], others)]
+    few, many = [(pair.measured.ratio, *pair.measured.interval) for pair in pairs if pair]
+    assert few == pytest.approx(many, rel=1e-9)
+
+
+def test_commits_that_were_all_compared_with_one_have_ratios_to_each_other() -> None:
+    found = commits_of((4, 1, 1.1), (4, 7, 0.8), (4, 9, 0.5))
+    ratios = {(pair.before, pair.after): pair.measured.ratio for pair in found.pairs}
+    assert ratios == pytest.approx({(1, 4): 1 / 1.1, (4, 7): 0.8, (4, 9): 0.5, (7, 9): 0.5 / 0.8})
+
+
+def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
+    found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
+    assert sorted(found.parts) == [(1, 2), (5, 6, 7)]
+    assert found.pair(2, 5) is None
+
+
+def test_several_ways_between_two_commits_count_each_by_its_precision() -> None:
+    found = commits_of((1, 4, 1.0), (4, 9, 1.0), (1, 9, 1.03))
+    [part, whole] = (found.pair(*ends) for ends in ((1, 4), (1, 9)))
+    assert part is not None
+    assert whole is not None
+    assert 1 < part.measured.ratio < whole.measured.ratio < 1.03
+
+
+def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:
+    found = commits_of(*((n, n + 1, 1.0) for n in range(80)), (0, 80, 1.0))
+    assert len(list(found.all_pairs())) == 81

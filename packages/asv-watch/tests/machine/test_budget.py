@@ -1,0 +1,88 @@
+"""A night, a run or a comparison whose time is over in the middle of a case."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from asv_watch.records.measurements import read_comparisons, read_version
+from tests.interruptible import run_driver, start_driver
+from tests.conftest import commit
+
+SUITE = """
+import time
+
+class Steps:
+    params = ["quick", "slow"]
+    param_names = ["how"]
+
+    def track_step(self, how):
+        time.sleep({"quick": 0.1, "slow": 300}[how])
+        return 1.5
+
+    track_step.exact = True  # so one round suffices
+"""
+
+
+def _processes(project: Path) -> list[str]:
+    """Command lines of processes that run something of the project."""
+    running = []
+    for process in psutil.process_iter(["cmdline", "cwd", "status"]):
+        line = " ".join([*(process.info["cmdline"] or ()), process.info["cwd"] or ""])
+        if str(project) in line and process.info["status"] != psutil.STATUS_ZOMBIE:
+            running.append(line)
+    return running
+
+
+def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(SUITE)
+    started = time.monotonic()
+    night = start_driver("nightly", project, tmp_path, "--budget", "60s")
+    output, errors = night.communicate()
+    assert 60 < time.monotonic() - started < 240
+    assert night.returncode == 0, output + errors
+    assert "track_step('quick')  1.50" in output
+    assert "the time budget is spent; the next night continues here" in output
+    assert "1 commits and releases: 0 still to be measured, 1 that lack cases" in output
+    assert (project / "html/index.html").is_file()
+    assert _processes(project) == []
+    [path] = (project / "results/m").glob("*-*.measured.jsonl")
+    assert list(read_version(path)[0]) == ["suite.Steps.track_step('quick')"]
+
+
+@pytest.mark.parametrize("job", ["bench", "compare"])
+def test_a_run_and_a_comparison_keep_what_was_finished_in_time(
+    make_project: Callable[..., Path], tmp_path: Path, job: str
+) -> None:
+    project = make_project(SUITE, {"src/package.py": ""})
+    commit(project, {"src/package.py": "# another"}, "Change the package")
+    output, _ = run_driver(job, project, tmp_path, "--budget", "20s")
+    assert "the time budget is spent; the same command continues here" in output
+    assert _processes(project) == []
+    quick = ["suite.Steps.track_step('quick')"]
+    if job == "bench":
+        assert "1 ok" in output
+        [path] = (project / "results/m").glob("*-*.measured.jsonl")
+        assert list(read_version(path)[0]) == quick
+    else:
+        [comparison], _ = read_comparisons(project / "results")
+        assert [values.case for values in comparison.values] == quick
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [("soon", "'soon' is not a duration"), ("1s", "no case was finished in 1s; run the same")],
+)
+def test_a_budget_that_is_wrong_or_too_short_is_named(
+    make_project: Callable[..., Path], tmp_path: Path, budget: str, message: str
+) -> None:
+    project = make_project(SUITE, {"src/package.py": ""})
+    sides = "--before", "HEAD", "--after", "HEAD"
+    _, errors = run_driver("compare", project, tmp_path, *sides, "--budget", budget, status=1)
+    assert message in errors

@@ -1,0 +1,120 @@
+"""One run at a time in a checkout; nothing of it is left, whichever way it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from asv_watch.errors import WatchError
+from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
+from tests.conftest import run
+from tests.leftovers import runs, wait_until
+
+HOLDER = """
+import subprocess, sys, tempfile, time
+from pathlib import Path
+from asv_watch.machine.lock import exclusive_run
+
+sleep = [sys.executable, "-c", "import time; time.sleep(120)"]
+with exclusive_run(Path(sys.argv[1]), "nightly"):
+    child = subprocess.Popen(sleep)
+    detached = subprocess.Popen(sleep, start_new_session=True)
+    print(tempfile.mkdtemp(), child.pid, detached.pid, flush=True)
+    time.sleep(120)
+"""
+
+
+class Holder:
+    """A process that holds a checkout and has started two others, one in its own session."""
+
+    def __init__(self, environments: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(environments)],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        folder, *children = self.process.stdout.readline().split()
+        self.folder = Path(folder)
+        self.children = [int(child) for child in children]
+
+    def has_gone(self) -> bool:
+        return not self.folder.parent.exists() and not any(map(runs, self.children))
+
+
+def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
+    holder = Holder(tmp_path)
+    try:
+        with (
+            pytest.raises(WatchError, match=f"`nightly` .process {holder.process.pid} on "),
+            exclusive_run(tmp_path, "bench"),
+        ):
+            pytest.fail("both runs hold it")
+    finally:
+        holder.process.kill()
+        holder.process.wait()
+
+
+def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from asv_watch.machine.lock import exclusive_run\n"
+        "with exclusive_run(Path(sys.argv[1]), 'asv run'): print('in')"
+    )
+    with exclusive_run(tmp_path, "bench"):
+        assert run(sys.executable, "-c", program, tmp_path).stdout == "in\n"
+        assert json.loads((tmp_path / FILE_NAME).read_bytes())["job"] == "bench"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_nothing_is_left_soon_after_a_signal(tmp_path: Path, name: str) -> None:
+    holder = Holder(tmp_path)
+    holder.process.send_signal(signal.Signals[name])
+    assert wait_until(holder.has_gone)
+    holder.process.wait(timeout=30)
+    with exclusive_run(tmp_path, "bench"):
+        pass
+
+
+def test_what_a_run_left_without_its_guard_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
+    holder = Holder(tmp_path)
+    for process in psutil.Process(holder.process.pid).children():
+        if process.pid not in holder.children:
+            process.kill()  # the guard
+    holder.process.kill()
+    holder.process.wait()
+    time.sleep(0.5)
+    assert all(map(runs, holder.children)), "this test is about what is left"
+    with exclusive_run(tmp_path, "bench"):
+        assert holder.has_gone()
+
+
+def test_processes_of_others_are_left_alone(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    holder = Holder(other)
+    try:
+        for _ in range(2):
+            with exclusive_run(mine, "bench"):
+                pass
+        assert all(map(runs, holder.children))
+        assert holder.folder.exists()
+    finally:
+        holder.process.kill()
+        holder.process.wait()
+
+
+def test_a_signal_ends_the_body_and_everything_is_as_before(tmp_path: Path) -> None:
+    before = tempfile.gettempdir(), dict(os.environ), signal.getsignal(signal.SIGTERM)
+    with pytest.raises(TerminatedError), exclusive_run(tmp_path, "bench"):
+        signal.raise_signal(signal.SIGTERM)
+    assert before == (tempfile.gettempdir(), dict(os.environ), signal.getsignal(signal.SIGTERM))

@@ -1,0 +1,91 @@
+"""A fault of the machine, such as a full disk or no network, counts against no commit."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.asv.commands import find_cause
+from asv_watch.errors import ExitStatus, MachineError
+from asv_watch.machine.faults import check_machine
+from asv_watch.night.attempts import NIGHTS, Attempts
+from tests.conftest import commit
+from tests.night.test_nights import PACKAGE, Nights, nights
+from tests.torchless import BUILD
+
+__all__ = ["nights"]  # a fixture
+FAULTY = """
+import sys
+from pathlib import Path
+
+fault = Path({fault!r})
+if fault.exists():
+    sys.exit(fault.read_text())
+"""
+
+
+@pytest.mark.timeout(900)
+def test_no_commit_is_set_aside_for_a_fault_of_the_place(nights: Nights, tmp_path: Path) -> None:
+    fault = tmp_path / "fault"
+    fault.write_text("OSError: [Errno 28] No space left on device")
+    backend = FAULTY.format(fault=str(fault)) + BUILD["backend.py"]
+    for value in ("7", "8", "9"):
+        files = {"package.py": PACKAGE.format(value=value), "backend.py": backend}
+        nights.values[commit(nights.root, files, f"Change {value}")] = value
+    for _ in range(3):
+        assert nights.pass_night() is ExitStatus.SOME_CASES_FAILED
+        assert "no commit is to blame: No space left on device; make room" in nights.output
+        assert nights.measured[-1] == 2
+        assert "the night ends: this machine cannot measure now" in nights.output
+    assert "set aside" not in nights.output
+    fault.unlink()
+    assert nights.pass_night() is ExitStatus.DONE, nights.output
+    assert len(nights.stored()) == 3
+
+
+@pytest.mark.parametrize(
+    "number",
+    [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM],
+)
+def test_the_machine_is_blamed_for_its_errors(tmp_path: Path, number: int) -> None:
+    check_machine("MemoryError", tmp_path)
+    check_machine("OSError: [Errno 2] No such file or directory: 'x'", tmp_path)
+    with pytest.raises(MachineError) as error:
+        check_machine(f"OSError: {OSError(number, os.strerror(number), 'x')}", tmp_path)
+    assert find_cause(str(error.value)).is_machine
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_machine"),
+    [
+        ("OSError: [Errno 30] Read-only file system: 'x'", True),
+        ("OSError: [Errno 24] Too many open files", True),
+        ("OSError: [Errno 12] Cannot allocate memory", True),
+        ("Temporary failure in name resolution", True),
+        ("ERROR: HTTPSConnectionPool(host='x', port=443): Read timed out.", True),
+        ("ERROR: 503 Server Error: Service Unavailable for url", True),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", True),
+        ("ERROR: No matching distribution found for torch==9.9", False),
+        ("SyntaxError: invalid syntax", False),
+    ],
+)
+def test_the_place_is_told_from_the_commit(printed: str, is_machine: bool) -> None:
+    assert find_cause(printed).is_machine is is_machine
+
+
+@given(st.lists(st.integers(0, 2**33), max_size=NIGHTS - 1))
+def test_a_jump_of_the_clock_sets_nothing_aside(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("attempts")
+    clock = iter(times)
+    attempts = Attempts(folder, "suites", lambda: next(clock))
+    for _ in times:
+        attempts.add_failure("task", "reason")
+        assert not attempts.failures["task"].set_aside
+    assert Attempts(folder, "suites", lambda: 0).failures == attempts.failures

@@ -1,0 +1,151 @@
+"""A slowdown of 5 % goes the whole way in one night; what changes nothing says nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.errors import ExitStatus
+from asv_watch.judge.changes import Change
+from asv_watch.judge.findings import analyse
+from asv_watch.night.suspects import MOST_COMPARISONS
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.versions.git import read_commits
+from tests.clockwork import SUITE, package
+from tests.conftest import commit, git
+from tests.interruptible import run_driver
+
+PROFILER = """
+import json
+
+from package import SECONDS
+
+KEPT = 0.0008
+seconds = {"aten::add": KEPT, "aten::cumsum": SECONDS["slow"] - KEPT}
+operators = [
+    {"name": name, "shapes": "[[8]]", "calls": 1, "seconds": value}
+    for name, value in seconds.items()
+]
+print(json.dumps({"operators": operators, "kernels": [], "counts": {}}))
+"""
+"""Reports two operators, which together take as long as the package says."""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """Ten measured commits, then three more; the middle one makes one of two cases 5 % slower."""
+    files = {
+        "src/package.py": package(),
+        "profiler.py": PROFILER,
+    }
+    measured = ["benchmarks", "src"]
+    root = make_project(SUITE, files, measured_paths=measured, profiler="profiler.py")
+    for number in range(9):
+        commit(root, {"src/package.py": f"# {number}\n{package()}"}, f"Comment {number}")
+    commit(root, {"src/package.py": "# A comment.\n" + package()}, "Comment")
+    commit(root, {"src/package.py": package(slow=0.00105)}, "Do more")
+    commit(root, {"src/package.py": "# No comment.\n" + package(slow=0.00105)}, "Comment more")
+    return root
+
+
+def _run(job: str, project: Path, home: Path, *arguments: str, status: int = 0) -> str:
+    return run_driver(job, project, home, *arguments, status=status)[0]
+
+
+def _findings(project: Path) -> tuple[History, tuple[Change, ...]]:
+    history = load_history(project / "results", read_commits(project))
+    return history, analyse(history).changes
+
+
+def _published(project: Path) -> tuple[dict[str, Any], list[str], str]:
+    """The index of the site, the titles of the feed, and what the badge says."""
+    html = project / "html"
+    index = json.loads((html / "index.json").read_text())
+    assert index["overview"]["headline"] in unescape((html / "index.html").read_text())
+    _, *titles = re.findall("<title>(.*)</title>", (html / "feed.xml").read_text())
+    [badge] = re.findall("<title>speed: (.*)</title>", (html / "badge.svg").read_text())
+    return index, titles, badge
+
+
+def _pretend_history(
+    project: Path, result: Path, newest_earlier: str, slower: tuple[float, float]
+) -> None:
+    """Store results of earlier commits, than which HEAD is slower in its two cases."""
+    newest = json.loads(result.read_text())
+    column = newest["result_columns"].index("result")
+    for number, hash_ in enumerate(git(project, "rev-list", newest_earlier).split()):
+        earlier = json.loads(result.read_text()) | {"commit_hash": hash_}
+        factor = 1 + 0.001 * math.cos(7 * number)
+        for row in earlier["results"].values():
+            row[column] = [
+                factor * value / s for value, s in zip(row[column], slower, strict=True)
+            ]
+        name = result.name.replace(newest["commit_hash"][:8], hash_[:8])
+        result.with_name(name).write_text(json.dumps(earlier))
+
+
+@pytest.mark.timeout(1800)
+def test_a_slowdown_of_5_percent_goes_the_whole_way_in_one_night(
+    project: Path, tmp_path: Path
+) -> None:
+    _run("bench", project, tmp_path)
+    [result] = (project / "results" / "m").glob("*-*.json")
+    _pretend_history(project, result, "HEAD~3", (1.0, 1.05))
+    *_, before, culprit, newest = git(project, "rev-list", "--reverse", "HEAD").split()
+    history, [suspicion] = _findings(project)
+    assert (suspicion.state, suspicion.kind) == ("suspected", "time")
+    assert history.commits[suspicion.commit].hash == newest
+    publish = [sys.executable, "-m", "asv_watch.cli", "publish"]
+    subprocess.run(publish, cwd=project, env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    index, titles, badge = _published(project)
+    assert (titles, badge) == ([], "not compared")
+    assert "slower" not in index["overview"]["headline"]
+
+    output = _run("nightly", project, tmp_path, "--budget", "10min")
+    assert output.index("new commit:") < output.index("measured change:")
+    assert "nothing is left to be done tonight" in output
+    assert "smallest detectable change: median 1.5 %" in output
+    history, [change] = _findings(project)
+    assert change.state == "measured"
+    ends = tuple(history.commits[at].hash for at in (change.previous, change.commit))
+    assert ends == (before, culprit)
+    assert change.ratio == pytest.approx(1.05, abs=0.003)
+    assert change.interval is not None
+    assert change.interval[0] > 1
+    headers = [stored.header for stored in history.comparisons["m"]]
+    compared = [(header.before.commit, header.after.commit) for header in headers]
+    assert compared.count(ends) == MOST_COMPARISONS
+
+    index, titles, badge = _published(project)
+    assert "made 1 case slower" in index["overview"]["headline"]
+    assert index["overview"]["commits"]["changes"] == [0]
+    [shown] = index["changes"]
+    assert re.fullmatch(r"\+[45]\.\d %", shown["text"])
+    assert index["commits"][shown["c"]][0] == culprit
+    assert "all of it: aten::cumsum" in shown["cause"]
+    assert badge == "1 worse"
+    [title] = titles
+    assert re.search(r"slow.*: worse, \+[45]\.\d", title)
+    assert "plain" not in title
+    report = _run("report", project, tmp_path)
+    assert re.match(r"### `.* slow`: worse, \+[45]\.\d\s% \(", report)
+    assert f"- **Commit**: {culprit[:8]}\n" in report
+    assert "- **Cause**: `all of it: aten::cumsum" in report
+    assert "plain" not in report
+
+    again = _run("nightly", project, tmp_path, "--budget", "10min")
+    assert "measured change:" not in again
+    assert "new commit:" not in again
+    _run("gate", project, tmp_path, "--base", before, status=ExitStatus.SLOWER)
+    _run("gate", project, tmp_path, "--base", culprit, "--cases", "slow")

@@ -1,0 +1,156 @@
+"""Interleaved comparisons of releases and of commits, and values: each change is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from asv_watch.records.comparisons import (
+    CaseRatio,
+    CaseResult,
+    CaseValues,
+    Kind,
+    Measurement,
+    StoredComparison,
+    Unmeasured,
+    import_case,
+)
+from asv_watch.records.explanations import (
+    FILE_NAME,
+    Explanation,
+    OperatorDifference,
+    StoredExplanation,
+)
+from asv_watch.records.json_lines import append_lines
+from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.versions.version import Version
+from tests.making import make_rounds
+
+DAY = 86_400
+ROUNDS = 6
+COMMIT = "6b7719da982193ab914d12f65da0a515cc63d193"
+
+
+def explained_releases(
+    before: str, after: str, case: str, operator: str, seconds: tuple[float, float]
+) -> StoredExplanation:
+    """Explain the whole difference of a case between two releases by one operator."""
+    sides = [Version(COMMIT, {"torch": name}, "3.11") for name in (before, after)]
+    difference = OperatorDifference(operator, "[[8]]", (1.0, 1.0), seconds, clear=True)
+    explanation = Explanation(seconds=seconds, operators=(difference,))
+    return StoredExplanation(
+        case=case, at=1_780_000_000, before=sides[0], after=sides[1], explanation=explanation
+    )
+
+
+def write_explanations(folder: Path, explanations: Sequence[StoredExplanation]) -> None:
+    """Store explanations in the results of a machine."""
+    append_lines(folder / FILE_NAME, explanations)
+
+
+def compared_releases(
+    before: str,
+    after: str,
+    ratios: Mapping[str, float],
+    *,
+    half: float = 0.02,
+    kind: Kind = "release",
+    at: int = 1_780_000_000,
+    machine: str = "ci-2core",
+    skipped: str = "",
+    values: tuple[CaseValues, ...] = (),
+    requirement: str = "torch",
+    commits: tuple[str, str] = (COMMIT, COMMIT),
+    unit: str = "seconds",
+) -> StoredComparison:
+    """Compare two releases.
+
+    Args:
+        before: Release of the requirement.
+        after: The later one.
+        ratios: Case to its ratio.
+        half: Half-width of the intervals within the sitting.
+        kind: ``null`` for a release against itself.
+        at: When, seconds since the epoch.
+        machine: Where.
+        skipped: A further case, which was skipped.
+        values: Peak memory and counts of other cases.
+        requirement: Whose releases they are.
+        commits: Of both sides.
+        unit: Of all cases.
+    """
+    versions = [
+        Version(commit, {requirement: name}, "3.11")
+        for commit, name in zip(commits, (before, after), strict=True)
+    ]
+    header = Measurement(kind=kind, at=at, machine=machine, versions=(versions[0], versions[1]))
+    results = tuple(
+        CaseRatio(
+            case,
+            at,
+            make_rounds(ratio, math.log1p(half), ROUNDS),
+            ratio,
+            (ratio / (1 + half), ratio * (1 + half)),
+            0.01,
+            0.01 * ratio,
+            unit,
+        )
+        for case, ratio in ratios.items()
+    )
+    others = (Unmeasured(skipped, at, skipped="this release lacks it"),) if skipped else ()
+    return StoredComparison(Path("planted.jsonl"), header, results, others, values)
+
+
+def compared_commits(
+    commits: tuple[str, str],
+    ratios: Mapping[str, float],
+    *,
+    kind: Kind = "confirm",
+    half: float = 0.01,
+    torch: str = "2.15.0",
+    before_torch: str = "",
+    **others: Any,
+) -> StoredComparison:
+    """Compare two commits by their hashes, with a release of torch or, before, with another."""
+    releases = before_torch or torch, torch
+    return compared_releases(*releases, ratios, half=half, kind=kind, commits=commits, **others)
+
+
+def failed_release(
+    before: str, after: str, reason: str, *, failed_before: bool = False, machine: str = "ci-2core"
+) -> StoredComparison:
+    """Try to compare two releases of torch, one of which cannot be installed."""
+    comparison = compared_releases(before, after, {}, machine=machine)
+    failed = Unmeasured(
+        import_case("torch"), comparison.header.at, failed=reason, failed_before=failed_before
+    )
+    return msgspec.structs.replace(comparison, unmeasured=(failed,))
+
+
+def store(results: Path, comparison: StoredComparison) -> None:
+    """Write a comparison as `asv-watch releases measure` does."""
+    writer = MeasurementWriter(results, comparison.header)
+    cases: tuple[CaseResult, ...] = (
+        *comparison.ratios,
+        *comparison.unmeasured,
+        *comparison.values,
+    )
+    for result in cases:
+        writer.add(result)
+
+
+def case_values(
+    case: str,
+    before: float | str | None,
+    after: float | str | None,
+    *,
+    unit: str = "bytes",
+    exact: bool = False,
+) -> CaseValues:
+    """Peak memory or a count of a case; a text is why it failed."""
+    sides = [{"failed": v} if isinstance(v, str) else v for v in (before, after)]
+    return CaseValues(case, 1_780_000_000, unit, exact=exact, before=sides[0], after=sides[1])

@@ -1,0 +1,360 @@
+"""`asv-watch releases` to the end: real pip and environments, wheels made for the test."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from asv_watch.asv.settings import read_configuration
+from asv_watch.records.comparisons import CaseValues
+from asv_watch.records.measurements import read_comparisons
+from tests.clockwork import CLOCK
+from tests.conftest import git
+from tests.interruptible import run_driver
+from tests.planted_comparisons import compared_releases, store
+from tests.torchless import CONFIGURATION, give_environment
+from tests.wheels import write_wheel
+
+_releases = functools.partial(run_driver, "releases")
+
+ENGINE = """
+__version__ = "{version}"
+WORK = {work}
+BUILD = "cpu"
+"""
+ADDON = """
+__version__ = "{version}"
+BUILD = "{build}"
+"""
+FACTS = """
+import json
+
+import addon
+import engine
+
+if addon.BUILD != engine.BUILD:
+    raise ImportError(f"engine was built for {engine.BUILD} and addon for {addon.BUILD}")
+print(json.dumps({"facts": {"kernels": engine.__version__ + " kernels"}}))
+"""
+SUITE = f"""{CLOCK}
+import json
+from pathlib import Path
+
+
+def peakmem_it():
+    pass
+
+
+def track_it():
+    import engine
+    return engine.WORK
+
+
+def track_missing_it():
+    raise NotImplementedError("no such operator")
+
+
+track_it.exact = track_missing_it.exact = True
+track_it.unit = "steps"
+
+
+class Compiled:
+    params = (["cnn", "lstm"],)
+    param_names = ("model",)
+
+    def setup_cache(self):
+        return str(Path.cwd())
+
+    def setup(self, folder, model):
+        import engine
+        if model == "lstm" and engine.WORK > 2000:
+            raise RuntimeError("no kernel for " + folder)
+        with Path(folder, "compiled").open("a") as record:
+            record.write(model)
+        self.compiled = Path(folder, "compiled").read_text()
+
+    def track_breaks_it(self, folder, model):
+        return self.compiled.count("cnn")
+
+    def track_graphs_it(self, folder, model):
+        return self.compiled.count("cnn")
+
+    track_breaks_it.exact = track_graphs_it.exact = True
+
+
+class Suite:
+    params = (["all", "new"],)
+    param_names = ("release",)
+    timer = Clock.read
+    sample_time = 0.005
+    warmup_time = 0
+    timeout = 20
+
+    def setup(self, release):
+        import engine
+        if release == "new" and engine.__version__ < "9.1":
+            raise NotImplementedError("engine 9.0 has no such operator")
+        self.work = engine.WORK
+
+    def time_it(self, release):
+        Clock.now += random.gauss(self.work, 0.002 * self.work) / 1e6
+"""
+
+LISTED = """    "releases": {
+        "engine": [
+            {"engine": "9.1.0", "addon": "8.1.0"},
+            {"engine": "9.0.0", "addon": "8.0.0"}
+        ]
+    },
+"""
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Publish engine 9.0.0 to 9.2.0; the addon of 9.2.0 was built for another device."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    for engine, work, addon, build in (
+        ("9.0.0", 2000, "8.0.0", "cpu"),
+        ("9.1.0", 2600, "8.1.0", "cpu"),
+        ("9.2.0", 2600, "8.2.0", "cu999"),
+    ):
+        write_wheel(folder, "engine", engine, ENGINE.format(version=engine, work=work))
+        code = ADDON.format(version=addon, build=build)
+        write_wheel(folder, "addon", addon, code, f"engine=={engine}")
+    others = os.environ.get("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{others} {folder}".strip())
+    return folder
+
+
+@pytest.fixture
+def project(make_repository: Callable[..., Path], wheels: Path) -> Path:
+    text = json.dumps(CONFIGURATION | {"facts_script": "facts.py"}, indent=4)
+    return make_repository(
+        {
+            "asv.conf.json": "{\n" + LISTED + text.removeprefix("{\n"),
+            "facts.py": FACTS,
+            "benchmarks/__init__.py": "",
+            "benchmarks/suite.py": SUITE,
+            "src/package.py": "",
+            ".gitignore": ".asv/\n",
+        }
+    )
+
+
+def _list(project: Path, release: dict[str, str]) -> None:
+    """List a release above the others."""
+    path = project / "asv.conf.json"
+    path.write_text(path.read_text().replace("[\n", f"[\n{json.dumps(release)},\n", 1))
+    git(project, "commit", "--quiet", "--all", "--message", "List a release")
+
+
+def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path: Path) -> None:
+    printed, _ = _releases(project, tmp_path, "list")
+    assert "| 9.1.0  | 8.1.0 | missing " in printed
+
+    measure = ("measure", "--cases", "_it(?!.*resnet)")
+    file = tmp_path / "answer.json"
+    to_file = ("--json", str(file))
+    _, errors = _releases(project, tmp_path, "list", *to_file, status=2)
+    assert "list writes no JSON" in errors
+    printed, _ = _releases(project, tmp_path, *measure, *to_file, status=3)
+    _check_measured_answer(file)
+    failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
+    assert failed in printed
+    [comparison], problems = read_comparisons(project / "results")
+    assert problems == ()
+    header = comparison.header
+    assert header.kind == "release"
+    assert header.before.requirements == {"engine": "9.0.0", "addon": "8.0.0"}
+    assert str(header.after.release) == "engine 9.1.0"
+    assert header.before.commit == header.after.commit
+    ratios = {case.case: case.ratio for case in comparison.ratios}
+    assert set(ratios) == {"import engine", "suite.Suite.time_it('all')", "suite.peakmem_it"}
+    assert ratios["suite.Suite.time_it('all')"] == pytest.approx(1.3, abs=0.01)
+    unmeasured = {case.case: case for case in comparison.unmeasured}
+    assert unmeasured["suite.Suite.time_it('new')"].skipped == "engine 9.0 has no such operator"
+    assert unmeasured["suite.track_missing_it"].skipped == "no such operator"
+    values = {case.case.removeprefix("suite."): case for case in comparison.values}
+    assert (values["track_it"].before, values["track_it"].after) == (2000, 2600)
+    assert ratios["suite.peakmem_it"] == pytest.approx(1, abs=0.1)
+    _check_values_of_one_process(values)
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+    environments = read_configuration(project).environments_folder
+    assert not list(environments.glob("*/bin")), "none of asv's own is made"
+
+    printed, errors = _releases(project, tmp_path, *measure, "9.1.0")
+    assert errors == ""
+    assert "nothing is missing: each release is compared already" in printed
+    printed, _ = _releases(project, tmp_path, "list")
+    assert re.search(r"\| 9\.1\.0 .*\| 7 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
+    printed, errors = _releases(project, tmp_path, "findings", *to_file)
+    assert errors == ""
+    answer = json.loads(file.read_text())
+    assert (answer["schema"], answer["command"]) == (1, "releases")
+    [slower] = [
+        each for each in answer["differences"] if each["case"] == "suite.Suite.time_it('all')"
+    ]
+    assert (slower["verdict"], slower["worse"], slower["machine"]) == ("slower", True, "m")
+    assert slower["ratio"] == pytest.approx(1.3, abs=0.01)
+    assert slower["reason"] == "engine 9.1.0 against 9.0.0"
+    assert printed.startswith("engine 9.1.0 against 9.0.0: ")
+    assert re.search(
+        r"^\| `suite\.Suite\.time_it\('all'\)` \| measured on 1 day \|.*: \+\d+\.\d % \(",
+        printed,
+        re.M,
+    )
+    printed, _ = _releases(project, tmp_path, "findings", "--machine", "elsewhere")
+    assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
+
+
+def _check_measured_answer(file: Path) -> None:
+    answer = json.loads(file.read_text())
+    found = {each["case"].removeprefix("suite."): each for each in answer["differences"]}
+    slower = found["Suite.time_it('all')"]
+    assert (slower["verdict"], slower["sides"]) == ("slower", ["engine 9.0.0", "engine 9.1.0"])
+    assert found["track_it"]["verdict"] == "worse"
+    assert found["track_missing_it"]["reason"] == "no such operator"
+
+
+def _check_values_of_one_process(values: Mapping[str, CaseValues]) -> None:
+    compiled = {
+        name.removeprefix("Compiled.track_"): (case.before, case.after)
+        for name, case in values.items()
+        if name.startswith("Compiled")
+    }
+    assert list(compiled["breaks_it('cnn')"]) == [1, 1]
+    assert list(compiled["graphs_it('cnn')"]) == [2, 2], "one process and folder measures both"
+
+
+def test_a_night_compares_a_release_that_was_added_since(
+    project: Path, tmp_path: Path, wheels: Path, made_environment: Path
+) -> None:
+    give_environment(project, made_environment)
+    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
+    code = ADDON.format(version="8.2.1", build="cpu")
+    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+    known = {f"suite.Suite.time_it('{release}')": 1.3 for release in ("all", "new")}
+    compared = compared_releases("9.0.0", "9.1.0", known, machine="m", requirement="engine")
+    store(project / "results", compared)
+    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
+    # Three: asv's own environment has no engine, so its cases fail.
+    printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it", status=3)
+    assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
+    stored = read_comparisons(project / "results")[0]
+    _, comparison, closing = (c for c in stored if c.header.kind == "release")
+    versions = comparison.header.before, comparison.header.after
+    assert [version.release.version for version in versions] == ["9.1.0", "9.2.0"]
+    assert str(closing.header.before.release) == "engine 9.0.0", "what checks the chain comes last"
+    assert str(closing.header.after.release) == "engine 9.2.0"
+    assert {case.case for case in comparison.ratios} == {
+        "import engine",
+        "suite.Suite.time_it('all')",
+        "suite.Suite.time_it('new')",
+    }
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+
+
+def test_a_night_tries_a_release_that_failed_among_others_once(
+    project: Path, tmp_path: Path, wheels: Path, made_environment: Path
+) -> None:
+    give_environment(project, made_environment)
+    write_wheel(wheels, "engine", "8.9.0", ENGINE.format(version="8.9.0", work=2000))
+    code = ADDON.format(version="7.9.0", build="cpu")
+    write_wheel(wheels, "addon", "7.9.0", code, "engine==8.9.0")
+    known = {"suite.Suite.time_it('all')": 1.0}
+    compared = compared_releases("8.9.0", "9.0.0", known, machine="m", requirement="engine")
+    store(project / "results", compared)
+    path = project / "asv.conf.json"
+    oldest = '"addon": "8.0.0"}'
+    added = f'{oldest}, {{"engine": "8.9.0", "addon": "7.9.0"}}'
+    path.write_text(path.read_text().replace(oldest, added))
+    _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
+    printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it.*all", status=3)
+    tried = re.findall("^release without comparison:\n(.*)$", printed, re.MULTILINE)
+    assert tried[0] == "engine 9.2.0 against 9.1.0 against 9.0.0"
+    assert "engine 9.2.0 against 9.1.0" not in tried
+    pairs = [
+        (comparison.header.before.release.version, comparison.header.after.release.version)
+        for comparison in read_comparisons(project / "results")[0]
+        if comparison.header.kind == "release" and comparison.ratios
+    ]
+    assert ("9.0.0", "9.1.0") in pairs, "the others are stored"
+
+
+def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
+    project: Path, tmp_path: Path
+) -> None:
+    _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
+    measure = ("measure", "--cases", "time_it")
+    reason = "engine 9.2.0: ImportError: engine was built for cpu and addon for cu999"
+    printed, _ = _releases(project, tmp_path, *measure, status=3)
+    assert f"engine 9.2.0 against 9.1.0: {reason}" in printed
+    assert not list((project / ".asv" / "releases").iterdir())
+    printed, _ = _releases(project, tmp_path, "list")
+    assert re.search(rf"\| 9\.2\.0 .*\| failed: {reason} +\|", printed), printed
+    (failed, others), problems = read_comparisons(project / "results")
+    assert (str(failed.header.after.release), problems) == ("engine 9.2.0", ())
+    assert str(others.header.after.release) == "engine 9.1.0", "the others are measured without it"
+    assert "suite.Suite.time_it('all')" in {ratio.case for ratio in others.ratios}
+
+
+def test_neighbouring_releases_are_measured_at_once(
+    project: Path, tmp_path: Path, wheels: Path
+) -> None:
+    (wheels / "addon-8.2.0-py3-none-any.whl").unlink()
+    code = ADDON.format(version="8.2.1", build="cpu")
+    write_wheel(wheels, "addon", "8.2.1", code, "engine==9.2.0")
+    _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
+    measure = ("measure", "--cases", "time_it.*all")
+    printed, _ = _releases(project, tmp_path, *measure)
+    [file] = project.glob("results/m/comparisons/*.jsonl")
+    header, imports, case = map(json.loads, file.read_text().splitlines())
+    sides = [side["requirements"]["engine"] for side in header["versions"]]
+    assert sides == ["9.0.0", "9.1.0", "9.2.0"]
+    assert {len(numbers) for numbers in (*imports["rounds"], *case["rounds"])} == {3}
+    older, newer = (
+        {ratio.case: ratio.ratio for ratio in comparison.ratios}
+        for comparison in read_comparisons(project / "results")[0]
+    )
+    assert older["suite.Suite.time_it('all')"] == pytest.approx(1.3, abs=0.01)
+    assert newer["suite.Suite.time_it('all')"] == pytest.approx(1, abs=0.01)
+    assert "**engine 9.2.0** against **engine 9.1.0**" in printed
+    assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
+    printed, _ = _releases(project, tmp_path, *measure)
+    assert "nothing is missing" in printed
+
+
+def test_a_release_that_needs_another_python_is_named_and_not_installed(
+    project: Path, tmp_path: Path
+) -> None:
+    _list(project, {"engine": "9.2.0", "addon": "8.2.0", "python": "<3"})
+    printed, _ = _releases(project, tmp_path, "list")
+    reason = f"engine 9.2.0 needs Python <3 and this is {CONFIGURATION['pythons'][0]}"
+    assert re.search(rf"\| 9\.2\.0 .*\| {reason}; .* +\|", printed), printed
+    printed, errors = _releases(project, tmp_path, "measure", "9.2.0", status=1)
+    assert printed.startswith(reason)
+    assert errors.count("\n") == 1
+    assert read_comparisons(project / "results")[0] == ()
+    assert not (project / ".asv" / "releases").exists()
+
+
+def test_without_an_index_no_release_counts_as_failed(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    printed, _ = _releases(project, tmp_path, "list")
+    assert "| 9.1.0  | 8.1.0 " in printed
+    _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it", status=1)
+    assert len(errors.splitlines()) == 1
+    assert "the package index" in errors
+    assert read_comparisons(project / "results")[0] == ()

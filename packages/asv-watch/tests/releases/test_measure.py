@@ -1,0 +1,56 @@
+"""Which releases are compared with each other, and what is missing of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.releases.measure import ladders, release_pairs, releases_of
+from tests.planted_comparisons import compared_releases
+
+RELEASES = [
+    EnvironmentSpec({"numpy": number}, "", Path(), {}) for number in ("9.2.0", "9.1.0", "9.0.0")
+]
+
+
+def test_neighbours_are_paired_and_cases_without_a_ratio_are_missing() -> None:
+    compared = compared_releases(
+        "9.0.0", "9.1.0", {"fast": 1.0}, skipped="slow", requirement="numpy"
+    )
+    of_another = compared_releases("9.1.0", "9.2.0", {"fast": 1.0}, requirement="scipy")
+    pairs = release_pairs("numpy", RELEASES, [compared, of_another])
+    assert [(pair.before.version, pair.after.version) for pair in pairs] == [
+        ("9.1.0", "9.2.0"),
+        ("9.0.0", "9.1.0"),
+    ]
+    assert [pair.missing(["fast", "absent", "slow"]) for pair in pairs] == [
+        ["fast", "absent", "slow"],
+        ["absent"],
+    ]
+
+
+def test_a_release_is_paired_with_another_one_or_itself_where_that_is_wanted() -> None:
+    against = release_pairs("numpy", RELEASES, [], release="9.0.0", against="9.2.0")
+    assert [(pair.before.version, pair.after.version) for pair in against] == [("9.0.0", "9.2.0")]
+    [itself] = release_pairs("numpy", RELEASES, [], release="9.1.0", against="9.1.0")
+    assert (itself.before.version, itself.after.version) == ("9.1.0", "9.1.0")
+    assert release_pairs("numpy", RELEASES, [], release="9.0.0") == ()
+
+
+def test_five_releases_are_measured_at_once_instead_of_four_pairs() -> None:
+    numbers = [f"9.{number}.0" for number in range(6, -1, -1)]
+    listed = [EnvironmentSpec({"numpy": number}, "", Path(), {}) for number in numbers]
+    pairs = release_pairs("numpy", listed, [])
+    found = [[spec.version for spec in releases_of(each)] for each in ladders(pairs, ["fast"], 5)]
+    assert found == [["9.2.0", "9.3.0", "9.4.0", "9.5.0", "9.6.0"], ["9.0.0", "9.1.0", "9.2.0"]]
+    assert [len(each) for each in ladders(pairs, ["fast"], 2)] == [1] * 6, "a small disk"
+
+
+def test_only_neighbours_that_lack_the_same_cases_are_measured_at_once() -> None:
+    compared = compared_releases("9.0.0", "9.1.0", {"fast": 1.0}, requirement="numpy")
+    pairs = release_pairs("numpy", RELEASES, [compared])
+    assert ladders(pairs, ["fast", "slow"], 5) == [[pairs[0]], [pairs[1]]]
+    assert ladders(pairs, ["fast", "slow"], 5, again=True) == [list(pairs)]
+    assert ladders(pairs, ["fast"], 5) == [[pairs[0]]]
+    with_newest = release_pairs("numpy", RELEASES, [], against="9.2.0")
+    assert len(ladders(with_newest, ["fast"], 5)) == 2, "the older two are no neighbours here"

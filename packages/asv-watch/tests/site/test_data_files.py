@@ -1,0 +1,215 @@
+"""The data files say what the results say, in the format that docs/answers.md lays down."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Environment, Outcome
+from asv_watch.site import index as index_module
+from asv_watch.site import names
+from asv_watch.site.contents import order_of_release
+from asv_watch.site.names import slug
+from asv_watch.site.scripts import all_shortened, shortened
+from asv_watch.versions.git import read_commits
+from tests.site.conftest import Project, case_of, registered
+
+
+@pytest.fixture(scope="module")
+def index(published: Project) -> dict[str, Any]:
+    index: dict[str, Any] = registered(published.html / "data/index.js")[1]
+    return index
+
+
+@pytest.fixture(scope="module")
+def history(published: Project) -> History:
+    commits = read_commits(published.root / "repository")
+    return load_history(published.results, commits, layout=published.layout)
+
+
+def test_the_files_of_the_benchmarks_hold_every_value(
+    published: Project, index: dict[str, Any], history: History
+) -> None:
+    id_of = {
+        name: names.environment_id(environment)
+        for name, environment in history.environments.items()
+    }
+    wanted = {
+        (entry.machine, id_of[entry.environment], entry.case.name, commit): run
+        for entry in history.series
+        for commit, run in entry.runs.items()
+        if run.outcome is not Outcome.NEVER_RUN
+    }
+    seen = 0
+    for benchmark in index["benchmarks"]:
+        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        assert data["benchmark"] == benchmark["name"]
+        for row in data["series"]:
+            series = index["series"][row["s"]]
+            machine = index["machines"][series["m"]]["name"]
+            environment = index["environments"][series["e"]]["id"]
+            case = case_of(index, series)
+            if last := series["last"]:
+                assert row["v"][last["c"] - row["from"]] == last["v"]
+            for offset, value in enumerate(row["v"]):
+                if value is None:
+                    continue
+                commit = index["commits"][row["from"] + offset][0]
+                point = wanted[machine, environment, case, commit].point
+                assert point is not None
+                assert math.isclose(value, point.value, rel_tol=5e-5)
+                if point.interval is not None:
+                    low = value - abs(value) * row["lo"][offset] / 10_000
+                    high = value + abs(value) * row["hi"][offset] / 10_000
+                    assert math.isclose(low, point.interval[0], rel_tol=2e-4)
+                    assert math.isclose(high, point.interval[1], rel_tol=2e-4)
+                seen += 1
+            for at, outcome, reason in row.get("other", []):
+                run = wanted[machine, environment, case, index["commits"][at][0]]
+                assert run.outcome.value == outcome
+                assert run.reason == row["reasons"][reason]
+                seen += 1
+    assert seen == len(wanted)
+
+
+def test_what_never_ran_somewhere_is_no_series_there(
+    index: dict[str, Any], history: History
+) -> None:
+    ran = sum(bool(series.columns) for series in history.series)
+    never = [series for series in index["series"] if series["status"] == "never run"]
+    assert len(index["series"]) == ran + len(never)
+    cases = [series["c"] for series in index["series"]]
+    assert all(cases.count(series["c"]) == 1 for series in never)
+    assert set(cases) == set(range(len(index["cases"])))
+
+
+def test_the_small_line_moves_only_where_a_change_was_measured(index: dict[str, Any]) -> None:
+    moved = {change["s"] for change in index["changes"] if change["state"] == "measured"}
+    for number, series in enumerate(index["series"]):
+        assert series["steps"][0][0] == 0
+        assert series["steps"][-1][1] == 10_000
+        assert len(series["steps"]) == 1 or number in moved
+        known = [run for run in series["runs"] if run is not None]
+        if len(series["steps"]) == len(series["segments"]) == 1 and known:
+            assert min(known) <= 10_000 <= max(known)
+
+
+def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[str, Any]) -> None:
+    for benchmark in index["benchmarks"]:
+        _, data = registered(published.html / "data" / "s" / f"{benchmark['slug']}.js")
+        for row in data["series"]:
+            cut = row.get("stretches", [])
+            for number, (first, level, scale) in enumerate(cut):
+                last = cut[number + 1][0] if number + 1 < len(cut) else math.inf
+                values = [
+                    value * scale
+                    for at, value in enumerate(row["v"], row["from"])
+                    if value is not None and first <= at < last
+                ]
+                if values:
+                    assert min(values) * 0.999 <= level <= max(values) * 1.001
+            assert not cut or cut[-1][1] == 1
+
+
+MIDDLES = st.builds(
+    lambda whole, power: (10 * whole + 5) / 10**power,
+    st.integers(-99_999, 99_999),
+    st.integers(0, 20),
+)
+"""Decimal numbers in the middle of two that have five digits, or fewer."""
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | MIDDLES))
+def test_many_values_are_rounded_as_one_is(values: list[float]) -> None:
+    assert all_shortened(np.array(values)) == list(map(shortened, values))
+
+
+def test_names_of_files_are_safe_and_told_apart() -> None:
+    assert slug("time_series.TimeSeries.time_forward") == "time_series.TimeSeries.time_forward"
+    odd = ["a/b", "a b", "a\\b", "..", "", "x" * 300, "x" * 301, "é"]
+    slugs = [slug(name) for name in odd]
+    assert len(set(slugs)) == len(odd)
+    assert all(len(entry) < 120 and "/" not in entry for entry in slugs)
+
+
+def test_environments_are_listed_by_release_and_labelled_by_what_differs() -> None:
+    def environment(torch: str, **others: str) -> Environment:
+        return Environment(
+            f"{torch}-{others}",
+            "3.11",
+            {"torch": torch, "torchvision": "0.29", "scikit-learn": "1.9.1"},
+            {"OMP_NUM_THREADS": "1", **others},
+        )
+
+    alike = sorted([environment("2.15.0"), environment("2.9.1")], key=order_of_release)
+    assert list(names.environment_labels(alike).values()) == [
+        "torch 2.9.1",
+        "torch 2.15.0",
+    ]
+    apart = [environment("2.15.0"), environment("2.15.0", OMP_NUM_THREADS="2")]
+    assert list(names.environment_labels(apart).values()) == [
+        "torch 2.15.0 · OMP_NUM_THREADS 1",
+        "torch 2.15.0 · OMP_NUM_THREADS 2",
+    ]
+    bare = Environment("existing-py", "", {}, {})
+    assert names.environment_labels([bare]) == {"existing-py": "existing-py"}
+
+
+def test_a_long_history_is_told_over_several_files(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "VALUES", 180)
+    project.build()
+    index = registered(project.html / "data" / "index.js")[1]
+    share = index["share"]
+    assert share == 180 // len(index["commits"])
+    for position, benchmark in enumerate(index["benchmarks"]):
+        members = [
+            at
+            for at, entry in enumerate(index["series"])
+            if index["cases"][entry["c"]]["b"] == position
+        ]
+        messages = []
+        for number in range(-(-len(members) // share)):
+            suffix = f"~{number}" if number else ""
+            path = project.html / "data" / "s" / f"{benchmark['slug']}{suffix}.js"
+            name, data = registered(path)
+            assert name == f"s/{path.stem}"
+            assert len(data["series"]) <= share
+            messages += [entry["s"] for entry in data["series"]]
+        assert messages == members
+
+
+ASV = """For parameters: 'b'
+Traceback (most recent call last):
+  File "/env/lib/python3.11/site-packages/asv_runner/server.py", line 179, in _run_server
+    _run(run_args)
+  File "/benchmarks/time_series.py", line 12, in setup
+    raise RuntimeError("the input has 3 features,\\nthe model 4")
+RuntimeError: the input has 3 features,
+the model 4
+asv: benchmark failed (exit status 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        (ASV, "RuntimeError: the input has 3 features,"),
+        ('Traceback (most recent call last):\n  File "a", line 1\nKeyError\n', "KeyError"),
+        ("ValueError: one\n\nDuring handling of it:\nTypeError: two", "TypeError: two"),
+        ("stopped after 600 s", "stopped after 600 s"),
+        ("", ""),
+        ("ValueError: " + "x" * 999, "ValueError: " + "x" * 187 + "…"),
+        ("RuntimeError: RuntimeError: RuntimeError: two", "RuntimeError: two"),
+    ],
+)
+def test_the_exception_is_found(message: str, line: str) -> None:
+    assert names.exception_line(message) == line

@@ -1,0 +1,119 @@
+"""Every command and the page agree on whether more of a tracked value is better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from asv_watch.errors import ExitStatus
+from asv_watch.records.comparisons import CaseRatio, CaseValues
+from asv_watch.records.measurements import read_comparisons
+from asv_watch.statistics.rule import Verdict, verdict
+from tests.conftest import commit, git
+from tests.interruptible import run_driver
+from tests.site.conftest import registered
+from tests.tables import verdicts_of
+
+SUITE = """
+import random
+
+from package import SHARE
+
+def track_share():
+    return SHARE
+
+def track_busy():
+    return random.gauss(SHARE, 0.1)
+
+def track_idle():
+    return random.gauss(100 - SHARE, 0.1)
+
+def track_rate():
+    return random.gauss(SHARE, 0.1)
+
+track_share.unit = track_busy.unit = track_idle.unit = "%"
+track_rate.unit = "windows/s"
+track_share.exact = True
+track_share.higher_is_better = track_busy.higher_is_better = True
+"""
+CASES = ("track_share", "track_busy", "track_idle", "track_rate")
+ALL_WORSE = {f"suite.{case}": "worse" for case in CASES}
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Path]) -> Path:
+    """A project whose head halves a share of which more is better."""
+    files = {"src/package.py": "SHARE = 80\n"}
+    root = make_project(SUITE, files, package_dir="src", measured_paths=["src"])
+    git(root, "checkout", "--quiet", "-b", "change")
+    commit(root, {"src/package.py": "SHARE = 40\n"}, "Leave the device idle")
+    return root
+
+
+def _answer(file: Path) -> dict[str, tuple[str, bool]]:
+    """Return the word of each case and whether it is for the worse, from a file of JSON."""
+    differences = json.loads(file.read_text())["differences"]
+    return {
+        difference["case"].removeprefix("suite."): (
+            difference["verdict"],
+            difference.get("worse", False),
+        )
+        for difference in differences
+    }
+
+
+def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
+    project: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "answer.json"
+    to_file = ("--json", str(file))
+    sides = ("--before", "HEAD~1", "--fail-if-slower")
+    printed, _ = run_driver(
+        "compare", project, tmp_path, *sides, *to_file, status=ExitStatus.SLOWER
+    )
+    assert verdicts_of(printed) == ALL_WORSE
+    worse = dict.fromkeys(CASES, ("worse", True))
+    assert _answer(file) == worse
+
+    gate = ("--base", "main", "--comment", str(tmp_path / "gate.md"))
+    run_driver("gate", project, tmp_path, *gate, *to_file, status=ExitStatus.SLOWER)
+    assert _answer(file) == worse
+    assert verdicts_of((tmp_path / "gate.md").read_text()) == ALL_WORSE
+
+    git(project, "checkout", "--quiet", "main")
+    run_driver("bench", project, tmp_path)
+    git(project, "merge", "--quiet", "--ff-only", "change")
+    run_driver("bench", project, tmp_path)
+    index = json.loads((project / "html/index.json").read_text())
+    assert [change["verdict"] for change in index["exact_changes"]] == ["worse"]
+    for case in CASES:
+        _, shown = registered(project / f"html/data/c/suite.{case}.js")
+        compared = shown["comparisons"].get(f"suite.{case}", [])
+        assert [pair["verdict"] for pair in compared] == ["worse"] * (case != "track_share")
+
+    # What is stored without a direction has that of the suites, or else of the unit.
+    [stored] = (project / "results/m/comparisons").iterdir()
+    stored.write_text(stored.read_text().replace(',"higher_is_better":true', ""))
+    assert _stored_verdicts(project) == dict.fromkeys(CASES, Verdict.WORSE)
+    (project / "results/benchmarks.json").unlink()
+    assert _stored_verdicts(project) == {
+        "track_share": Verdict.BETTER,
+        "track_busy": Verdict.BETTER,
+        "track_idle": Verdict.WORSE,
+        "track_rate": Verdict.WORSE,
+    }
+
+
+def _stored_verdicts(project: Path) -> dict[str, Verdict | None]:
+    [comparison], problems = read_comparisons(project / "results")
+    assert not problems
+    results: list[CaseRatio | CaseValues] = [*comparison.ratios, *comparison.values]
+    return {
+        result.case.removeprefix("suite."): (
+            verdict(result) if isinstance(result, CaseRatio) else result.verdict
+        )
+        for result in results
+    }

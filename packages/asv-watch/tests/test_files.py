@@ -1,0 +1,150 @@
+"""Files on a disk that is full, and what is written to all that a person may name."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from asv_watch.errors import WatchError
+from asv_watch.files import append_durably, make_folder, write_output, write_whole
+from tests.conftest import ROOT
+
+
+@contextmanager
+def room_for(size: int) -> Iterator[None]:
+    """Let files grow to a size: the write that goes beyond it stores a part, then fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("before", ["", "one\n", "cut o"])
+def test_no_half_of_a_line_is_appended(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "lines.jsonl"
+    if before:
+        path.write_text(before)
+    with room_for(len(before) + 5), pytest.raises(OSError, match="File too large") as failed:
+        append_durably(path, b"a long line\n")
+    assert failed.value.filename == str(path)
+    assert path.exists() == bool(before)
+    if before:
+        assert path.read_text() == before
+    append_durably(path, b"two\n")
+    end = "" if before.endswith("\n") or not before else "\n"
+    assert path.read_text() == f"{before}{end}two\n"
+
+
+@pytest.mark.parametrize("write", [append_durably, write_whole])
+def test_what_is_stored_survives_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], None]
+) -> None:
+    synchronised: list[bytes | set[str]] = []
+
+    def synchronise(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").resolve()
+        names = {entry.name for entry in path.iterdir()} if path.is_dir() else path.read_bytes()
+        synchronised.append(names)
+
+    monkeypatch.setattr(os, "fsync", synchronise)
+    path = tmp_path / "new" / "desk" / "lines"
+    make_folder(path.parent)
+    assert synchronised == [{"new"}, {"desk"}]
+    for content in (b"one\n", b"two\n"):
+        is_new = not path.exists()
+        synchronised.clear()
+        write(path, content)
+        expected = [path.read_bytes(), *([{"lines"}] if is_new or write is write_whole else [])]
+        assert synchronised == expected
+
+
+def test_a_file_that_cannot_be_replaced_stays(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    write_whole(path, b"old")
+    with room_for(5), pytest.raises(OSError, match="File too large"):
+        write_whole(path, b"a longer content")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"file.json": b"old"}
+
+
+def test_no_link_is_followed_when_a_file_is_replaced(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    path = tmp_path / "results" / "machine.json"
+    path.parent.mkdir()
+    path.with_name(".machine.json.tmp").symlink_to(outside)
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert outside.read_text() == "mine"
+    assert [entry.name for entry in path.parent.iterdir()] == ["machine.json"]
+
+
+def test_output_replaces_a_file_and_follows_links(tmp_path: Path) -> None:
+    file, link, dangling = (tmp_path / name for name in ("file", "link", "dangling"))
+    for path in (link, dangling):
+        path.symlink_to(tmp_path / ("file" if path is link else "new"))
+    for path, target in ((file, file), (link, file), (dangling, tmp_path / "new")):
+        write_output(path, path.name.encode())
+        assert target.read_text() == path.name
+    assert link.is_symlink()
+    assert dangling.is_symlink()
+
+
+def test_output_goes_into_a_fifo_and_a_device(tmp_path: Path) -> None:
+    fifo, link = tmp_path / "fifo", tmp_path / "null"
+    os.mkfifo(fifo)
+    link.symlink_to(os.devnull)
+    content = b"x" * 200_000  # more than a pipe holds
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    reader.start()
+    write_output(fifo, content)
+    reader.join()
+    assert read == [content]
+    assert fifo.is_fifo()
+    for path in (Path(os.devnull), link):
+        write_output(path, content)
+        assert path.is_char_device()
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["", "missing/file", "file/below", "socket", "full"])
+def test_output_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket has at most 107 characters
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").symlink_to("/dev/full")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        with pytest.raises(
+            WatchError, match=r"^/\S+ cannot be written \(.+\); name another file$"
+        ):
+            write_output(tmp_path / name, b"x")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_output_to_a_standard_stream_keeps_what_was_printed(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, asv_watch.files\n"
+        "print('before')\n"
+        "asv_watch.files.write_output(pathlib.Path('/dev/stdout'), b'answer\\n')\n"
+        "print('after')\n"
+    )
+    command = [sys.executable, "-c", code]
+    file = tmp_path / "file"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    with file.open("wb") as stream:
+        subprocess.run(command, stdout=stream, env=environment, check=True)
+    piped = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert file.read_bytes() == piped.stdout == b"before\nanswer\nafter\n"

@@ -1,0 +1,195 @@
+"""`asv-watch results check` names each fault, and git merges the results of several machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.cli.main import main
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import Outcome
+from asv_watch.records.suite_lists import parse_list
+from asv_watch.versions.git import read_commits
+from tests import torchless
+from tests.conftest import REPOSITORY, commit, git
+from tests.environments import make_once
+from tests.interruptible import run_driver
+
+SUITE = """
+class Suite:
+    params = ["a", "b", "broken"]
+    param_names = ["kind"]
+    number, repeat, warmup_time = 1, 3, 0
+
+    def time_it(self, kind):
+        if kind == "broken":
+            raise RuntimeError("out of cheese")
+
+def track_words():
+    return 3
+track_words.unit = "words"
+"""
+BROKEN = "suite.Suite.time_it('broken')"
+
+
+@pytest.fixture(scope="session")
+def measured(made_environment: Path) -> Path:
+    """A checkout with the results of one commit."""
+    return make_once("measured", lambda folder: _measure(folder, made_environment)) / "checkout"
+
+
+def _measure(made: Path, environment: Path) -> None:
+    home, folder = made / "home", made / "checkout"
+    home.mkdir()
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    commit(folder, torchless.project_files(SUITE, {".gitignore": ""}), "Begin")
+    torchless.give_environment(folder, environment)
+    run_driver("bench", folder, home, status=3)
+
+
+@pytest.fixture
+def checkout(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it without its environment, in which commands run."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(measured, folder, ignore=shutil.ignore_patterns(".asv"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def result_file(checkout: Path, machine: str = "m") -> Path:
+    [path] = (checkout / "results" / machine).glob("*-*.json")
+    return path
+
+
+def edit(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def rename_machine(checkout: Path, name: str) -> None:
+    """Let the results be those of another machine."""
+    (checkout / "results/m").rename(checkout / "results" / name)
+    edit(checkout / "results" / name / "machine.json", machine=name)
+    path = result_file(checkout, name)
+    edit(path, params=json.loads(path.read_text())["params"] | {"machine": name})
+    record = path.with_suffix(".measured.jsonl")
+    record.write_text(record.read_text().replace('"machine":"m"', f'"machine":"{name}"'))
+
+
+def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = checkout / "results/lab/comparisons"  # a machine that only compared commits
+    compared.mkdir(parents=True)
+    (checkout / "results/m/releases.jsonl").write_text("[]\n")  # earlier versions wrote it
+    assert main(["results", "check"]) == 0
+    assert capsys.readouterr().out.startswith("no faults")
+    path = result_file(checkout)
+    content = json.loads(path.read_text())
+    column = content["result_columns"].index("result")
+    row = content["results"]["suite.Suite.time_it"]
+    row[column] = [1.0, "fast", None]
+    content["results"]["suite.track_words"] = [[1.0, 2.0], [["x"]]]
+    content["commit_hash"] = "f" * 40
+    path.write_text(json.dumps(content))
+    side = next((checkout / "results/m").glob("*.measured.jsonl"))
+    side.write_text(side.read_text() + "{\n")
+    (checkout / "results/m/0a-x.json").write_text("{")
+    orphan = checkout / "results/m/ffffffff-x.measured.jsonl"
+    orphan.write_text("")
+    (checkout / "results/lab/machine.json").write_text('{"machine": "other", "version": 1}')
+    assert main(["results", "check", "results"]) == 1
+    printed = capsys.readouterr().out
+    for fault in (
+        "suite.Suite.time_it: 1 of 3 results are not finite numbers",
+        "suite.track_words: result must have one entry for each of the 1 cases",
+        f"commit_hash is '{'f' * 40}', not the full hash of its name",
+        "lab/machine.json: it names the machine 'other'",
+        "is not a valid case",
+        f"not 'm' and {'f' * 40}",
+        "0a-x.json: it is not JSON",
+        f"{orphan.relative_to(checkout)}: the result file that it belongs to is missing",
+    ):
+        assert fault in printed, (fault, printed)
+    assert printed.splitlines()[-1] == "8 faults in results"
+    assert main(["results", "check", "nowhere"]) == 1
+    assert "nowhere is not a folder: give asv's results folder" in capsys.readouterr().err
+
+
+def test_a_report_names_what_it_leaves_out(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = result_file(checkout)
+    path.write_text("{")
+    assert main(["report"]) == 3
+    assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
+
+
+def test_results_of_machines_that_may_not_be_here_are_faults(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(checkout / "asv.conf.json", machines=["m", "n"])
+    assert main(["results", "check"]) == 0
+    shutil.copytree(checkout / "results/m", checkout / "results/other")
+    facts = checkout / "results/m/machine.json"
+    cores = json.loads(facts.read_text())["num_cpu"]
+    edit(facts, num_cpu="999")
+    (checkout / "results/m/0a-x.json").write_text("{")
+    capsys.readouterr()
+    assert main(["results", "check"]) == 1
+    printed = capsys.readouterr().out
+    assert 'other is not listed under "machines" of asv.conf.json' in printed
+    assert f"num_cpu is '{cores}', but machine.json says otherwise" in printed
+    assert "0a-x.json: no record says where it was measured" in printed
+
+
+def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = (checkout / "results").rename(tmp_path / "measured")
+    shutil.copy(REPOSITORY / ".gitattributes", checkout)
+    commit(checkout, {".gitignore": "/results/benchmarks.json\n"}, "Begin to share results")
+    git(tmp_path, "clone", "--quiet", "--bare", str(checkout), "shared.git")
+    pull = ("pull", "--quiet", "--no-rebase", "--no-edit")
+    clones = [tmp_path / name for name in ("first", "second", "other")]
+    for clone in clones:
+        git(tmp_path, "clone", "--quiet", "shared.git", clone.name)
+    for clone in clones:
+        shutil.copytree(measured, clone / "results")
+        with result_file(clone).with_suffix(".measured.jsonl").open("a") as record:
+            late = {"at": 4_000_000_000, "late": [0], "failed": {"0": f"in {clone.name}"}}
+            record.write(json.dumps({"case": BROKEN} | late) + "\n")
+        if clone.name == "second":  # on the same machine, with more memory, it measured again
+            facts = clone / "results/m/machine.json"
+            facts.write_text(re.sub('"ram": .*,', '"ram": "1 TB",', facts.read_text()))
+            edit(result_file(clone), env_vars={"WHO": "second"})
+            listed = clone / "results/m/benchmarks.json"
+            listed.write_text(re.sub('"suite.track_words": .*\n', "", listed.read_text()))
+        elif clone.name == "other":
+            rename_machine(clone, "n")
+        commit(clone, {}, f"Add the results of {clone.name}")
+        if clone.name == "second":
+            with pytest.raises(AssertionError, match=r"CONFLICT .* results/m/\w+-[\w.-]+\.json\n"):
+                git(clone, *pull)
+            git(clone, "checkout", "--quiet", "--ours", "results")
+            commit(clone, {}, "Keep asv's file of the second")
+        else:
+            git(clone, *pull)
+        git(clone, "push", "--quiet")
+    monkeypatch.chdir(clones[-1])
+    assert main(["results", "check"]) == 0
+    history = load_history(Path("results"), read_commits(Path()))
+    cases = {(series.machine, series.case.name): series.last.outcome for series in history.series}
+    names = {f"suite.Suite.time_it({kind!r})" for kind in ("a", "b")}
+    assert cases.keys() == set(product("mn", names | {BROKEN, "suite.track_words"}))
+    assert [cases[machine, BROKEN] for machine in "mn"] == [Outcome.TIMED_OUT] * 2
+    listed = Path("results/m/benchmarks.json")
+    assert parse_list(listed.read_bytes()).keys() == {"suite.Suite.time_it", "suite.track_words"}
+    merged = next(Path("results/m").glob("*.measured.jsonl")).read_text()
+    assert [merged.count(f"in {clone.name}") for clone in clones] == [1, 1, 0]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asv_watch.errors import WatchError
+from asv_watch.versions.git import find_commit, read_commits
+from tests.conftest import git
+from tests.generator import FIRST_COMMIT_AT, Plan, write_repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Any:
+    folder = tmp_path / "repository"
+    hashes = write_repository(folder, Plan(commits=4, tag_every=2))
+    return folder, hashes
+
+
+def commit(folder: Path, subject: str, *options: Any) -> Any:
+    git(
+        folder, "commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m", subject, *options
+    )
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def test_commits_are_oldest_first_with_date_subject_tags_and_position(
+    repository: tuple[Path, tuple[str, ...]],
+) -> None:
+    folder, hashes = repository
+    commits = read_commits(folder)
+    assert tuple(c.hash for c in commits) == hashes
+    assert [c.position for c in commits] == [0, 1, 2, 3]
+    assert commits[0].date == FIRST_COMMIT_AT
+    assert commits[0].subject == "Fuse the gates of darnn"
+    assert [c.tags for c in commits] == [("v0.0.0",), (), ("v0.1.0",), ()]
+
+
+def test_a_merged_branch_is_one_commit(repository: tuple[Path, tuple[str, ...]]) -> None:
+    folder, hashes = repository
+    git(folder, "checkout", "--quiet", "-b", "side", hashes[2])
+    aside = commit(folder, "Aside")
+    git(folder, "checkout", "--quiet", "main")
+    git(folder, "merge", "--quiet", "--no-ff", "-m", "Merge side", "side")
+    git(folder, "tag", "elsewhere", aside)
+    commits = read_commits(folder)
+    assert [c.subject for c in commits][-1] == "Merge side"
+    assert len(commits) == 5
+    assert aside not in {c.hash for c in commits}
+
+
+def test_annotated_and_several_tags(repository: tuple[Path, tuple[str, ...]]) -> None:
+    folder, hashes = repository
+    git(folder, "tag", "--annotate", "-m", "A message\nof two lines", "v10.0.0", hashes[3])
+    git(folder, "tag", "v9.0.0", hashes[3])
+    assert read_commits(folder)[3].tags == ("v9.0.0", "v10.0.0")
+
+
+def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
+    repository: tuple[Path, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, hashes = repository
+    git(folder, "config", "log.showSignature", "true")
+    git(folder, "config", "color.ui", "always")
+    git(folder, "config", "log.decorate", "full")
+    other = tmp_path / "other"
+    write_repository(other, Plan(commits=1))
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert tuple(c.hash for c in read_commits(folder)) == hashes
+
+
+def test_a_detached_clone_without_a_local_branch_uses_that_of_origin(
+    repository: tuple[Path, tuple[str, ...]], tmp_path: Path
+) -> None:
+    folder, hashes = repository
+    git(tmp_path, "clone", "--quiet", str(folder), "clone")
+    git(tmp_path / "clone", "checkout", "--quiet", "--detach")
+    git(tmp_path / "clone", "branch", "--quiet", "-D", "main")
+    assert tuple(c.hash for c in read_commits(tmp_path / "clone")) == hashes
+
+
+def error_of(folder: Path, branch: str = "main") -> Any:
+    with pytest.raises(WatchError) as error:
+        read_commits(folder, branch)
+    message = str(error.value)
+    assert str(folder) in message
+    assert "\n" not in message
+    return message
+
+
+def test_a_detached_head_without_the_branch(repository: tuple[Path, tuple[str, ...]]) -> None:
+    folder, hashes = repository
+    git(folder, "checkout", "--quiet", hashes[1])
+    git(folder, "branch", "--quiet", "-D", "main")
+    assert "git branch main" in error_of(folder)
+
+
+def test_a_missing_branch(repository: tuple[Path, tuple[str, ...]]) -> None:
+    assert "no branch 'other'" in error_of(repository[0], "other")
+
+
+def test_a_branch_that_looks_like_an_option(repository: tuple[Path, tuple[str, ...]]) -> None:
+    assert "no branch '--all'" in error_of(repository[0], "--all")
+
+
+def test_a_shallow_clone(repository: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
+    folder, _ = repository
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{folder}", "shallow")
+    assert "git fetch --unshallow --tags" in error_of(tmp_path / "shallow")
+
+
+def test_no_git(repository: tuple[Path, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(WatchError, match="install git"):
+        read_commits(repository[0])
+
+
+def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None:
+    folder, hashes = repository
+    assert find_commit(folder, "HEAD") == hashes[-1]
+    assert find_commit(folder, hashes[0][:10]) == hashes[0]
+    for name in ("^HEAD", "HEAD..main", "--all", "", "HEAD\n", "main --", "nothing"):
+        assert find_commit(folder, name) == "", name

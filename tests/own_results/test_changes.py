@@ -1,0 +1,136 @@
+"""Every number about this project's own results is what an auditor computes from the files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import exp, log
+from statistics import geometric_mean
+
+import pytest
+
+from asv_watch.judge.findings import Findings
+from asv_watch.records.comparisons import RatioKind
+from asv_watch.records.history import History
+from tests.own_results import auditor
+
+MACHINES = ("ci-2core", "ci-2core-zen5")
+"""Machines with a long history."""
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_closed_ways_disagree_as_much_as_their_errors_say(
+    audits: dict[str, auditor.Audit], machine: str
+) -> None:
+    """Between sittings; the default that counts as ten further ways moves it little."""
+    audit = audits[machine]
+    assert 0.003 < audit.between["time"] < 0.008
+    chi_squared, ways = 0.0, 0
+    for case in {line.case for line in audit.lines if line.metric == "time"}:
+        if auditor.edges_of_versions(audit.lines, case):
+            fit = audit.fit("versions", case)
+            rank = len(fit.nodes) - findings_parts(fit)
+            ways += len(fit.own) - rank
+            chi_squared += fit.chi_squared
+    assert ways > 400
+    assert chi_squared / ways == pytest.approx(1, abs=0.1)
+
+
+def findings_parts(fit: auditor.Fit) -> int:
+    """Number of groups of nodes that nothing connects."""
+    reached = {index: index for index in range(len(fit.nodes))}
+    for row in fit.incidence:
+        first, last = (index for index, sign in enumerate(row) if sign)
+        old, new = reached[first], reached[last]
+        reached = {index: new if part == old else part for index, part in reached.items()}
+    return len(set(reached.values()))
+
+
+def test_every_measured_change_is_what_the_files_say(
+    stored_history: History, stored_findings: Findings, audits: dict[str, auditor.Audit]
+) -> None:
+    measured = [change for change in stored_findings.changes if change.is_measured]
+    assert len(measured) > 30
+    for change in measured:
+        series = stored_history.series[change.series]
+        if series.machine not in audits:
+            continue
+        release = stored_history.environments[series.environment].release.version
+        before, after = (
+            (stored_history.commits[index].hash, release)
+            for index in (change.previous, change.commit)
+        )
+        audit, case = audits[series.machine], series.case.name
+        noise = stored_findings.graphs[series.machine].noise(change.kind)  # type: ignore[arg-type]
+        usual = auditor.usual_spread(audit.lines, change.kind)
+        assert noise.usual_spread == pytest.approx(usual)
+        fit = audit.fit("versions", case)
+        ratio, interval = fit.ratio(before, after)
+        assert change.ratio == pytest.approx(ratio, rel=1e-6), case
+        assert change.interval == pytest.approx(interval, rel=1e-4), case
+        assert abs(log(ratio)) >= log(1.015)
+        assert not interval[0] <= 1 <= interval[1]
+        old, new = change.values
+        assert new / old == pytest.approx(ratio, rel=1e-6), "the values belong to the ratio"
+        if not change.through:
+            level = auditor.level(audit.lines, case, before, after)
+            assert log(old * new) / 2 == pytest.approx(level)
+
+
+def test_resident_and_private_memory_are_two_metrics(
+    stored_history: History, stored_findings: Findings
+) -> None:
+    """asv's peak counts mapped files; that of comparisons does not: it is 24 to 61 % lower."""
+    values: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
+    for index, series in enumerate(stored_history.series):
+        metric = series.case.labels["metric"]
+        if ".peakmem_" not in series.case.name:
+            continue
+        case, _, resident = series.case.name.partition("@resident")
+        assert metric.endswith("peak resident memory" if resident else "peak memory")
+        assert not (resident and index in stored_findings.compared)
+        columns = series.columns.valued
+        for row, value in zip(columns.indices.tolist(), columns.values.tolist(), strict=True):
+            key = series.machine, series.environment, case + resident, columns.sources.commits[row]
+            values[key][metric] = value
+    both = [of_metric for of_metric in values.values() if len(of_metric) == 2]
+    assert len(both) > 20
+    for of_metric in both:
+        private, with_files = (of_metric[name] for name in sorted(of_metric))
+        assert 1.3 < with_files / private < 2.6
+
+
+def test_two_days_of_one_pair_agree_within_their_intervals(stored_findings: Findings) -> None:
+    """About as often as 99 % promise: each pair that was measured again, against the others."""
+    kinds: tuple[RatioKind, ...] = ("time", "memory")
+    for machine in MACHINES:
+        for kind in kinds:
+            checks = [check for _, check in stored_findings.graphs[machine].checks(kind)]
+            disagreeing = sum(check.disagrees for check in checks)
+            assert disagreeing <= max(1, 0.04 * len(checks)), (machine, kind)
+
+
+def test_a_version_against_itself_is_seldom_called_a_change(stored_findings: Findings) -> None:
+    claims = total = 0
+    for history in stored_findings.release_histories:
+        for ratio in history.null_ratios:
+            judged = stored_findings.graphs[history.machine].single(ratio)
+            low, high = judged.interval
+            claims += not low <= 1 <= high and abs(log(judged.ratio)) >= log(1.015)
+            total += 1
+    assert total > 400
+    assert claims <= total / 300
+
+
+def test_means_of_releases_are_of_one_metric_and_group(stored_findings: Findings) -> None:
+    """A mean over every case would be moved by single operators and compiled models."""
+    [history] = [
+        found
+        for found in stored_findings.release_histories
+        if (found.machine, found.requirement) == ("ci-2core", "torch")
+    ]
+    step = next(step for step in history.steps if step.after == "2.12.1")
+    times = [ratio for ratio in step.times.values() if not ratio.case.startswith("import ")]
+    outlier = max(times, key=lambda ratio: ratio.ratio)
+    assert "compiled" in outlier.case
+    without = geometric_mean(ratio.ratio for ratio in times if "compiled" not in ratio.case)
+    assert without == pytest.approx(exp(-0.005), abs=0.003)

@@ -1,0 +1,393 @@
+"""What the page says of this project's own results is what an auditor computes from the files.
+
+Numbers are read from the data files that the page draws, and recomputed from the raw files alone,
+by `tests.own_results.auditor`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import isnan, log
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from scipy.stats import t
+
+from asv_watch.judge.findings import Findings
+from asv_watch.records.comparisons import RatioKind
+from asv_watch.records.history import History
+from asv_watch.site.about_data import about_data
+from asv_watch.site.build import build_site
+from asv_watch.site.case_table import case_table
+from asv_watch.site.contents import contents_of
+from tests.conftest import ROOT
+from tests.own_results import auditor
+
+KINDS: tuple[RatioKind, ...] = ("time", "memory")
+EFFECT = log(1.015)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The data files of the page."""
+
+    index: dict[str, Any]
+    releases: list[dict[str, Any]]
+    release_pairs: list[dict[str, Any]]
+    about: dict[str, Any]
+    histories: dict[int, dict[str, Any]]
+    """Number of a series to its values, pairs and stretches."""
+
+    def case(self, series: int) -> str:
+        return str(self.index["cases"][self.index["series"][series]["c"]]["key"])
+
+    def machine(self, series: int) -> str:
+        return str(self.index["machines"][self.index["series"][series]["m"]]["name"])
+
+    def release(self, series: int) -> str:
+        environment = self.index["series"][series]["e"]
+        return str(self.index["environments"][environment]["requirements"].get("torch", ""))
+
+    def commit(self, index: int) -> str:
+        return str(self.index["commits"][index][0])
+
+    def is_main(self, case: str) -> bool:
+        """Whether a case stands on the first screen."""
+        for shown in self.index["cases"]:
+            if shown["key"] == case:
+                group = self.index["rows"][shown["row"]]["group"]
+                return any(of["name"] == group and of["main"] for of in self.index["groups"])
+        return False
+
+
+def _data(path: Path) -> Any:
+    """Return what a data file gives to the page: the second argument of its call."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads(f"[{text[text.index('(') + 1 : text.rindex(')')]}]")[1]
+
+
+@pytest.fixture(scope="module")
+def page(
+    stored_history: History,
+    stored_findings: Findings,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Page:
+    folder = tmp_path_factory.mktemp("stored") / "site"
+    project = {"name": "torchspeed", "url": "", "commit_url": "", "site": ""}
+    contents = contents_of(stored_history, stored_findings)
+    build_site(folder, contents, generated=1, project=project)
+    files = [_data(path) for path in sorted((folder / "data" / "s").glob("*.js"))]
+    releases, release_pairs = (
+        _data(folder / "data" / f"{name}.js") for name in ("releases", "release-pairs")
+    )
+    return Page(
+        json.loads((folder / "index.json").read_text()),
+        releases,
+        release_pairs,
+        about_data(contents, case_table(contents)),
+        {of_case["s"]: of_case for file in files for of_case in file["series"]},
+    )
+
+
+def sign(ratio: float, interval: tuple[float, float]) -> int:
+    """Return 1 or -1 where two versions differ, by the rule; else 0."""
+    if abs(log(ratio)) < EFFECT or interval[0] <= 1 <= interval[1]:
+        return 0
+    return 1 if ratio > 1 else -1
+
+
+WORDS = {1: "worse", 0: "same", -1: "better"}
+
+
+def check_pair(
+    fit: auditor.Fit, nodes: tuple[Any, Any], shown: Sequence[float], case: str
+) -> None:
+    """Check ratio, both ends of the interval, and what it is coloured by."""
+    ratio, interval = fit.ratio(*nodes)
+    assert shown[0] == pytest.approx(ratio, rel=1e-4), case
+    assert shown[1:3] == pytest.approx(interval, rel=2e-4), case
+    if all(abs(log(end)) > 1e-4 for end in interval) and abs(abs(log(ratio)) - EFFECT) > 1e-4:
+        assert shown[3] == sign(ratio, interval), case
+
+
+def test_numbers_of_compare_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    """Two commits: also whiskers, which include 0 wherever nothing changed."""
+    checked = 0
+    for series, history in page.histories.items():
+        case, machine, release = page.case(series), page.machine(series), page.release(series)
+        if machine not in audits:
+            continue
+        for first, last, *shown in history.get("pairs", ()):
+            nodes = (page.commit(first), release), (page.commit(last), release)
+            check_pair(audits[machine].fit("versions", case), nodes, shown, case)
+            checked += 1
+            if shown[3] == 0:
+                assert shown[1] <= 1 <= shown[2] or abs(log(shown[0])) < EFFECT
+    assert checked > 2000
+
+
+def test_numbers_of_compared_releases_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    checked = 0
+    for history, of_cases in zip(page.releases, page.release_pairs, strict=True):
+        if history["package"] != "torch":
+            continue
+        for case, pairs in of_cases.items():
+            fit = audits[history["machine"]].fit("releases", case)
+            for first, last, *shown in pairs:
+                nodes = history["versions"][first], history["versions"][last]
+                check_pair(fit, nodes, shown, case)
+                checked += 1
+        newest = history["versions"][-1]
+        for case in history["cases"]:
+            for release, *shown in case["times"][:-1] if case["key"] else ():
+                fit = audits[history["machine"]].fit("releases", case["key"])
+                ratio, interval = fit.ratio(newest, history["versions"][release])
+                assert shown == pytest.approx([ratio, *interval], rel=2e-4), case["key"]
+    assert checked > 2000
+
+
+def totals(
+    page: Page, audit: auditor.Audit, cases: Iterable[str], before: str, after: str
+) -> dict[str, list[float]]:
+    """Return the ratios of the first screen's cases, by metric, and how many got worse, better."""
+    metrics = {line.case: line.metric for line in audit.lines}
+    ratios: dict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        if page.is_main(case):
+            ratio, interval = audit.fit("releases", case).ratio(before, after)
+            ratios[metrics[case]].append(ratio)
+            ratios[f"{metrics[case]} {WORDS[sign(ratio, interval)]}"].append(ratio)
+    return ratios
+
+
+def test_means_and_counts_of_releases_and_the_headline_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    checked = 0
+    for history in page.releases:
+        if history["package"] != "torch":
+            continue
+        keys = [case["key"] for case in history["cases"]]
+        for step in history["steps"]:
+            cases = [keys[shown["case"]] for shown in step["ratios"]]
+            found = totals(page, audits[history["machine"]], cases, step["before"], step["after"])
+            headline = page.index["overview"]["release"]
+            shown_here = [step]
+            if (headline["machine"], headline["name"]) == (
+                history["machine"],
+                f"torch {step['after']}",
+            ):
+                shown_here.append(headline)
+                of_time = f"of {len(found['time'])} cases"
+                assert of_time in headline["sentence"]
+                if not (found["time worse"] or found["time better"]):
+                    assert f"changed the time of none {of_time}" in headline["sentence"]
+            for shown in shown_here:
+                for metric in KINDS:
+                    assert shown[metric]["count"] == len(found[metric])
+                    assert shown[metric]["worse"] == len(found[f"{metric} worse"])
+                    assert shown[metric]["better"] == len(found[f"{metric} better"])
+                    if found[metric]:
+                        mean = geometric_mean(found[metric])
+                        assert shown[metric]["mean"] == pytest.approx(mean, rel=1e-4)
+                    checked += 1
+    assert checked > 40
+
+
+def percent(text: str) -> float:
+    """Read a change as a cell has it: ``−9``, ``+12.3 %`` or ``2.1×``; return the ratio."""
+    number = re.search(r"[\d.]+", text)
+    assert number, text
+    value = float(number[0])
+    if "×" in text or "times" in text:
+        return value
+    return 1 - value / 100 if "−" in text else 1 + value / 100
+
+
+def test_cells_and_totals_of_the_heat_map_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    grid = page.index["overview"]["grid"]
+    [history] = [
+        of
+        for of in page.releases
+        if of["package"] == "torch" and f"on {of['machine']} " in grid["note"][0]
+    ]
+    versions = history["versions"]
+    assert grid["total"] == f"{versions[0]} → {versions[-1]}"
+    filled = blank = 0
+    for row in grid["rows"]:
+        case = parse_qs(row["href"].partition("?")[2])["s"][0]
+        fit = audits[history["machine"]].fit("releases", case)
+        for column, cell in zip(grid["columns"], row["cells"], strict=True):
+            if cell is None:
+                continue
+            before = versions[versions.index(column["name"]) - 1]
+            ratio, interval = fit.ratio(before, column["name"])
+            assert cell["verdict"] == WORDS[sign(ratio, interval)]
+            if cell["text"]:
+                assert percent(cell["text"]) == pytest.approx(ratio, abs=0.0051)
+                filled += 1
+            else:
+                assert sign(ratio, interval) == 0
+                blank += 1
+        if row["total"]:
+            ratio, interval = fit.ratio(versions[0], versions[-1])
+            assert row["total"]["verdict"] == WORDS[sign(ratio, interval)]
+            assert percent(row["total"]["text"]) == pytest.approx(ratio, abs=0.051 * ratio)
+    assert filled > 20
+    assert blank > 20
+
+
+def test_machines_that_only_compared_are_listed_too(page: Page, stored_history: History) -> None:
+    lines = {line["name"]: line for line in page.about["machines"]}
+    assert set(stored_history.comparisons) <= set(lines)
+    assert lines["ci-2core-xeon"]["newest"] is None
+    assert lines["ci-2core-xeon"]["cases"] > 10
+    assert lines["ci-2core"]["newest"] is not None
+
+
+def test_contradictions_are_what_the_files_say(
+    page: Page, audits: dict[str, auditor.Audit]
+) -> None:
+    """Each pair of a sitting against all other ways, by the covariance matrix of its case."""
+    for of_machine in page.about["machines"]:
+        machine, shown = of_machine["name"], of_machine["contradictions"]
+        if machine not in audits:
+            continue
+        audit = audits[machine]
+        checks = [
+            (difference, freedom)
+            for case in {line.case for line in audit.lines}
+            if auditor.edges_of_versions(audit.lines, case)
+            for difference, freedom in audit.fit("versions", case).checks()
+        ]
+        found = sum(abs(z) > t.ppf(0.995, freedom) for z, freedom in checks)
+        assert (shown["checked"], shown["count"]) == (len(checks), found)
+        assert f"{found} of {len(checks):,}".replace(",", "") in shown["text"].replace(",", "")
+
+
+def test_lines_of_the_timeline_move_by_measured_changes_alone(page: Page) -> None:
+    """`test_changes` recomputes the ratios of these changes."""
+    ratios: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for change in page.index["changes"]:
+        if change["state"] == "measured":
+            ratios[change["s"]].append((change["c"], change["ratio"]))
+    moved = 0
+    for series, history in page.histories.items():
+        levels = [level for _, level, _ in history.get("stretches", ())]
+        moves = [new / old for old, new in pairwise(levels) if new != old]
+        expected = [ratio for _, ratio in sorted(ratios[series])]
+        if levels:
+            assert moves == pytest.approx(expected, rel=2e-4), page.case(series)
+            assert levels[-1] == 1
+            moved += len(moves)
+    assert moved > 30
+
+
+def stored_values(folder: Path) -> dict[tuple[str, str, str], float]:
+    """Read (environment, commit, case) to value from the result files, without private memory."""
+    values = {}
+    for path in folder.glob("*-*.json"):
+        content = json.loads(path.read_text())
+        columns = content["result_columns"]
+        for name, row in content["results"].items():
+            cells = dict(zip(columns, row, strict=False))
+            results = cells["result"] or []
+            for params, result in zip(product(*cells["params"]), results, strict=True):
+                case = f"{name}({', '.join(params)})" if params else name
+                if result is not None and not isnan(result):
+                    key = path.stem.partition("-")[2], content["commit_hash"], case
+                    values[key] = result
+    return values
+
+
+def test_newest_values_and_levels_are_what_the_files_say(page: Page) -> None:
+    raw = {
+        machine: stored_values(ROOT / "results" / machine)
+        for machine in (*auditor.MACHINES, "h200")
+    }
+    newest: dict[tuple[str, str], set[float]] = defaultdict(set)
+    for series, shown in enumerate(page.index["series"]):
+        case, machine = page.case(series), page.machine(series)
+        if shown["last"] is None or machine not in raw:
+            continue
+        newest[machine, case].add(shown["last"]["v"])
+        commit = page.commit(shown["last"]["c"])
+        found = {
+            value
+            for (_, hash_, name), value in raw[machine].items()
+            if (hash_, name) == (commit, case.replace("@resident", ""))
+        }
+        if found and not re.search(r"peakmem_\w+\(", case):  # a comparison may have measured it
+            assert any(shown["last"]["v"] == pytest.approx(value, rel=1e-4) for value in found)
+    dots = [
+        dot
+        for chart in page.index["overview"]["levels"]["charts"]
+        for row in chart["rows"]
+        for line in row["lines"]
+        for dot in line["dots"]
+    ]
+    assert len(dots) > 50
+    scale = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+    for dot in dots:
+        case = parse_qs(dot["href"].partition("?")[2])["s"][0]
+        text, _, machine = dot["tip"].rpartition(": ")[2].partition(" on ")
+        number, unit = text.split(" ")
+        shown = float(number.replace(",", "")) * scale[unit]
+        assert any(shown == pytest.approx(value, rel=0.006) for value in newest[machine, case])
+
+
+def test_counts_of_the_newest_commits_are_those_of_the_listed_changes(page: Page) -> None:
+    commits = page.index["overview"]["commits"]
+    changes = [page.index["changes"][index] for index in commits["changes"]]
+    for kind, verdict, words in (
+        ("time", "worse", "slower"),
+        ("time", "better", "faster"),
+        ("memory", "worse", "with more memory"),
+        ("memory", "better", "with less memory"),
+    ):
+        count = sum((change["kind"], change["verdict"]) == (kind, verdict) for change in changes)
+        stated = re.search(rf"(\d+) cases? {words}", commits["sentence"])
+        assert int(stated[1]) if stated else count == 0
+    if commits["compared"] < commits["count"]:
+        missing = commits["count"] - commits["compared"]
+        assert f"{missing} of them" in commits["sentence"] or not commits["compared"]
+
+
+def test_exact_counts_never_blame_the_environment(page: Page) -> None:
+    """They depend on the code and on releases; none is "±0.0 %, better" either."""
+    changes = page.index["exact_changes"]
+    assert len(changes) > 20
+    for change in changes:
+        assert not re.match("environment|machine|alternates|not profiled", change["cause"])
+        assert not change["text"].startswith("±")
+        before, after = change["values"]
+        assert before != after
+
+
+def test_resident_memory_is_not_behind_where_private_memory_was_measured_since(page: Page) -> None:
+    keys = [case["key"] for case in page.index["cases"]]
+    series = {(of["m"], of["e"], keys[of["c"]]): of for of in page.index["series"]}
+    replaced = [
+        of
+        for (machine, environment, key), of in series.items()
+        if "@resident" in key
+        and (private := series.get((machine, environment, key.replace("@resident", ""))))
+        and private["last"] is not None
+    ]
+    assert len(replaced) > 10
+    assert {of["behind"] for of in replaced} == {0}
+    assert any(of["behind"] for of in series.values()), "others are behind"

@@ -1,0 +1,161 @@
+"""A planted slow operator comes first, and oneDNN's kernels are read and compared."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from asv_watch.asv.declared import Declared
+from asv_watch.asv.settings import Configuration, EnvironmentSpec
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.sides import Side
+from asv_watch.engine.workplace import Workplace
+from asv_watch.errors import WatchError
+from asv_watch.explain import explain_case, report
+from asv_watch.records.explanations import FILE_NAME, StoredExplanation
+from asv_watch.records.json_lines import read_stored
+from asv_watch.versions.version import Version
+from torchspeed.probes import operators
+from torchspeed.probes.operators import parse_kernels
+
+SUITE = """
+import os
+from pathlib import Path
+import torch
+from package import extra
+
+forks = []  # torch before 2.7 is slow in a process that was forked after it was imported
+os.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))
+
+
+class Suite:
+    params = ["plain", "absent", "ends"]
+
+    def setup_cache(self):
+        Path("kept").touch()
+
+    def setup(self, how):
+        print("what a suite prints is not a profile")
+        if how == "absent":
+            raise NotImplementedError("nobody has it")
+        assert not forks
+        self.images = torch.ones(4, 3, 32, 32)
+        self.convolution = torch.nn.Conv2d(3, 8, 3)
+
+    def time_it(self, how):
+        if how == "ends":
+            os._exit(0)
+        with torch.inference_mode():
+            extra(torch.relu(self.convolution(self.images)))
+        assert not forks
+"""
+
+
+CASE = MeasurableCase("a case", "suite.Suite.time_it-0", 300.0)
+
+
+def _side(folder: Path, name: str, body: str) -> Side:
+    source = folder / name
+    source.mkdir()
+    (source / "package.py").write_text(f"def extra(x):\n    return {body}\n")
+    environment = EnvironmentSpec({}, "", Path(sys.prefix), {"OMP_NUM_THREADS": "1"})
+    version = Version(name * 40, {"torch": "2.15.0"}, "3.11")
+    return Side(name, source, environment, folder / "benchmarks", version)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Workplace:
+    suites = tmp_path / "benchmarks"
+    suites.mkdir()
+    (suites / "__init__.py").touch()
+    (suites / "suite.py").write_text(SUITE)
+    folders = suites, tmp_path / "results", tmp_path / "html", tmp_path / "env"
+    declared = Declared(profiler=Path(operators.__file__))
+    configuration = Configuration("main", *folders, (), tmp_path, declared=declared)
+    return Workplace(tmp_path, configuration, (), "desk")
+
+
+def test_a_planted_slow_operator_comes_first_and_is_stored(
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    planted = "[x.flatten().cumsum(0) for _ in range(50)]"
+    sides = _side(tmp_path, "a", "x"), _side(tmp_path, "b", planted)
+    explanation = explain_case(workplace, sides, CASE, rounds=2)
+    first = explanation.operators[0]
+    assert not Path("kept").exists(), "a suite's cache is not left in the checkout"
+    assert first.name == "aten::cumsum"
+    assert first.shapes.startswith("[[28800]")
+    assert first.calls == (0.0, 50.0)
+    assert first.clear
+    assert 0 < first.difference <= 1.5 * (explanation.seconds[1] - explanation.seconds[0])
+    before, after = explanation.counts["dispatches"]
+    assert after - before >= 50 * 2  # each with its view
+    before, after = explanation.counts["allocated_bytes"]
+    assert after - before == 50 * 28800 * 4
+    before, after = explanation.counts["allocations"]
+    assert after - before == 50
+    before, after = explanation.counts["flops"]
+    assert before == after >= 2 * 4 * 8 * 30 * 30 * 27  # the convolution's
+    text = report(explanation, "A", "B")
+    assert re.search(r"(\d+ %|[Aa]ll) of it: aten::cumsum, 0 → ", text)
+    path = tmp_path / "results" / "desk" / FILE_NAME
+    [stored], problems = read_stored(path, StoredExplanation, "explanation")
+    assert problems == ()
+    assert (stored.case, stored.before, stored.after) == (
+        CASE.name,
+        *(side.version for side in sides),
+    )
+    assert stored.explanation.operators == explanation.operators[:30]
+    assert stored.explanation.counts == explanation.counts
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (MeasurableCase("x", "suite.Suite.time_it-1", 300.0), "x is skipped on a"),
+        (
+            MeasurableCase("x", "suite.Suite.time_it-2", 300.0),
+            "x on a was not profiled: .* no profile",
+        ),
+        (
+            MeasurableCase("x", "suite.Suite.time_it-0", 300.0, can_fork=False),
+            "times nothing on the CPU",
+        ),
+        (MeasurableCase("x", "suite.Suite.time_it-0", 0.01), "x on a was not profiled: no answer"),
+    ],
+)
+def test_a_case_that_cannot_be_profiled_is_refused(
+    workplace: Workplace, tmp_path: Path, case: MeasurableCase, message: str
+) -> None:
+    side = _side(tmp_path, "a", "x")
+    with pytest.raises(WatchError, match=message.replace("(", r"\(")):
+        explain_case(workplace, (side, side), case)
+
+
+VERBOSE = """onednn_verbose,v1,info,oneDNN v3.7.1
+onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation
+onednn_verbose,v1,primitive,exec,cpu,convolution,brg_conv_fwd:avx512_core,forward_inference,src:f32,attr,alg:convolution_direct,mb4_ic3oc8,0.25
+onednn_verbose,v1,primitive,exec,cpu,convolution,brg_conv_fwd:avx512_core,forward_inference,src:f32,attr,alg:convolution_direct,mb4_ic3oc8,0.75
+onednn_verbose,exec,cpu,matmul,ref:any,undef,src:f32,attr,,4x5:5x6,2.5
+onednn_verbose,v1,primitive,exec,cpu,reorder,broken line
+something else,exec,cpu,matmul,ref:any,undef,src:f32,attr,,4x5:5x6,2.5
+"""
+
+
+def test_what_onednn_prints_is_read() -> None:
+    assert parse_kernels(VERBOSE) == [
+        {
+            "primitive": "convolution",
+            "implementation": "brg_conv_fwd:avx512_core",
+            "problem": "mb4_ic3oc8",
+        },
+        {
+            "primitive": "matmul",
+            "implementation": "ref:any",
+            "problem": "4x5:5x6",
+        },
+    ]
