@@ -124,7 +124,7 @@ TimeBenchmark.benchmark_timing = _take_samples_when_warm
 
 
 class _TimedSuite(_Suite):
-    """The recipe of a timed case (docs/measuring.md)."""
+    """The recipe of a timed case (packages/asv-watch/docs/measuring.md)."""
 
     rounds = 3  # processes that a case is measured in
     repeat = (2, 20, 0.5)  # samples per round: least, most, seconds to stop after

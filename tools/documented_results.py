@@ -154,7 +154,10 @@ def written(page: str) -> str:
 
 def marked_pages() -> list[Path]:
     """Return the pages with markers."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    folders = (ROOT / "docs", ROOT / "packages/asv-watch/docs")
+    pages = [ROOT / "README.md"]
+    for folder in folders:
+        pages += sorted(folder.rglob("*.md"))
     return [path for path in pages if "<!-- end -->" in path.read_text(encoding="utf-8")]
 
 

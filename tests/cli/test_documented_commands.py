@@ -29,7 +29,7 @@ def documented() -> list[str]:
     commands = {
         command
         for page in pages()
-        if page.name != "CHANGELOG.md"  # it tells of commands that went too
+        if page.path.name != "CHANGELOG.md"  # it tells of commands that went too
         for command in page.commands()
         if command.startswith("torchspeed") and command.split()[1] in RUN and " -" in command
     }

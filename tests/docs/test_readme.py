@@ -24,8 +24,8 @@ def test_pages_say_how_much_disk_an_environment_is_checked_for() -> None:
     statements = {
         "README.md": [rf"make bench .* {size} GB", rf"two releases, {2 * size} GB"],
         "docs/start.md": [rf"once, {size} GB in all"],
-        "docs/compare.md": [rf"{size} GB with torch"],
-        "docs/releases.md": [rf"{size} GB each with torch"],
+        "packages/asv-watch/docs/compare.md": [rf"{size} GB with torch"],
+        "packages/asv-watch/docs/releases.md": [rf"{size} GB each with torch"],
     }
     for name, patterns in statements.items():
         for pattern in patterns:

@@ -12,7 +12,7 @@ from tests.docs.pages import Page
 
 
 def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
-    page = Page(ROOT / "docs" / "recipes" / "accept-a-change.md")
+    page = Page(ROOT / "packages/asv-watch/docs/recipes" / "accept-a-change.md")
     [note] = page.blocks("toml")
     [(command, shown)] = steps(page)
     git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")

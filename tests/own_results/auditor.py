@@ -1,9 +1,9 @@
 """Recomputes ratios from the stored files alone, as an auditor would: no code of `asv_watch`.
 
-Generalised least squares with the whole covariance matrix; docs/measuring.md has the rule. The
-tests that use it, `test_changes` and `test_page`, recompute measured changes, ratios of releases,
-the headline's counts and means of releases, cells and totals of the heat map, dots of the levels,
-contradictions, stretches of Timeline and the numbers of Compare.
+Generalised least squares with the whole covariance matrix; measuring.md of asv-watch has the rule.
+The tests that use it, `test_changes` and `test_page`, recompute measured changes, ratios of
+releases, the headline's counts and means of releases, cells and totals of the heat map, dots of
+the levels, contradictions, stretches of Timeline and the numbers of Compare.
 
 Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
 detectable changes, and the variance between sittings, of which only is checked that closed ways

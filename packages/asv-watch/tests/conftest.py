@@ -43,6 +43,7 @@ LONGEST = (
     "tests/browser",
     "tests/engine/test_kill.py",
     "tests/night/test_nights.py",
+    "tests/test_lint.py",
     "tests/releases/test_command.py",
     "tests/site",
     "tests/engine/test_runs.py",

@@ -1,4 +1,4 @@
-"""Claims about comparisons on a busy machine hold as often as docs/notes/noise.md says."""
+"""Claims about comparisons on a busy machine hold as often as is said of them."""
 
 from __future__ import annotations
 
