@@ -45,7 +45,7 @@ _RESERVE_S = 20.0
 
 def _requirements(project: Path) -> list[str]:
     """Return what asv-watch requires."""
-    text = (project / "src/asv_watch/pyproject.toml").read_text(encoding="utf-8")
+    text = (project / "packages/asv-watch/pyproject.toml").read_text(encoding="utf-8")
     return list(tomllib.loads(text)["project"]["dependencies"])
 
 
@@ -98,7 +98,8 @@ def measure(out: Path, seconds: float, machine: str) -> None:
         if folder != results:
             shutil.rmtree(folder)  # so that publishing takes less time
     results.mkdir(exist_ok=True, parents=True)
-    variables = os.environ | {"PYTHONPATH": str(project / "src")}
+    folders = project / "packages/asv-watch/src", project / "src"
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     for number, (share, command) in enumerate(COMMANDS):
         budget = (end - time.monotonic()) * share / sum(shares for shares, _ in COMMANDS[number:])
         if budget < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from asv_watch.records.measurements import read_version
 from asv_watch.records.records import Outcome
-from tests.asv_watch import torchless
 from tests.conftest import ROOT, git, run
 
 SUITE = """
@@ -41,13 +41,23 @@ def _measure(
 ) -> subprocess.Popen[str]:
     """Pack a project whose case `SLOW` takes so many seconds, and start to measure it."""
     suite = f"SECONDS = {{'source': 0.001, 256: {slow_s}}}\n{SUITE}"
+    settings = {
+        "version": 1,
+        "project": "p",
+        "repo": ".",
+        "branches": ["main"],
+        "build_command": [],
+    }
     files = {
+        "asv.conf.json": json.dumps(settings | {"plugins": [".asv_watch"]}),
+        ".gitignore": ".asv/\nresults/\nhtml/\n",
+        "benchmarks/__init__.py": "",
         "benchmarks/plain.py": suite,
         "benchmarks/batches.py": suite,
         "src/package.py": "",
-        "src/asv_watch/pyproject.toml": "[project]\ndependencies = []\n",
+        "packages/asv-watch/pyproject.toml": "[project]\ndependencies = []\n",
     }
-    project = make_repository(torchless.project_files("", files))
+    project = make_repository(files)
     git(project, "tag", "v0.5.0")
     packed = tmp_path / "packed"
     run(sys.executable, ROOT / "tools/gpu.py", "pack", packed, cwd=project)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from asv_watch.records.measurements import read_comparisons
+from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.torchless import INSTALLED, make_interpreter, project_files
-from tests.conftest import commit, git
 
 SUITE = """
 import time

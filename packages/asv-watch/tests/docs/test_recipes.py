@@ -19,7 +19,6 @@ from tests import torchless
 from tests.clockwork import CLOCK, package
 from tests.conftest import ROOT, commit, git, run
 from tests.docs.outputs import absent, steps
-from tests.night.test_parts import give_to_part
 
 SUITE = (
     CLOCK
@@ -120,9 +119,8 @@ def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: P
     assert compared >= changing - {commits[0].hash}, "the reference joins the parts"
 
 
-@pytest.mark.parametrize("name", ["recipes/only-memory", "gpu"])
-def test_a_page_prints_what_it_shows(name: str, project: Path) -> None:
-    commands, shown = steps(Page(ROOT / "docs" / f"{name}.md"))[0]
+def test_only_memory_is_measured_as_the_page_shows(project: Path) -> None:
+    commands, shown = steps(_recipe("only-memory"))[0]
     _printed("make setup", project)
     printed = _printed(commands, project)
     assert shown

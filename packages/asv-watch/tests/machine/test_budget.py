@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from asv_watch.records.measurements import read_comparisons, read_version
-from tests.interruptible import run_driver, start_driver
 from tests.conftest import commit
+from tests.interruptible import run_driver, start_driver
 
 SUITE = """
 import time

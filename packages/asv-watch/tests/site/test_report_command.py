@@ -16,10 +16,10 @@ from asv_watch.cli.main import main
 from asv_watch.records.comparisons import Measurement
 from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
 from asv_watch.versions.version import Version
+from tests.conftest import commit, run
 from tests.making import make_rounds
 from tests.stored import TIME_A, result_content, store_benchmarks, store_result, timed
 from tests.torchless import project_files
-from tests.conftest import commit, run
 
 CASE = "s.time_a(1)"
 
