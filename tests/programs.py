@@ -1,4 +1,4 @@
-"""The commands of both packages in processes of their own, where others are not installed."""
+"""The command in a process of its own, where other packages are not installed."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ _WITHOUT = """
 import sys
 for name in {missing!r}:
     sys.modules[name] = None  # as if it were not installed
-from {package}.cli.main import main
+from torchspeed.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
 def run_program(
-    package: str,
     *arguments: str,
     missing: Sequence[str] = (),
     folder: Path = ROOT,
     stdout: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command of a package where other packages are missing."""
+    """Run the command where packages are missing."""
     return subprocess.run(
-        [sys.executable, "-c", _WITHOUT.format(missing=missing, package=package), *arguments],
+        [sys.executable, "-c", _WITHOUT.format(missing=missing), *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,

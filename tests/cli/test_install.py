@@ -19,7 +19,7 @@ def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_pa
     absent = modules_without(Requirement(line).name for line in wanted)
     assert {"asv", "playwright"} <= set(absent)
     command = ["train", "--limit-batches", "2", "-e", "1", "-q", "--json", "result.json"]
-    done = run_program("torchspeed", *command, missing=absent, folder=tmp_path)
+    done = run_program(*command, missing=absent, folder=tmp_path)
     assert done.stderr == ""
     assert done.returncode == 0
     assert (tmp_path / "result.json").exists()

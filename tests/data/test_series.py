@@ -1,6 +1,11 @@
 import gzip
 import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,18 @@ from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
 from torchspeed.errors import TorchspeedError
+
+
+@contextmanager
+def files_of(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder; yield the host and port."""
+    answer = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def prepare_data(
@@ -155,15 +172,16 @@ def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
     file = tmp_path / "served" / "master" / "exchange_rate" / "exchange_rate.txt.gz"
     values = write_series(file)
     options = DataOptions(data_dir=tmp_path / "data", download=True, window=5, horizon=6)
-    monkeypatch.setattr(files, "HOST", (tmp_path / "served" / "master").as_uri())
-    with pytest.raises(TorchspeedError, match="File not found or corrupted"):
+    with files_of(tmp_path / "served") as address:
+        monkeypatch.setattr(files, "HOST", f"http://{address}/master")
+        with pytest.raises(TorchspeedError, match="File not found or corrupted"):
+            load_data("exchange_rate", options)
+        with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
+            load_data("exchange_rate", replace(options, download=False))
+        md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
+        path, _, season = files.PUBLISHED["exchange_rate"]
+        monkeypatch.setitem(files.PUBLISHED, "exchange_rate", (path, md5, season))
         load_data("exchange_rate", options)
-    with pytest.raises(TorchspeedError, match=r"not as it was published; pass --download"):
-        load_data("exchange_rate", replace(options, download=False))
-    md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
-    path, _, season = files.PUBLISHED["exchange_rate"]
-    monkeypatch.setitem(files.PUBLISHED, "exchange_rate", (path, md5, season))
-    load_data("exchange_rate", options)
     data: Any = load_data("exchange_rate", options)
     assert (data.item_shape, data.classes) == ((5, 8), None)
     splits = (data.train, data.validation, data.test)

@@ -1,16 +1,12 @@
-"""The commands of both packages in processes of their own, where others are not installed."""
+"""The command in a process of its own, where other packages are not installed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from importlib import metadata
+from collections.abc import Sequence
 from pathlib import Path
-
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
@@ -18,21 +14,20 @@ _WITHOUT = """
 import sys
 for name in {missing!r}:
     sys.modules[name] = None  # as if it were not installed
-from {package}.cli.main import main
+from asv_watch.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
 def run_program(
-    package: str,
     *arguments: str,
     missing: Sequence[str] = (),
     folder: Path = ROOT,
     stdout: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command of a package where other packages are missing."""
+    """Run the command where packages are missing."""
     return subprocess.run(
-        [sys.executable, "-c", _WITHOUT.format(missing=missing, package=package), *arguments],
+        [sys.executable, "-c", _WITHOUT.format(missing=missing), *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
@@ -40,35 +35,3 @@ def run_program(
         env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
         check=False,
     )
-
-
-def modules_without(distributions: Iterable[str]) -> list[str]:
-    """Modules that are found here, and would not be with these distributions and torchspeed."""
-    installed = _with_requirements(distributions) | {"torchspeed", "pip", "setuptools"}
-    return [
-        module
-        for module, owners in metadata.packages_distributions().items()
-        if installed.isdisjoint(map(canonicalize_name, owners))
-        and module not in sys.stdlib_module_names
-    ]
-
-
-def _with_requirements(distributions: Iterable[str]) -> set[str]:
-    """Names of the distributions and of all that they require, without extras."""
-    names: set[str] = set()
-    waiting = [canonicalize_name(name) for name in distributions]
-    while waiting:
-        name = waiting.pop()
-        if name in names:
-            continue
-        names.add(name)
-        try:
-            requirements = map(Requirement, metadata.requires(name) or [])
-        except metadata.PackageNotFoundError:
-            continue  # for another platform
-        waiting += [
-            canonicalize_name(requirement.name)
-            for requirement in requirements
-            if "extra" not in str(requirement.marker)
-        ]
-    return names

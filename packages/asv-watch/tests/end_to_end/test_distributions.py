@@ -1,23 +1,24 @@
-"""What an index shows of asv-watch by itself: its own page and its licence."""
+"""What an index shows of asv-watch: its page and licence, and all that the site is made of."""
 
 from __future__ import annotations
 
-import shutil
-import sys
+import tarfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
-from tests.conftest import ROOT, run
+import asv_watch
+from tests.conftest import ROOT
+
+SOURCES = {
+    path.relative_to(ROOT / "src").as_posix()
+    for path in (ROOT / "src").rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+}
 
 
-def test_the_wheel_holds_its_page_and_its_licence(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "src", tmp_path / "source/src")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path / "source")
-    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps"]
-    run(*pip, "--wheel-dir", str(tmp_path), "./source", cwd=tmp_path)
-    [path] = tmp_path.glob("*.whl")
+def test_the_wheel_holds_its_page_its_licence_and_every_source(built: Path) -> None:
+    [path] = built.glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
         [metadata] = [name for name in names if name.endswith("dist-info/METADATA")]
@@ -28,4 +29,14 @@ def test_the_wheel_holds_its_page_and_its_licence(tmp_path: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert str(described.get_payload()).strip() == page.strip()
     assert described["Description-Content-Type"] == "text/markdown"
-    assert "asv_watch/README.md" not in names
+    assert described["Version"] == asv_watch.__version__
+    assert {name for name in names if ".dist-info/" not in name} == SOURCES
+
+
+def test_the_source_distribution_holds_the_documents_too(built: Path) -> None:
+    [path] = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"src/{name}" for name in SOURCES} <= names
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "docs/README.md"} <= names
+    assert not [name for name in names if name.startswith((".venv", "node_modules", "tests"))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.clockwork import SUITE, package
-from tests.conftest import ROOT, commit, git, run
+from tests.conftest import commit, git, run
 from tests.tables import ratio_of, rows_of
 from tests.torchless import BUILD, BUILT
 
@@ -25,20 +24,12 @@ def _done(*command: str | Path, cwd: Path) -> str:
     return done.stdout + done.stderr
 
 
-def _built(_folder: str, names: list[str]) -> set[str]:
-    """Name what is not part of a checkout's source."""
-    others = {"tests", "docs", "build", "node_modules", "__pycache__"}
-    return {name for name in names if name in others or name.startswith(".")}
-
-
-def _install(folder: Path, source: Path) -> Path:
-    """Build the wheel of a package and install it into an empty environment; return its bin."""
-    shutil.copytree(source, folder / "source", ignore=_built)  # a build writes beside its source
-    pip = [sys.executable, "-m", "pip", "--quiet"]
-    _done(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", "./source", cwd=folder)
+def _install(folder: Path, wheel: Path) -> Path:
+    """Install a wheel into an empty environment; return its bin."""
+    folder.mkdir()
     _done(sys.executable, "-m", "venv", "--without-pip", "env", cwd=folder)
-    [wheel] = (folder / "wheels").glob("*.whl")
-    _done(*pip, "--python", "env/bin/python", "install", wheel, cwd=folder)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--python", "env/bin/python"]
+    _done(*pip, "install", wheel, cwd=folder)
     return folder / "env/bin"
 
 
@@ -68,9 +59,9 @@ def project(make_repository: Callable[..., Path]) -> Path:
 
 
 def test_the_wheel_of_the_watcher_watches_a_project_where_there_is_no_torch(
-    project: Path, tmp_path: Path
+    project: Path, built: Path, tmp_path: Path
 ) -> None:
-    programs = _install(tmp_path / "watcher", ROOT)
+    programs = _install(tmp_path / "watcher", *built.glob("*.whl"))
     pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
     listed = _done(*pip, "list", cwd=project)
     assert not re.search(r"^torch", listed, re.MULTILINE)

@@ -1,0 +1,13 @@
+"""asv-watch grows no larger than one person can own: who adds lines takes others away."""
+
+from __future__ import annotations
+
+from tests.conftest import ROOT
+
+LINES_ALLOWED = 22_600
+LINES_WANTED = 15_000
+
+
+def test_the_package_has_no_more_lines_than_are_allowed() -> None:
+    lines = sum(path.read_bytes().count(b"\n") for path in (ROOT / "src").rglob("*.py"))
+    assert lines <= LINES_ALLOWED, f"{lines} lines; {LINES_WANTED} are wanted in the end"
