@@ -10,9 +10,7 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ settings.register_profile(
     "this project",
     # A run fails for a change, not by chance: examples are derived from the test itself, so each
     # run tries the same.
-    derandomize="FUZZ_EXAMPLES" not in os.environ,
+    derandomize=True,
     # A busy machine is no error: times that matter are measured as CPU time, where they matter.
     deadline=None,
     # All examples of a test share its fixtures, so a test must not depend on a fresh one for each.
@@ -56,92 +54,39 @@ LONGEST = (
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 
 
-def _lacking(program: str) -> str:
-    """Return what this run lacks of a program, or of root's rights; empty if it has them."""
-    if program == "root":
-        return "" if os.geteuid() == 0 else "root"
-    if not shutil.which(program):
-        return program
-    header = Path(sysconfig.get_path("include"), "Python.h")
-    return "Python.h" if program == "g++" and not header.is_file() else ""
-
-
 TEMPORARY = pytest.StashKey[str]()
 """Folder of everything temporary of a run, of its tests and of what they start."""
-LEFT_BEHIND = pytest.StashKey[list[str]]()
-PATIENCE_S = 10.0
-"""Seconds for guards of killed runs to clean up after the last test."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let signals reach what tests start, and give all of it one temporary folder."""
+    """Let Ctrl-C reach what tests start, and give all of it one temporary folder."""
     if renamed := [group for group in LONGEST if not (ROOT / group).exists()]:
         raise pytest.UsageError(f"LONGEST of tests/conftest.py names {renamed[0]}; correct it")
-    _accept_signals()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job inherits that
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # An environment of a test is used many times: what is imported there is compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ.pop("PYTHONUNBUFFERED", None)  # it changes when output is written; few users set it
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="asv-watch-tests-")
+        config.stash[TEMPORARY] = tempfile.mkdtemp(prefix="torchspeed-tests-")
         os.environ["TMPDIR"] = config.stash[TEMPORARY]
         tempfile.tempdir = None  # it is asked for again
-        # Otherwise virtualenv unpacks a pip for each home folder, and downloads another: 5 s.
-        os.environ["VIRTUALENV_OVERRIDE_APP_DATA"] = f"{config.stash[TEMPORARY]}/virtualenv"
-        os.environ["VIRTUALENV_NO_PERIODIC_UPDATE"] = "1"
-        os.environ["VIRTUALENV_SYMLINK_APP_DATA"] = "1"  # pip is compiled once, not for each: 1 s
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that leaves something behind; keep the temporary folder of a run that failed."""
-    stash = session.config.stash
-    if TEMPORARY in stash:  # a worker leaves that to the process that started it
-        stash[LEFT_BEHIND] = _left_behind(Path(stash[TEMPORARY]))
-        if stash[LEFT_BEHIND] and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    """Keep the temporary folder of a run that failed."""
     if session.exitstatus != pytest.ExitCode.OK:
-        stash[TEMPORARY] = ""
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Name what the tests left behind, and count by reason those that were skipped."""
-    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    reasons = Counter(str(reason).removeprefix("Skipped: ") for *_, reason in skipped)
-    if reasons:
-        counts = ", ".join(f"{count} ({reason})" for reason, count in reasons.items())
-        terminalreporter.write_line(f"skipped: {counts}", yellow=True)
-    for name in config.stash.get(LEFT_BEHIND, []):
-        terminalreporter.write_line(f"left behind: {name}", red=True)
+        session.config.stash[TEMPORARY] = ""
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the temporary folder, with what killed processes left there."""
-    folder = config.stash.get(TEMPORARY, "")
-    if folder:
+    if folder := config.stash.get(TEMPORARY, ""):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _accept_signals() -> None:
-    """Handle the signals that this process would ignore.
-
-    A shell's background job ignores interrupts, `nohup` hang-ups, and children inherit that. A
-    handler, unlike that, is not inherited: children get the default action back.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
-
-
-def _left_behind(folder: Path) -> list[str]:
-    """Name the temporary files of the two packages that were not removed."""
-    until = time.monotonic() + PATIENCE_S
-    while left := [*folder.glob("asv-watch-*"), *folder.glob("torchspeed-*")]:
-        if time.monotonic() > until:
-            break
-        time.sleep(0.2)
-    return sorted(map(str, left))
+def _lacks(program: str) -> bool:
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return not shutil.which(program) or (program == "g++" and not header.is_file())
 
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
@@ -150,8 +95,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group(item)))
         for marker in item.iter_markers("needs"):
-            if lacking := _lacking(*marker.args):
-                item.add_marker(pytest.mark.skip(reason=f"needs {lacking}"))
+            if _lacks(*marker.args):
+                item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
     order = {group: index for index, group in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
     yield
@@ -180,21 +125,6 @@ def root() -> Path:
     return ROOT
 
 
-@pytest.fixture
-def make_repository(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
-    """Makes real git repositories: file name to text, committed on ``main``."""
-
-    def make(files: dict[str, str], name: str = "repository") -> Path:
-        folder = tmp_path / name
-        folder.mkdir()
-        git(folder, "init", "--quiet", "--initial-branch=main")
-        (folder / ".git/info/exclude").write_text("__pycache__/\n")  # `commit` adds all there is
-        commit(folder, files, "Begin")
-        return folder
-
-    return make
-
-
 def run(
     *command: str | Path, status: int | None = 0, **options: Any
 ) -> subprocess.CompletedProcess[str]:
@@ -211,14 +141,3 @@ def git(folder: Path, *arguments: str, **options: Any) -> str:
     """Run git as a person without any configuration of their own."""
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     return run("git", *identity, *arguments, cwd=folder, **options).stdout.strip()
-
-
-def commit(folder: Path, files: dict[str, str], message: str) -> str:
-    """Write files, commit everything, return the commit's hash."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", message)
-    return git(folder, "rev-parse", "HEAD")

@@ -11,12 +11,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, git, run
 from tests.docs.outputs import absent, steps
 from tests.docs.pages import Page
 
@@ -147,23 +146,28 @@ print(json.dumps({"operators": operators, "kernels": [], "counts": counts}))
 
 
 @pytest.fixture
-def clone(make_repository: Callable[..., Path]) -> Path:
+def clone(tmp_path: Path) -> Path:
     """A project like the clone that the page makes, with what `make setup` would install."""
     edited = f"{MODELS}/tuned/lenet5.py"
     copied = {name: (ROOT / name).read_text() for name in (edited, "Makefile")}
-    root = make_repository(
-        {
-            "asv.conf.json": json.dumps(CONFIGURATION),
-            "benchmarks/__init__.py": "",
-            "benchmarks/small_cnns.py": SUITE,
-            "profiler.py": PROFILER,
-            "README.md": "# torchspeed\n",
-            "packages/asv-watch/pyproject.toml": "",
-            ".gitignore": ".asv/\n.venv/\nresults/\nhtml/\n",
-            **PACKAGE,
-            **copied,
-        }
-    )
+    root = tmp_path / "clone"
+    files = {
+        "asv.conf.json": json.dumps(CONFIGURATION),
+        "benchmarks/__init__.py": "",
+        "benchmarks/small_cnns.py": SUITE,
+        "profiler.py": PROFILER,
+        "README.md": "# torchspeed\n",
+        "packages/asv-watch/pyproject.toml": "",
+        ".gitignore": "__pycache__/\n.asv/\n.venv/\nresults/\nhtml/\n",
+        **PACKAGE,
+        **copied,
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "Begin")
     programs = root / ".venv" / "bin"
     programs.mkdir(parents=True)
     for name, module in (("python", ""), ("asv-watch", "-m asv_watch.cli")):
@@ -175,11 +179,13 @@ def clone(make_repository: Callable[..., Path]) -> Path:
 
 def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
     person = {"NAME": "A", "EMAIL": "a@example.org"}
-    git = {f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person}
+    author = {
+        f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person
+    }
     exported = ""
     for block, shown in steps(Page(ROOT / "docs" / "start.md")):
         commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
-        environment = os.environ | git | {"HOME": str(tmp_path)}
+        environment = os.environ | author | {"HOME": str(tmp_path)}
         done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)
         exported += "".join(re.findall(r"^export .*\n", commands, re.MULTILINE))
         printed = done.stdout + done.stderr

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import shutil
 import signal
 import subprocess
-import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +68,7 @@ def _lacking(program: str) -> str:
     """Return what this run lacks of a program, or of root's rights; empty if it has them."""
     if program == "root":
         return "" if os.geteuid() == 0 else "root"
-    if not shutil.which(program):
-        return program
-    header = Path(sysconfig.get_path("include"), "Python.h")
-    return "Python.h" if program == "g++" and not header.is_file() else ""
+    return "" if shutil.which(program) else program
 
 
 TEMPORARY = pytest.StashKey[str]()
@@ -146,9 +140,9 @@ def _accept_signals() -> None:
 
 
 def _left_behind(folder: Path) -> list[str]:
-    """Name the temporary files of the two packages that were not removed."""
+    """Name the temporary files of asv-watch that were not removed."""
     until = time.monotonic() + PATIENCE_S
-    while left := [*folder.glob("asv-watch-*"), *folder.glob("torchspeed-*")]:
+    while left := [*folder.glob("asv-watch-*")]:
         if time.monotonic() > until:
             break
         time.sleep(0.2)
@@ -171,18 +165,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 def _group(item: pytest.Item) -> str:
     path = item.path.relative_to(ROOT).as_posix()
     return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Import the tests without garbage collection, which would take 4 of 10 s of CPU time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        atexit.register(gc.unfreeze)  # triton would print what is left frozen at the end as leaks
-        gc.enable()
 
 
 @pytest.fixture(scope="session")
