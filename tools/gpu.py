@@ -98,8 +98,7 @@ def measure(out: Path, seconds: float, machine: str) -> None:
         if folder != results:
             shutil.rmtree(folder)  # so that publishing takes less time
     results.mkdir(exist_ok=True, parents=True)
-    folders = project / "packages/asv-watch/src", project / "src"
-    variables = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+    variables = os.environ | {"PYTHONPATH": f"{project}/packages/asv-watch/src:{project}/src"}
     for number, (share, command) in enumerate(COMMANDS):
         budget = (end - time.monotonic()) * share / sum(shares for shares, _ in COMMANDS[number:])
         if budget < 1:
