@@ -13,7 +13,7 @@ import pytest
 
 from asv_watch.results import check_results
 from tests.conftest import run
-from tests.generator import TIME_AND_MEMORY, Plan, Suite
+from tests.generator import TIME_AND_MEMORY, Plan, Suite, small_plan
 from tests.site.conftest import SOURCES, Project, make_project, tree
 
 GITIGNORE = "# Where the site goes.\n*\n!.gitignore\n"
@@ -126,7 +126,7 @@ def test_a_machine_that_only_publishes_keeps_levels_and_reads_every_result_anew(
     tmp_path: Path, env_dir: str, kept: str
 ) -> None:
     suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn",), "device": ("cpu",)})
-    plan = Plan(commits=30, suites=(suite,), unmeasured_commits=0.0, machines=("ci-2core",))
+    plan = small_plan(30, suites=(suite,), steps=0)
     project = make_project(tmp_path / "it", plan, env_dir=env_dir)
     before = set(project.root.iterdir())
     project.publish()
