@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import pytest
 
 from tests.conftest import ROOT, run
 from tests.programs import run_program
-from torchspeed.cli.main import app
 
 HEAVY = ("torch", "asv", "numpy", "matplotlib")
+COMMANDS = ["train", "inference", "smooth-inference", "sweep", "reproduce", "list", "info"]
 
 
 def test_the_command_loads_nothing_heavy() -> None:
@@ -23,12 +24,12 @@ def test_the_command_loads_nothing_heavy() -> None:
 def test_help_lists_every_command_without_torch() -> None:
     done = run_program("--help", missing=HEAVY)
     assert done.returncode == 0, done.stderr
-    for command in app.registered_commands:
-        assert f" {command.name} " in done.stdout
+    for command in COMMANDS:
+        assert re.search(rf"\s{command}\s", done.stdout)
 
 
 def test_training_says_what_to_install() -> None:
-    done = run_program("list", missing=["torch"])
+    done = run_program("train", missing=["torch"])
     assert done.returncode == 1
     assert done.stderr == (
         "torchspeed: the Python package torch is missing; "

@@ -112,7 +112,7 @@ def test_anomalies_have_no_season_in_training_rows_and_forecasts_get_it_back(
 
 
 def monthly(anomalies: bool | None, values: torch.Tensor) -> Any:
-    options = DataOptions(window=5, horizon=3, target="all", anomalies=anomalies)  # type: ignore[arg-type]
+    options = DataOptions(window=5, horizon=3, target="all", anomalies=anomalies)
     return split_series("months", values, ["a", "b"], options, "a test", season=12)
 
 

@@ -132,7 +132,7 @@ def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_a
 
     def trained(workload: str, batch: int, *, trains: bool) -> type[nn.Module]:
         config = complete(RunConfig(model=workload, batch_size=batch))
-        return type(prepare(config, trains=trains)[0].model)
+        return type(prepare(config, trains=trains)[0])
 
     assert trained("dsanet", 31, trains=False) is plain
     assert trained("dsanet", 32, trains=False) is tuned

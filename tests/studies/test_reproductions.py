@@ -12,9 +12,8 @@ from matplotlib.figure import Figure
 from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
-from torchspeed.errors import TorchspeedError
 from torchspeed.studies import figures, reproductions
-from torchspeed.studies.measuring import Measurements, Point, Summary
+from torchspeed.studies.measuring import Point, Summary, summarise
 from torchspeed.training.config import RunConfig
 
 PUBLISHED = {
@@ -47,7 +46,7 @@ def test_a_published_figure_is_one_command(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     if name == "exchange-rates":
-        (tmp_path / "data").mkdir()
+        monkeypatch.setattr("torchvision.datasets.utils.check_integrity", lambda *_: True)
         write_series(tmp_path / "data" / "exchange_rate.txt.gz", rows=7588)
     monkeypatch.setattr(reproductions, "seconds_per_call", one_second_per_call)
     options = ["--limit-batches", "2", "--rounds", "1"]
@@ -59,8 +58,16 @@ def test_a_published_figure_is_one_command(
     assert "the mean" not in shown  # its correlation is undefined, and was drawn as 0
     picture = (tmp_path / f"{name}.svg").read_text()
     assert picture.startswith("<?xml")
+    assert '"model"' not in (tmp_path / f"{name}.jsonl").read_text()  # none was chosen
     if name in ("phases", "inference", "smooth-inference"):  # a legend names what was measured
         assert ("<!-- backward -->" in picture) == (name == "phases")
+
+
+def test_a_row_has_the_quartiles_of_its_rounds() -> None:
+    point = Point("a", 1.0, dict)
+    measured = [(point, {"here": {"time": seconds}}) for seconds in (1.0, 2.0, 3.0)]
+    assert summarise(measured) == [("here", 1.0, {"time": Summary(2.0, 1.5, 2.5, 3)})]
+    assert Summary(2.0, 1.5, 2.5, 3).iqr == 1
 
 
 @pytest.mark.parametrize(("times", "scale"), [([1.3, 1.4], "linear"), ([0.8, 82.0], "log")])
@@ -87,53 +94,6 @@ def test_a_line_has_the_same_colour_in_every_panel() -> None:
     assert colours[0] == colours[1]
 
 
-def counted(counts: dict[str, int], name: str) -> Point:
-    def measure() -> dict[str, dict[str, float]]:
-        counts[name] = counts.get(name, 0) + 1
-        return {name: {"time": float(counts[name])}}
-
-    return Point(name, 1.0, measure)
-
-
-def test_an_interrupted_measurement_goes_on_and_a_finished_one_begins_anew(tmp_path: Path) -> None:
-    file, origin = tmp_path / "x.jsonl", {"full": False}
-    counts: dict[str, int] = {}
-    points = [counted(counts, "a"), counted(counts, "b")]
-    first = Measurements(file, origin, points, rounds=3)
-    assert [(n, point.name) for n, point in first.missing()] == [
-        (1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "b"),
-    ]  # fmt: skip
-    for _, point in list(first.missing())[:3]:
-        first.add(point, point.measure())
-    file.write_text(file.read_text() + '{"origin": {"fu')  # the machine stopped here
-    again = Measurements(file, origin, points, rounds=3)
-    assert [(n, point.name) for n, point in again.missing()] == [(2, "b"), (3, "a"), (3, "b")]
-    for _, point in list(again.missing()):
-        again.add(point, point.measure())
-    [(name, x, summaries), _] = again.rows()
-    assert (name, x, summaries["time"].median, summaries["time"].rounds) == ("a", 1.0, 2.0, 3)
-    assert (summaries["time"].low, summaries["time"].high, summaries["time"].iqr) == (1.5, 2.5, 1)
-    assert len(list(Measurements(file, origin, points, rounds=4).missing())) == 2
-    assert len(list(Measurements(file, origin, points, rounds=3).missing())) == 6
-    assert not file.exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"origin": {"full": true}, "point": ["a", 1.0], "values": {}}\n', "with other options"),
-        ("notes of mine\n", "damaged or another kind of file"),
-        ("[1]\n", "damaged or another kind of file"),
-    ],
-)
-def test_other_files_are_left_as_they_are(content: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "x.jsonl"
-    file.write_text(content)
-    with pytest.raises(TorchspeedError, match=message):
-        Measurements(file, {"full": False}, [], rounds=1)
-    assert file.read_text() == content
-
-
 def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,30 +112,16 @@ def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     assert "0.125" in shown.out
     assert "round 1, model darnn" in shown.err
     assert (tmp_path / "time-series.svg").exists()
-    monkeypatch.setattr(reproductions, "seconds_per_call", lambda *_: 0.25)
-    assert main(["reproduce", "time-series", "--threads", "1", "--rounds", "1"]) == 0
-    assert "1 of 8 are measured already" in capsys.readouterr().err
-    lines = [
-        json.loads(line) for line in (tmp_path / "time-series.jsonl").read_text().splitlines()
-    ]
-    assert len(lines) == 8
+    [line] = (tmp_path / "time-series.jsonl").read_text().splitlines()
+    assert json.loads(line)["values"]["here, cpu, the papers' models"]["forward"] == 0.125
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["phases", "-m", "lenet5", "-d", "digits"], "phases has its own model and data"),
-        (["workers", "--devices", "2"], "workers runs on one device; leave out --devices"),
-    ],
-)
-def test_options_of_other_figures_are_refused(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["reproduce", *arguments]) == 1
-    assert message in capsys.readouterr().err
+def test_options_of_other_figures_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "phases", "-m", "lenet5"]) == 1
+    assert "phases has its own model and data" in capsys.readouterr().err
 
 
-def test_other_models_and_data_and_several_devices_are_measured(
+def test_other_models_and_data_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,5 +133,5 @@ def test_other_models_and_data_and_several_devices_are_measured(
     monkeypatch.setattr(reproductions, "_lenet", small)
     assert main(["reproduce", "workers", "-m", "resnet18_mnist", *few]) == 0
     assert "here, resnet18_mnist, digits" in capsys.readouterr().err
-    assert main(["reproduce", "expected-speed", "--devices", "2", *few]) == 0
-    assert "2 here / 2 times 1 here" in capsys.readouterr().out
+    line = json.loads((tmp_path / "workers.jsonl").read_text().splitlines()[0])
+    assert (line["model"], line["round"]) == ("resnet18_mnist", 1)

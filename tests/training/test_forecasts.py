@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchspeed.cli import session
+from torchspeed.cli import training
 from torchspeed.cli.main import main
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
@@ -152,10 +152,10 @@ def test_a_result_is_on_the_disk_before_it_is_shown(
         assert file.exists()
         raise TorchspeedError("the terminal is gone")
 
-    monkeypatch.setattr(session, "show_run", show)
+    monkeypatch.setattr(training, "show_run", show)
     options = ["-e", "1", "-q", "--limit-batches", "2", "--threads", "1", "--json", str(file)]
     assert main(["train", *options]) == 1
-    assert json.loads(file.read_text())["mode"] == "train"
+    assert json.loads(file.read_text())["command"] == "train"
 
 
 @pytest.mark.parametrize("model", ["darnn", "dsanet", "lstnet", "tpa_lstm"])
@@ -187,8 +187,7 @@ def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
     torch.set_num_threads(1)
     best = tmp_path / "best.pt"
     result = train(TPA_LSTM, save_best=best)
-    losses = [epoch.validation_loss or math.inf for epoch in result.epochs]
-    assert all(epoch.test_loss is None for epoch in result.epochs)
+    losses = [epoch.held_out_loss for epoch in result.epochs]
     report = result.forecast
     assert report is not None
     assert report.epoch == 1 + losses.index(min(losses))
@@ -220,9 +219,9 @@ def test_a_model_that_expects_no_anomaly_is_as_good_as_the_mean_of_the_season(
 def test_the_absolute_error_is_trained_on_where_asked_for_and_validation_stays_squared() -> None:
     config = replace(TPA_LSTM, rate=1e-30, epochs=1)  # which moves nothing
     [squared], [absolute] = (
-        train(replace(config, loss=loss)).epochs for loss in ("squared", "absolute")
+        train(replace(config, absolute_error=absolute)).epochs for absolute in (False, True)
     )
-    assert squared.validation_loss == absolute.validation_loss
+    assert squared.held_out_loss == absolute.held_out_loss
     # The mean of squares is at least the square of the mean, and they differ.
     assert absolute.train_loss**2 < squared.train_loss != absolute.train_loss
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import platform
 from importlib import metadata
-from typing import get_args
+from typing import Any
 
 from rich.table import Table
 
-from torchspeed.cli.outputs import standard_output
+from torchspeed.cli.options import add_command
+from torchspeed.cli.show import standard_output
 from torchspeed.data.options import DATA
-from torchspeed.training.config import Precision, Schedule
 from torchspeed.workloads import get_workload, list_workloads
 
 _GIB = 1024**3
 
 
-def list_names() -> None:
-    """List models, data sets, optimisers, schedules and number formats."""
-    from torchspeed.training.state import OPTIMISERS
+def add_commands(commands: Any) -> None:
+    """Add the commands to the command line."""
+    add_command(commands, "list", list_names)
+    add_command(commands, "info", info)
 
+
+def list_names(_options: dict[str, Any]) -> None:
+    """List models and data sets."""
     console = standard_output()
     models = Table(
         "name", "family", "input", "configuration from", title="models", title_justify="left"
@@ -33,12 +37,9 @@ def list_names() -> None:
     for name, described in DATA.items():
         data.add_row(name, *described)
     console.print(data)
-    console.print(f"optimisers: {', '.join(sorted(OPTIMISERS))}")
-    console.print(f"schedules: {', '.join(get_args(Schedule))}")
-    console.print(f"precisions: {', '.join(get_args(Precision))}")
 
 
-def info() -> None:
+def info(_options: dict[str, Any]) -> None:
     """Show this machine, the versions and the devices."""
     table = Table(show_header=False)
     for name, value in facts().items():

@@ -1,125 +1,221 @@
-"""Gives commands the options that records declare, and reads the records from their values."""
+"""Options that several commands take, and the configuration that they ask for."""
 
 from __future__ import annotations
 
+import argparse
 import inspect
-import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import Field, fields, replace
-from typing import Annotated, Any, TypeVar, get_type_hints
-
-import typer
+import math
+import os
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NoReturn, get_args
 
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig
+from torchspeed.training.config import Mode, Optimiser, Precision, RunConfig
 
-Record = TypeVar("Record")
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_KINDS = {str: "names", int: "whole numbers", float: "numbers"}
+Read = Callable[[str], Any]
+"""Makes the value of an option from its text."""
 
 
-def takes(
-    *records: type,
-    only: Collection[str] = (),
-    without: Collection[str] = (),
-    several: Collection[str] = (),
-) -> Callable[[Command], Command]:
-    """Give a command the options that some records declare, in place of its ``**options``.
-
-    Args:
-        records: dataclasses whose fields are made by `torchspeed.options.option`.
-        only: names of the options that the command takes; all by default.
-        without: headings of options that it does not take.
-        several: names of options that take several values, separated by commas.
-    """
-
-    def add(command: Command) -> Command:
-        signature = inspect.signature(command, eval_str=True)
-        named = signature.parameters.values()
-        parameters = [
-            parameter for parameter in named if parameter.kind is not parameter.VAR_KEYWORD
-        ]
-        for record in records:
-            for declared, kind in _options(record):
-                wanted = declared.name in only or not only
-                if wanted and declared.metadata["panel"] not in without:
-                    takes_several = declared.name in several
-                    parameters.append(_parameter(declared, kind, takes_several=takes_several))
-        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        return command
-
-    return add
+class UsageError(Exception):
+    """The command line is wrong."""
 
 
-def read(record: type[Record], values: dict[str, Any]) -> Record:
-    """Make a record from the values of options; other fields keep their defaults."""
-    names = {declared.name for declared, _ in _options(record)} & set(values)
-    return record(**{name: values[name] for name in names})
+class Parser(ArgumentParser):
+    """A parser that raises what is wrong, to be shown in one line; defaults are left out."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            **settings,
+            allow_abbrev=False,
+            argument_default=SUPPRESS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a message about the command line."""
+        raise UsageError(message)
+
+
+def add_command(
+    commands: Any, name: str, run: Callable[[dict[str, Any]], int | None], arguments: str = ""
+) -> Parser:
+    """Add a command to the command line, described by the docstring of the function it runs."""
+    about, _, more = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
+    parser: Parser = commands.add_parser(
+        name,
+        help=about,
+        description=about,
+        usage=f"torchspeed {name} {arguments}[options]",
+        epilog=more,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def number(kind: type[int] | type[float], least: float, most: float = math.inf) -> Read:
+    """Return the type of an option that is a number in a range."""
+    limits = f" from {least:g}" + (f" to {most:g}" if most < math.inf else "")
+    wanted = ("a whole number" if kind is int else "a number") + limits
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (least <= value <= most and value < math.inf):
+            raise ArgumentTypeError(f"{text!r}: give {wanted}")
+        return value
+
+    return read
+
+
+def one_of(kind: object) -> Read:
+    """Return the type of an option that is one of the names in a ``Literal``."""
+    names = get_args(kind)
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ArgumentTypeError(f"{text!r}: give {' or '.join(names)}")
+        return text
+
+    return read
+
+
+def several(read: Read) -> Read:
+    """Return the type of an option with several values, separated by commas."""
+
+    def read_all(text: str) -> list[Any]:
+        values = [read(part.strip()) for part in text.split(",")]
+        if len(set(values)) < len(values):
+            raise ArgumentTypeError(f"{text!r} names a value twice; name each once")
+        return values
+
+    return read_all
+
+
+SETTINGS = (
+    "model", "batch_size", "workers", "window", "horizon", "epochs", "optimiser", "rate"
+)  # fmt: skip
+"""Options that a sweep takes several values of."""
+
+
+def add_model(parser: ArgumentParser, as_given: Callable[[Read], Read]) -> None:
+    """Add the choice of the model."""
+    about = "a name of `torchspeed list`, or package.module:callable, which returns the model"
+    parser.add_argument("-m", "--model", type=as_given(str), help=about)
+
+
+def add_data(parser: ArgumentParser) -> None:
+    """Add the choice of the data."""
+    about = (
+        "a name of `torchspeed list`, csv:FILE, or package.module:callable; by default digits for "
+        "a CNN, el_nino for a time series: real, and nothing to download"
+    )
+    parser.add_argument("-d", "--data", help=about)
+
+
+def add_place(parser: ArgumentParser) -> None:
+    """Add where a run and its data are."""
+    option = parser.add_argument
+    option("--device", help="cpu, cuda or cuda:N (cpu)")
+    option("--threads", type=number(int, 1), help="CPU threads (torch's choice)")
+    option("--data-dir", type=Path, help="folder of the data (data)")
+    option("--download", action="store_true", help="download what is missing")
+    option("--limit-batches", type=number(int, 1), help="most steps of an epoch")
+
+
+def add_run(parser: ArgumentParser, *, sweeps: bool = False) -> None:
+    """Add what every run takes; ``sweeps`` takes several values of each of `SETTINGS`."""
+    as_given = several if sweeps else _one
+    add_model(parser, as_given)
+    option = parser.add_argument
+    option("--model-kwargs", help="arguments of the model, such as hidden=20,layers=2")
+    option(
+        "--mode",
+        type=one_of(Mode),
+        help="eager: the model as its paper writes it; compiled: that, by torch.compile; "
+        "tuned: the fastest implementation for this device and batch (tuned)",
+    )
+    option(
+        "-b",
+        "--batch-size",
+        type=as_given(number(int, 1)),
+        help="items per step and device (128 images or 32 windows)",
+    )
+    option("--precision", type=one_of(Precision), help="bf16-mixed: products in 16 bits (32-true)")
+    option("--seed", type=number(int, 0, 2**32 - 1), help="of parameters, order and noise (0)")
+    add_data(parser)
+    add_place(parser)
+    option(
+        "-w",
+        "--workers",
+        type=as_given(number(int, 0)),
+        help="processes per device that load images; 0: the run's own, as for series (0)",
+    )
+    option("--items", type=number(int, 5), help="training items of dummy data (for 50 steps)")
+    option("--features", type=number(int, 1), help="of a dummy series")
+    option("--window", type=as_given(number(int, 1)), help="time steps that a model sees")
+    option(
+        "--horizon",
+        type=as_given(number(int, 1)),
+        help="steps from the window's last step to the value to forecast (3)",
+    )
+    option("--target", help="column to forecast: name, first or all; 0, 1, … without a header")
+    option("--anomalies", action=argparse.BooleanOptionalAction,
+           help="subtract from each value the training data's mean for its time of the season, "
+           "such as its month; by default only for el_nino")  # fmt: skip
+
+
+def add_training(parser: ArgumentParser, *, sweeps: bool = False) -> None:
+    """Add what every training takes; ``sweeps`` takes several values of each of `SETTINGS`."""
+    as_given = several if sweeps else _one
+    option = parser.add_argument_group("learning (the defaults depend on the model)").add_argument
+    option("-e", "--epochs", type=as_given(number(int, 1)), help="number of epochs")
+    option(
+        "--optimiser",
+        "--optimizer",
+        type=as_given(one_of(Optimiser)),
+        help="sgd, with a momentum of 0.9, or adam",
+    )
+    option("--rate", "--lr", type=as_given(number(float, 1e-30)), help="learning rate")
+    option("--weight-decay", type=number(float, 0), help="of the optimiser (0)")
+    option(
+        "--target-accuracy",
+        type=number(float, 2, 100),
+        help="test accuracy in %%, such as 90, at which training ends",
+    )
+    option("--patience", type=number(int, 1),
+           help="epochs without a better one after which training ends")  # fmt: skip
+
+
+def _one(read: Read) -> Read:
+    return read
 
 
 def configure(options: dict[str, Any]) -> RunConfig:
     """Return the configuration that the options of a command ask for."""
-    return replace(read(RunConfig, options), data_options=read(DataOptions, options))
+
+    def given(record: type[Any]) -> dict[str, Any]:
+        return {f.name: options[f.name] for f in fields(record) if f.name in options}
+
+    return RunConfig(**given(RunConfig), data_options=DataOptions(**given(DataOptions)))
 
 
-def complete_from(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return the function that completes one of some names in a shell."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
-
-    return complete
-
-
-def _options(record: type) -> Iterator[tuple[Field[Any], Any]]:
-    hints = get_type_hints(record)
-    for declared in fields(record):
-        if "option" in declared.metadata:
-            yield declared, hints[declared.name]
-
-
-def _parameter(declared: Field[Any], kind: Any, *, takes_several: bool) -> inspect.Parameter:
-    metadata, default = declared.metadata, declared.default
-    settings = metadata["option"]
-    name = declared.name.replace("_", "-")
-    if takes_several:
-        kind, default = str, None
-        settings = {"help": settings["help"], "rich_help_panel": "Settings, several with commas"}
-    if default is None:
-        kind |= None
-    switch = kind in (bool, bool | None)
-    named = f"--{name}/--no-{name}" if switch and default is not False else f"--{name}"
-    offered = list(metadata["names"])
-    complete = complete_from(offered) if offered else None
-    settings = typer.Option(named, *metadata["flags"], autocompletion=complete, **settings)
-    return inspect.Parameter(
-        declared.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind, settings],
-    )
-
-
-def read_values(name: str, text: str) -> list[Any]:
-    """Return the values of an option from a text that separates them by commas.
+def check_writable(path: Path | None) -> None:
+    """Check before a long run that its result can be written.
 
     Raises:
-        TorchspeedError: one is of another kind, too small, or named twice.
+        TorchspeedError: the folder is missing or not writable, or the path is a folder.
     """
-    options = itertools.chain(_options(RunConfig), _options(DataOptions))
-    declared, kind = next(option for option in options if option[0].name == name)
-    least = declared.metadata["option"].get("min")
-    wanted = _KINDS[kind] if least is None else f"{_KINDS[kind]} from {least}"
-    shown = f"--{name.replace('_', '-')} {text!r}"
-    try:
-        values = [kind(part.strip()) for part in text.split(",")]
-    except ValueError:
-        values = []
-    if not values or (least is not None and min(values) < least):
-        raise TorchspeedError(f"{shown}: give {wanted}, separated by commas")
-    if len(set(values)) < len(values):
-        raise TorchspeedError(f"{shown} names a value twice; name each once")
-    return values
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise TorchspeedError(f"no folder {path.parent} for {path.name}; make it first")
+    if path.is_dir():
+        raise TorchspeedError(f"{path} is a folder; give a file")
+    if not os.access(path.parent, os.W_OK):
+        raise TorchspeedError(f"{path} cannot be written; give a file in a writable folder")

@@ -4,73 +4,75 @@ from __future__ import annotations
 
 import time
 
-import torch
+from rich import progress
+from rich.console import Console
 
-from torchspeed.cli.outputs import error_console, progress_bar
-from torchspeed.training.context import Observer
-from torchspeed.training.cores import load_warning
-from torchspeed.training.phases import StepTimes
+from torchspeed.cli.show import error_console
 from torchspeed.training.results import EpochRecord
+from torchspeed.training.run import Observer
 
 REDRAW_S = 0.5
 """Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
 
 
-SPEED = "steps, {task.fields[rate]:.3g} a second,"
+def progress_bar(console: Console, beside: str = "") -> progress.Progress:
+    """Return a bar with the time left, for terminals alone, which is drawn only when asked.
+
+    Args:
+        console: where to draw it.
+        beside: text between the count and the time, with fields of the task in braces.
+    """
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn(beside),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+        console=console,
+        auto_refresh=False,  # a thread would draw while something is timed
+        transient=True,
+        disable=not console.is_terminal,
+    )
 
 
 class RunProgress(Observer):
-    """Shows a bar with speed and time left on a terminal, and writes a line for each epoch.
+    """Shows a bar of the whole run on a terminal, and writes a line for each epoch.
 
     Drawing happens between steps, so that no phase pays for it.
     """
 
-    def __init__(self, ranks: int = 1) -> None:
-        self._ranks = ranks
-        self._console = error_console()
-        self._bar = progress_bar(self._console, SPEED)
-        self._task = self._bar.add_task("", rate=0.0)
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or error_console()
+        self._bar = progress_bar(self._console, "steps{task.fields[speed]},")
+        self._task = self._bar.add_task("", speed="")
         self._began = self._drawn = 0.0
 
     def close(self) -> None:
         """Take the bar away."""
         self._bar.stop()
 
-    def prepared(self, summary: str) -> None:
-        """Print a line that stays, and another one where too many processes share the cores."""
+    def prepared(self, summary: str, steps: int) -> None:
+        """Print a line that stays, and begin the bar."""
         self._console.print(summary)
-        if (warning := load_warning(torch.get_num_threads(), self._ranks)) is not None:
-            self._console.print(f"warning: {warning}")
-
-    def begin(self, title: str, steps: int) -> None:
-        """Begin a new bar for a loop; it is for terminals alone."""
-        self._bar.stop()
-        self._bar = progress_bar(self._console, SPEED)
-        self._task = self._bar.add_task(title, total=steps, rate=0.0)
+        self._bar.update(self._task, total=steps)
         self._bar.start()
         self._began = self._drawn = time.monotonic()
 
-    def step(self, items: int, times: StepTimes) -> None:
+    def step(self) -> None:
         """Redraw, but not for every step."""
         self._bar.advance(self._task)
         now = time.monotonic()
         if now - self._drawn >= REDRAW_S:
-            done = self._bar.tasks[0].completed
-            self._bar.update(self._task, rate=done / (now - self._began))
-            self._bar.refresh()
+            rate = self._bar.tasks[0].completed / (now - self._began)
+            self._bar.update(self._task, speed=f", {rate:.3g} a second", refresh=True)
             self._drawn = now
 
     def epoch(self, record: EpochRecord) -> None:
         """Print a line that stays."""
-        held_out = ""
-        if record.validation_loss is not None:
-            held_out = f"; validation loss {record.validation_loss:.4f}"
-        if record.test_loss is not None:
-            held_out = f"; test loss {record.test_loss:.4f}"
-        if record.test_accuracy is not None:
-            held_out += f", accuracy {100 * record.test_accuracy:.2f} %"
-        self._bar.stop()
+        accuracy = record.test_accuracy
+        tested = "" if accuracy is None else f", test accuracy {100 * accuracy:.2f} %"
         self._console.print(
             f"epoch {record.number}: {record.wall_s:.2f} s, training loss "
-            f"{record.train_loss:.4f}{held_out}"
+            f"{record.train_loss:.4f}, held-out loss {record.held_out_loss:.4f}{tested}"
         )

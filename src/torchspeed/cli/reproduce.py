@@ -2,121 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from torchspeed.cli.options import complete_from, configure, takes
-from torchspeed.cli.outputs import (
+from torchspeed.cli.options import (
+    add_command,
+    add_data,
+    add_model,
+    add_place,
     check_writable,
-    error_console,
-    progress_bar,
-    standard_output,
+    configure,
+    number,
 )
-from torchspeed.data.options import DataOptions
+from torchspeed.cli.show import error_console, make_table, standard_output
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import RunConfig
-from torchspeed.training.cores import announce_run, shared_threads
 
 if TYPE_CHECKING:
-    from torchspeed.studies.measuring import Measurements, Point, Summary
+    from torchspeed.studies.measuring import Point, Summary, Values
     from torchspeed.studies.reproductions import Reproduction
-
-EXAMPLES = """
-Examples:\n
-  torchspeed reproduce workers\n
-  torchspeed reproduce batch-size --full --device cuda --download\n
-  torchspeed reproduce batch-size -m resnet18_mnist -d fashion_mnist --full --download\n
-  torchspeed reproduce phases --device cuda --devices 4 --figure phases.svg
-"""
 
 LENET_FIGURES = ("workers", "batch-size")
 """Figures of dl-benchmark, which can also be drawn for another model and other data."""
 JADE_TABLES = ("phases", "inference", "smooth-inference", "expected-speed")
-"""Tables of BenchmarkJade, which can be measured on several devices."""
+"""Tables of BenchmarkJade, which torchrun can measure on several devices."""
 NAMES = (*LENET_FIGURES, *JADE_TABLES, "cnn-epoch", "time-series", "adam-steps", "exchange-rates")
-"""Names of `REPRODUCTIONS`, for help and completion without torch."""
+"""Names of `REPRODUCTIONS`, for help without torch."""
 
 
-@takes(
-    RunConfig,
-    DataOptions,
-    only=("model", "data", "limit_batches", "device", "threads", "data_dir", "download"),
-)
-def reproduce(
-    name: Annotated[
-        str,
-        typer.Argument(help=f"Any of {', '.join(NAMES)}.", autocompletion=complete_from(NAMES)),
-    ],
-    *,
-    full: Annotated[
-        bool, typer.Option("--full", help="Use the published sizes; the default ones are small.")
-    ] = False,
-    rounds: Annotated[
-        int, typer.Option(min=1, help="Number of rounds; each measures every point once.")
-    ] = 3,
-    devices: Annotated[
-        str, typer.Option(help="Devices of BenchmarkJade's tables: a number, or auto.")
-    ] = "1",
-    figure: Annotated[
-        Path | None, typer.Option(help="File of the picture; NAME.svg by default.")
-    ] = None,
-    **options: Any,
-) -> None:
+def add_commands(commands: Any) -> None:
+    """Add the command to the command line."""
+    parser = add_command(commands, "reproduce", reproduce, "NAME ")
+    option = parser.add_argument
+    option("name", metavar="NAME", help=f"any of {', '.join(NAMES)}")
+    about = "use the published sizes; the default ones are small"
+    option("--full", action="store_true", default=False, help=about)
+    about = "each round measures every point once (3)"
+    option("--rounds", type=number(int, 1), default=3, help=about)
+    option("--figure", type=Path, default=None, help="file of the picture (NAME.svg)")
+    add_model(parser, lambda read: read)
+    add_data(parser)
+    add_place(parser)
+
+
+def reproduce(options: dict[str, Any]) -> None:
     """Measure a published figure or table here, and draw it beside the published values.
 
-    Measurements are stored beside the picture, in NAME.jsonl. An interrupted run draws what it
-    measured, and the same command continues it.
+    Measurements are added to NAME.jsonl beside the picture. An interrupted run draws what it
+    measured.
+
+    Examples:
+      torchspeed reproduce workers
+      torchspeed reproduce batch-size --full --device cuda --download
+      torchspeed reproduce batch-size -m resnet18_mnist -d fashion_mnist --full --download
+      torchrun --nproc-per-node 4 -m torchspeed.cli reproduce phases --device cuda
     """
+    name, full, rounds, figure = (
+        options.pop(option) for option in ("name", "full", "rounds", "figure")
+    )
     if name not in NAMES:
         raise TorchspeedError(f"nothing published is called {name!r}; give {', '.join(NAMES)}")
-    config = configure(options)
-    if name not in LENET_FIGURES and (config.data or config.model != "lenet5"):
+    if name not in LENET_FIGURES and {"model", "data"} & options.keys():
         raise TorchspeedError(f"{name} has its own model and data; leave out --model and --data")
-    if name not in JADE_TABLES and devices != "1":
-        raise TorchspeedError(f"{name} runs on one device; leave out --devices")
     file = figure or Path(f"{name}.svg")
     check_writable(file)
-    announce_run()
-    from torchspeed.cli.session import count_devices
-    from torchspeed.studies.measuring import Measurements
     from torchspeed.studies.reproductions import REPRODUCTIONS, Setting
+    from torchspeed.training import ranks
 
-    count = count_devices(devices, config.device)
-    config = replace(config, threads=config.threads or shared_threads(count))
+    config = configure(options)
+    ranks.join(config.device)
+    if ranks.world() > 1 and name not in JADE_TABLES:
+        raise TorchspeedError(f"{name} runs on one device; start it without torchrun")
     reproduction = REPRODUCTIONS[name]
-    points = reproduction.points(Setting(config, full, count))
-    origin = {"reproduction": name, "full": full, "devices": count, **config.as_dict()}
-    del origin["threads"], origin["data_options"]
-    measurements = Measurements(file.with_suffix(".jsonl"), origin, points, rounds)
+    points = reproduction.points(Setting(config, full))
+    if ranks.rank() > 0:  # the first rank measures the same, and reports
+        for _, point in product(range(rounds), points):
+            point.measure()
+        return
+    asked = {option: options[option] for option in options.keys() - {"data_dir", "download"}}
+    origin = {"reproduction": name, "full": full, "devices": ranks.world(), **asked}
+    measured: list[tuple[Point, Values]] = []
     try:
-        _measure(measurements, reproduction)
+        for number, point, values in _measure(reproduction, points, rounds):
+            measured.append((point, values))
+            line = {**origin, "round": number, "point": [point.name, point.x], "values": values}
+            with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line) + "\n")
     finally:
-        _report(reproduction, measurements, file)
+        _report(reproduction, measured, file)
 
 
-def _measure(measurements: Measurements, reproduction: Reproduction) -> None:
-    """Measure what is missing; show the time left and a line for each measurement."""
+def _measure(
+    reproduction: Reproduction, points: list[Point], rounds: int
+) -> Iterator[tuple[int, Point, Values]]:
+    """Measure every point once a round, so that slow changes of the machine affect all alike.
+
+    A bar has the time left, and each measurement a line.
+    """
+    from torchspeed.cli.progress import progress_bar
+
     console = error_console()
-    missing = list(measurements.missing())
-    if missing and len(missing) < measurements.wanted:
-        done = measurements.wanted - len(missing)
-        console.print(f"{done} of {measurements.wanted} are measured already")
     with progress_bar(console) as bar:
-        task = bar.add_task("", total=len(missing))
-        for number, point in missing:
+        task = bar.add_task("", total=rounds * len(points))
+        for number, point in product(range(1, rounds + 1), points):
             bar.update(task, description=f"{reproduction.axis} {_shown(point.x)}", refresh=True)
             values = point.measure()
-            measurements.add(point, values)
             bar.advance(task)
             console.print(_line(reproduction, number, point, values))
+            yield number, point, values
 
 
-def _line(
-    reproduction: Reproduction, number: int, point: Point, values: dict[str, dict[str, float]]
-) -> str:
+def _line(reproduction: Reproduction, number: int, point: Point, values: Values) -> str:
     first = next(iter(values.values()))
     shown = ", ".join(
         f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
@@ -126,12 +124,12 @@ def _line(
     return f"round {number}, {reproduction.axis} {_shown(point.x)}, {point.name}: {shown}"
 
 
-def _report(reproduction: Reproduction, measurements: Measurements, file: Path) -> None:
+def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
     """Show the table and draw the picture of what is measured, if anything is."""
-    from torchspeed.cli.show import make_table
     from torchspeed.studies.figures import draw_side_by_side
+    from torchspeed.studies.measuring import summarise
 
-    rows, published = measurements.rows(), reproduction.published()
+    rows, published = summarise(measured), reproduction.published()
     units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
     title = f"{reproduction.title}: published values; medians and interquartile ranges here"
     table = make_table(title, "", reproduction.axis, numbers=units)

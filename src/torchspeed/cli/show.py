@@ -1,15 +1,32 @@
-"""Results as tables for people."""
+"""Results as tables for people, and the consoles that show them."""
 
 from __future__ import annotations
 
+import os
 import statistics
+import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from torchspeed.training.forecasts import ForecastReport
-from torchspeed.training.results import RankTimes, RunResult
+if TYPE_CHECKING:
+    from torchspeed.training.forecasts import ForecastReport
+    from torchspeed.training.results import RankTimes, RunResult
+
+_WIDTH_OF_FILES = 160
+
+
+def standard_output() -> Console:
+    """Return a console as wide as the terminal; a file or a pipe has room for every table."""
+    width_is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if width_is_known else _WIDTH_OF_FILES)
+
+
+def error_console() -> Console:
+    """Return a console for progress, which shows texts as they are."""
+    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def seconds(value: float | None) -> str:
@@ -41,27 +58,21 @@ def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table
 
 def show_run(result: RunResult, console: Console) -> None:
     """Print the phases, the epochs and the time to accuracy of a run."""
-    config = result.config
+    config, ranks = result.config, result.ranks
     title = (
-        f"{result.mode}: {config['model']} on {config['data']}, batch {config['batch_size']}, "
-        f"{config['precision']}, {result.world} x {result.device_name}"
+        f"{result.command}: {config['model']} ({config['mode']}) on {config['data']}, batch "
+        f"{config['batch_size']}, {config['precision']}, {len(ranks)} x {result.device_name}"
     )
-    rank = result.ranks[0]
-    if rank.phases:
-        console.print(_phases(title, rank))
-    else:
-        console.print(title, highlight=False)
-    memory = f"{result.peak_memory_bytes / 1024**2:,.0f} MiB"
+    console.print(_phases(title, ranks[0]))
     threads = f"{result.threads} thread{'s' * (result.threads > 1)}"
-    share = f", of which the phases are {percent(rank.phases_share)}" if rank.phases else ""
     console.print(
-        f"measured steps: {rank.steps}, {rank.items_per_s:,.0f} items/s"
-        f"{' on rank 0' if result.world > 1 else ''}; with warm-up {seconds(rank.total_wall_s)}"
-        f"{share}; {threads}; peak memory {memory}",
+        f"measured steps: {ranks[0].steps}, {ranks[0].items_per_s:,.0f} items/s"
+        f"{' on rank 0' if len(ranks) > 1 else ''}; with warm-up "
+        f"{seconds(ranks[0].total_wall_s)}; {threads}",
         highlight=False,
     )
-    if result.world > 1 and rank.phases:
-        console.print(_ranks(result.ranks))
+    if len(ranks) > 1:
+        console.print(_ranks(ranks))
     if result.epochs:
         console.print(_epochs(result))
     _columns(result, console)
@@ -95,17 +106,18 @@ def _ranks(ranks: list[RankTimes]) -> Table:
 
 def _epochs(result: RunResult) -> Table:
     accuracy = () if result.accuracy is None else ("accuracy", "test accuracy")
-    validates = result.epochs[-1].validation_loss is not None
-    held_out = "validation loss" if validates else "test loss"
-    headings = ("epoch", "rate", "loss", held_out, *accuracy, "training", "evaluation")
+    headings = ("epoch", "rate", "loss", "held-out loss", *accuracy, "training")
     table = make_table("epochs", numbers=headings)
     for record in result.epochs:
-        loss = record.validation_loss if validates else record.test_loss
-        row = [str(record.number), f"{record.rate:g}", f"{record.train_loss:.4f}"]
-        row.append("–" if loss is None else f"{loss:.4f}")
-        if accuracy:
-            row += [percent(record.train_accuracy), percent(record.test_accuracy)]
-        table.add_row(*row, seconds(record.wall_s), seconds(record.evaluation_s))
+        losses = (f"{loss:.4f}" for loss in (record.train_loss, record.held_out_loss))
+        accuracies = (record.train_accuracy, record.test_accuracy) if accuracy else ()
+        table.add_row(
+            str(record.number),
+            f"{record.rate:g}",
+            *losses,
+            *map(percent, accuracies),
+            seconds(record.wall_s),
+        )
     return table
 
 

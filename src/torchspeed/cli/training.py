@@ -5,96 +5,161 @@ Torch takes seconds to import, so a function imports it after its options are un
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
+from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from torchspeed.cli.options import takes
-from torchspeed.cli.outputs import Outputs, check_writable
-from torchspeed.data.options import DataOptions
+from torchspeed.cli.information import facts
+from torchspeed.cli.options import (
+    Parser,
+    add_command,
+    add_run,
+    add_training,
+    check_writable,
+    configure,
+    number,
+)
+from torchspeed.cli.show import show_run, standard_output
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import LEARNING, RunConfig
-from torchspeed.training.cores import announce_run
+from torchspeed.files import write_whole
+from torchspeed.training.config import RunConfig, unused_option
 
-TRAIN_EXAMPLES = """
-Examples:\n
-  torchspeed train  (LeNet on real digits, nothing to download)\n
-  torchspeed train -m resnet18_mnist -d mnist --download -e 10 --target-accuracy 99\n
-  torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 6\n
-  torchspeed train -m resnet50 -d dummy --device cuda --precision bf16-mixed --devices 8
-"""
+if TYPE_CHECKING:
+    from torchspeed.training.results import RunResult
 
-INFERENCE_EXAMPLES = """
-Examples:\n
-  torchspeed inference -m resnet50 -d imagenet --data-dir /data/imagenet -w 4\n
-  torchspeed inference -m lstnet --json lstnet.json
-"""
-
-SMOOTH_EXAMPLES = """
-Examples:\n
-  torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda\n
-  torchspeed smooth-inference -m lenet5 --passes 10
-"""
+SCHEMA = 4
+"""Version of the JSON of ``--json``: raised when a key changes its meaning or is removed."""
 
 
-@takes(RunConfig, DataOptions, Outputs)
-def train(
-    *,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="File for the state after each epoch.", rich_help_panel="Output"),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue from --checkpoint.", rich_help_panel="Output"),
-    ] = False,
-    save_best: Annotated[
-        Path | None,
-        typer.Option(help="File for the parameters of the best epoch.", rich_help_panel="Output"),
-    ] = None,
-    **options: Any,
-) -> None:
-    """Train a model, with the time of each phase and the time to accuracy."""
-    announce_run()
-    from torchspeed.cli.session import run_as_ranks
+def add_commands(commands: Any) -> None:
+    """Add the commands to the command line."""
+    parser = add_command(commands, "train", train)
+    add_run(parser)
+    add_training(parser)
+    output = _add_output(parser)
+    output("--checkpoint", type=Path, help="file for the state after each epoch")
+    output("--resume", action="store_true", help="continue from --checkpoint")
+    output("--save-best", type=Path, help="file for the parameters of the best epoch")
+
+    parser = add_command(commands, "inference", inference)
+    add_run(parser)
+    about = "parameters to test: a file that --checkpoint or --save-best wrote"
+    parser.add_argument("--weights", type=Path, help=about)
+    _add_output(parser)
+
+    parser = add_command(commands, "smooth-inference", smooth_inference)
+    add_run(parser)
+    parser.add_argument("--passes", type=number(int, 1), help="forward passes per item (1)")
+    _add_output(parser)
+
+
+def _add_output(parser: Parser) -> Callable[..., Any]:
+    output = parser.add_argument_group("output").add_argument
+    output("--json", type=Path, help="write the result to this file too")
+    output("-q", "--quiet", action="store_true", help="show no progress")
+    return output
+
+
+def train(options: dict[str, Any]) -> None:
+    """Train a model, with the time of each phase and the time to accuracy.
+
+    Examples:
+      torchspeed train                    # LeNet on real digits, nothing to download
+      torchspeed train -m resnet18_mnist -d mnist --download -e 10 --target-accuracy 99
+      torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 6
+      torchrun --nproc-per-node 8 -m torchspeed.cli train -m resnet50 -d dummy --device cuda
+    """
+    names = ("checkpoint", "resume", "save_best")
+    chosen = {name: options[name] for name in names if name in options}
+    if "resume" in chosen and "checkpoint" not in chosen:
+        raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
+    check_writable(chosen.get("checkpoint"))
+    check_writable(chosen.get("save_best"))
     from torchspeed.training.train import train as run
 
-    if resume and checkpoint is None:
-        raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
-    check_writable(checkpoint)
-    check_writable(save_best)
-    job = partial(run, checkpoint=checkpoint, resume=resume, save_best=save_best)
-    run_as_ranks(job, options)
+    _run(partial(run, **chosen), options)
 
 
-@takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
-def inference(
-    *,
-    weights: Annotated[
-        Path | None,
-        typer.Option(help="Parameters to test: a file that --checkpoint or --save-best wrote."),
-    ] = None,
-    **options: Any,
-) -> None:
-    """Pass over the test items once, with the time of each phase."""
-    announce_run()
-    from torchspeed.cli.session import run_as_ranks
+def inference(options: dict[str, Any]) -> None:
+    """Pass over the test items once, with the time of each phase.
+
+    Examples:
+      torchspeed inference -m resnet50 -d imagenet --data-dir /data/imagenet -w 4
+      torchspeed inference -m lstnet --json lstnet.json
+    """
     from torchspeed.training.infer import infer
 
-    run_as_ranks(partial(infer, weights=weights), options)
+    _run(partial(infer, weights=options.get("weights")), options)
 
 
-@takes(RunConfig, DataOptions, Outputs, without=(LEARNING,))
-def smooth_inference(
-    *,
-    passes: Annotated[int, typer.Option(min=1, help="Forward passes per item.")] = 1,
-    **options: Any,
-) -> None:
-    """Repeat each test item to a full batch, add noise of 0.25, and pass it forward."""
-    announce_run()
-    from torchspeed.cli.session import run_as_ranks
+def smooth_inference(options: dict[str, Any]) -> None:
+    """Repeat each test item to a full batch, add noise of 0.25, and pass it forward.
+
+    Examples:
+      torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda
+      torchspeed smooth-inference -m lenet5 --passes 10
+    """
     from torchspeed.training.infer import infer_smoothly
 
-    run_as_ranks(partial(infer_smoothly, passes=passes), options)
+    _run(partial(infer_smoothly, passes=options.get("passes", 1)), options)
+
+
+def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
+    """Run with progress, write the JSON, show the tables; of several ranks the first reports."""
+    from torchspeed.cli.progress import RunProgress
+    from torchspeed.training import ranks
+
+    config = configure(options)
+    if unused := unused_option(config):
+        raise TorchspeedError(unused)
+    file = options.get("json")
+    check_writable(file)
+    ranks.join(config.device)
+    leads = ranks.rank() == 0
+    try:
+        if "quiet" in options or not leads:
+            result = run(config)
+        else:
+            with closing(RunProgress()) as progress:
+                result = run(config, observer=progress)
+    except (MemoryError, RuntimeError) as error:
+        raise _explained(error, config) from None
+    ranks.leave()
+    if not leads:
+        return
+    if file is not None:
+        write_result(file, result.as_dict())
+    show_run(result, standard_output())
+
+
+def _explained(error: Exception, config: RunConfig) -> Exception:
+    """Return errors of memory in one line, and any other error unchanged.
+
+    The CPU's allocator raises a plain RuntimeError; only its text says which error it is.
+    """
+    import torch
+
+    if isinstance(error, torch.OutOfMemoryError | MemoryError) or "DefaultCPUAllocator" in str(
+        error
+    ):
+        return TorchspeedError(
+            f"not enough memory on {config.device}; give a smaller --batch-size"
+        )
+    return error
+
+
+def write_result(file: Path, values: dict[str, Any]) -> None:
+    """Write a result as JSON, with the version and machine that it comes from."""
+    origin = {
+        "schema": SCHEMA,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "torchspeed": metadata.version("torchspeed"),
+    }
+    values = origin | values | {"machine": facts()}
+    text = json.dumps(values, indent=2, allow_nan=False, default=str)
+    write_whole(file, f"{text}\n".encode())

@@ -6,11 +6,10 @@ It needs no torch, so that a command line can list them at once.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.options import option
 
 CSV_PREFIX = "csv:"
 """``csv:FILE`` names any table in a text file."""
@@ -55,9 +54,6 @@ def kind_of(name: str) -> str:
 USUAL_WINDOW = 10
 """Time steps, as in FluxBench."""
 
-DATA_PANEL = "Data"
-"""Heading of these options in ``--help``."""
-
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
@@ -68,36 +64,22 @@ class DataOptions:
     """
 
     # Not compared: the same data from another folder are equal.
-    data_dir: Path = option(Path("data"), "Folder of the data.", compare=False, panel=DATA_PANEL)
-    download: bool = option(False, "Download what is missing.", compare=False, panel=DATA_PANEL)
-    items: int | None = option(
-        None,
-        "Training items of dummy data; by default enough for 50 steps.",
-        min=5,
-        panel=DATA_PANEL,
-    )
-    features: int | None = option(None, "Features of a dummy series.", min=1, panel=DATA_PANEL)
-    window: int = option(
-        None,
-        "Time steps that a model sees; the default depends on the model.",
-        min=1,
-        panel=DATA_PANEL,
-    )
-    """`USUAL_WINDOW` where neither an option nor a recipe gives one."""
-    horizon: int = option(
-        3, "Steps from the window's last step to the value to forecast.", min=1, panel=DATA_PANEL
-    )
-    target: str = option(
-        "first",
-        "Column to forecast: name, first or all; 0, 1, … without a header.",
-        panel=DATA_PANEL,
-    )
-    anomalies: bool = option(
-        None,
-        "Subtract from each value the training data's mean for its time of the season, such as "
-        "its month; by default only for el_nino.",
-        panel=DATA_PANEL,
-    )
+    data_dir: Path = field(default=Path("data"), compare=False)
+    download: bool = field(default=False, compare=False)
+    """Whether what is missing is downloaded."""
+    items: int | None = None
+    """Training items of a ``dummy`` set."""
+    features: int | None = None
+    """Features of a ``dummy`` series."""
+    window: int = 0
+    """Time steps that a model sees; `USUAL_WINDOW` where neither an option nor a recipe says."""
+    horizon: int = 3
+    """Steps from the window's last step to the value to forecast."""
+    target: str = "first"
+    """Column to forecast: its name, ``first`` or ``all``; its index without a header."""
+    anomalies: bool | None = None
+    """Whether the training data's mean for its time of the season is subtracted from each value;
+    by default only for ``el_nino``."""
     every_step: bool = False
     """Whether a model forecasts each step up to the horizon, or only the last."""
     shape: tuple[int, ...] | None = None

@@ -1,4 +1,4 @@
-"""First steps of processes that asv does not start: keep freed memory, end with the parent.
+"""The first step of processes that asv does not start: keep freed memory.
 
 By default glibc gives large blocks back to the kernel and faults them in again at every pass,
 which is slower and adds noise. asv's environments set ``MALLOC_*`` variables against that
@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
-import sys
 
 _LARGEST_INT = 2**31 - 1
-_PR_SET_PDEATHSIG = 1  # of prctl(2), Linux
 
 SETTINGS = {
     "MALLOC_MMAP_THRESHOLD_": (-3, 4294967296),
@@ -43,12 +40,3 @@ def keep_memory() -> bool:
         for variable, (number, value) in SETTINGS.items()
         if variable not in os.environ
     )
-
-
-def die_with(parent: int) -> None:
-    """End this process, on Linux, when process ``parent``, which started it, ends."""
-    if not sys.platform.startswith("linux"):
-        return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the call above
-        os.kill(os.getpid(), signal.SIGKILL)

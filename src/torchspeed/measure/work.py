@@ -13,15 +13,12 @@ every run, so a change in *work* shows even where noise hides the change in time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -128,39 +125,6 @@ def dense_parts(tensor: Tensor) -> tuple[Tensor, ...]:
     if tensor.layout == torch.sparse_coo:
         return tensor._indices(), tensor._values()
     return (tensor,)
-
-
-def activation_bytes_of_item(model: nn.Module, shape: Sequence[int]) -> int:
-    """Return the bytes that autograd keeps for the backward pass of one item.
-
-    Args:
-        model: on any device, in either mode.
-        shape: of an item.
-
-    Returns:
-        Bytes; 0 for a model that needs values, not only shapes. What only a CPU's kernel keeps,
-        such as that of an LSTM, is left out.
-    """
-    state = _state_without_values(model)
-
-    def kept(items: int) -> int:
-        inputs = torch.empty(items, *shape, device="meta")
-        run = partial(functional_call, model, state, (inputs,))
-        return activation_bytes(run, [*state.values(), inputs])
-
-    try:
-        return kept(3) - kept(2)
-    except RuntimeError:
-        return 0
-
-
-def _state_without_values(model: nn.Module) -> dict[str, Tensor]:
-    """Return parameters and buffers with shapes but no values, so that nothing is computed."""
-    tensors = chain(model.named_parameters(), model.named_buffers())
-    return {
-        name: torch.empty_like(tensor, device="meta", requires_grad=tensor.requires_grad)
-        for name, tensor in tensors
-    }
 
 
 def parameter_bytes(model: nn.Module) -> int:

@@ -14,9 +14,8 @@ from torchspeed.studies.measuring import Summary
 
 if TYPE_CHECKING:
     from torchspeed.studies.measuring import MeasuredRow
-    from torchspeed.studies.point import Outcome
     from torchspeed.studies.reproductions import Reproduction, Row
-    from torchspeed.studies.sweep import Point
+    from torchspeed.studies.sweep import Outcome, Point
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""

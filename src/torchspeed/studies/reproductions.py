@@ -5,13 +5,10 @@ Small defaults end within minutes on two cores; ``full`` takes the sizes that we
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -24,9 +21,8 @@ from torchspeed.studies.measuring import Point, Values
 from torchspeed.training.baselines import LINEAR_NAME, MEAN, RIDGE
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
-from torchspeed.training.group import Group, launch
 from torchspeed.training.phases import Phase
-from torchspeed.training.results import RunResult
+from torchspeed.training.ranks import world
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload, list_workloads
 
@@ -47,8 +43,6 @@ class Setting:
     """Device, folder of data, threads, and the model and data of LeNet's figures."""
     full: bool = False
     """Take the published sizes."""
-    devices: int = 1
-    """Ranks that work together in BenchmarkJade's figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +132,7 @@ def _lenet(chosen: Setting) -> RunConfig:
         optimiser="sgd",
         rate=0.1,
         weight_decay=5e-4,
-        schedule="cosine",
-        schedule_epochs=200,
-        epochs=10 if full else 3,
+        epochs=10,
     )
 
 
@@ -160,14 +152,14 @@ def _phases(mode: str) -> Reproduction:
 
     def points(chosen: Setting) -> list[Point]:
         config = _jade(chosen)
-        name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {chosen.devices}"
-        return [Point(name, mode, lambda: {name: _medians(mode, config, chosen.devices)})]
+        name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {world()}"
+        return [Point(name, mode, lambda: {name: JADE_MODES[mode](config).medians_s})]
 
     return Reproduction(
         title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
         drawn_as="stack",
         axis="mode",
-        quantities={str(phase): "s" for phase in Phase if phase != Phase.BOOKKEEPING},
+        quantities={str(phase): "s" for phase in Phase},
         points=points,
         labels={"source": "benchmarkjade", "mode": mode},
         name="{hardware}, {data}, devices {devices}",
@@ -183,28 +175,6 @@ def _jade(chosen: Setting) -> RunConfig:
         workers=4 if chosen.full else 0,
         limit_batches=chosen.config.limit_batches or (50 if chosen.full else 4),
     )
-
-
-def _medians(mode: str, config: RunConfig, devices: int) -> dict[str, float]:
-    """Return the median seconds of each phase, of the slowest rank where there are several."""
-    if devices == 1:
-        return _slowest(JADE_MODES[mode](config))
-    with tempfile.TemporaryDirectory(prefix="torchspeed-") as folder:
-        file = Path(folder) / "phases.json"
-        launch(partial(_store_medians, mode, config, file), config.device, devices)
-        medians: dict[str, float] = json.loads(file.read_text())
-        return medians
-
-
-def _store_medians(mode: str, config: RunConfig, file: Path, group: Group) -> None:
-    result = JADE_MODES[mode](config, group=group)
-    if group.leads:
-        file.write_text(json.dumps(_slowest(result)))
-
-
-def _slowest(result: RunResult) -> dict[str, float]:
-    phases = dict.fromkeys(name for rank in result.ranks for name in rank.phases)
-    return {name: max(rank.phases[name].median_s for rank in result.ranks) for name in phases}
 
 
 _STEP_OF = {
@@ -233,22 +203,17 @@ def _speeds(chosen: Setting) -> list[Point]:
 
     config, name = _jade(chosen), f"here, {chosen.config.device}"
 
-    def here(devices: int) -> float:
-        """Return images per second."""
-        phases = _medians("train", config, devices)
-        return devices * config.batch_size / (phases[Phase.FORWARD] + phases[Phase.BACKWARD])
+    def here() -> Values:
+        phases = train(config).medians_s
+        images = world() * config.batch_size / (phases[Phase.FORWARD] + phases[Phase.BACKWARD])
+        return {name: {"speed": images / a40_rate}}
 
+    a40_rate = 128 / steps["TN cluster, A40", "1"]
     points = [
         Point("measured there", pair, partial(there, *machines))
         for pair, machines in _STEP_OF.items()
     ]
-    a40_rate = 128 / steps["TN cluster, A40", "1"]
-    single = partial(here, 1)
-    points.append(Point(name, "here / 1 A40", lambda: {name: {"speed": single() / a40_rate}}))
-    if (count := chosen.devices) > 1:
-        pair = f"{count} here / {count} times 1 here"
-        points.append(Point(name, pair, lambda: {name: {"speed": here(count) / count / single()}}))
-    return points
+    return [*points, Point(name, f"{world()} here / 1 A40", here)]
 
 
 def _cnn_epoch(chosen: Setting) -> list[Point]:
@@ -330,10 +295,10 @@ def _exchange_rates(chosen: Setting) -> list[Point]:
     config = replace(
         chosen.config,
         data="exchange_rate",
-        loss="absolute",
+        absolute_error=True,
         optimiser="adam",
         rate=0.002,
-        schedule="cosine",
+        cosine=True,
         epochs=20 if chosen.full else 1,
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"

@@ -1,50 +1,62 @@
 """Many trainings in one study of Optuna: a grid of settings, or a search among them.
 
-Any number of workers, on any number of machines, take points from the study's storage. A point is
-a trial: it waits until a worker takes it, and is finished with its result. While a point runs, its
-worker counts a heartbeat up; a worker that has nothing else to do watches the heartbeats of the
-others, and gives a point back whose heartbeat has stopped. (Optuna's own heartbeats work only in
-databases and inside ``optimize``, not in journals or with ``ask``.)
+Optuna's storage hands the points to any number of processes, on any number of machines. A point is
+a trial. Heartbeats tell whose process died; the others, or the same command later, run it again.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import signal
+import random
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.exceptions import UpdateFinishedTrialError
+import sqlalchemy.exc
+from optuna.exceptions import ExperimentalWarning
+from optuna.storages import RDBStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.studies.point import Outcome, run_point
-from torchspeed.studies.storage import open_study
 from torchspeed.training.config import RunConfig
-from torchspeed.training.cores import announce_run
+from torchspeed.training.train import train
 
 Point = dict[str, int | float | str]
 """Values of settings, by field of `RunConfig` or `DataOptions`."""
+Axes = dict[str, list[Any]]
+"""Values of each setting."""
 
-BEAT_S, DEAD_AFTER_S = 5.0, 30.0
-"""Seconds between two heartbeats, and between two looks at those of others; and the seconds after
-which a worker without heartbeat counts as dead."""
+HEARTBEAT_S, DEAD_AFTER_S = 10, 30
+"""Seconds between two heartbeats, and without one until a process counts as dead."""
 
 UNREACHED_PENALTY = 10.0
 """A search ranks points that miss the target by this multiple of their training time, which grows
 as their accuracy falls."""
 
 _DATA_FIELDS = {field.name for field in fields(DataOptions)}
-_POINT, _RESULT, _REASON, _BEAT, _CONFIG = "point", "result", "reason", "heartbeat", "config"
+_POINT, _RESULT, _REASON, _ASKED = "point", "result", "reason", "asked"
 """Names of attributes of trials, and of the study."""
 
 
-def grid(axes: dict[str, list[Any]]) -> list[Point]:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a training, or why it failed."""
+
+    result: dict[str, Any] | None
+    """`RunResult.as_dict`; None for a failed point."""
+    reason: str = ""
+    """Why it failed."""
+    again: bool = False
+    """Whether the outcome was known before this trial."""
+
+
+def grid(axes: Axes) -> list[Point]:
     """Return all combinations of the settings, the last axis fastest."""
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
@@ -56,197 +68,173 @@ def configured(config: RunConfig, point: Point) -> RunConfig:
     return replace(config, **own, data_options=replace(config.data_options, **data))
 
 
-class Sweep:
-    """A study, as one of its workers sees it.
+def open_study(
+    storage: str, name: str, config: RunConfig | None = None, search: Axes | None = None
+) -> optuna.Study:
+    """Open the study of a name, or begin it.
 
     Args:
-        storage: as `open_study` takes it.
-        name: of the study.
-        config: options that all points share; None only reads the study.
-        on_outcome: called with each point of this worker and its outcome.
+        storage: SQLite file, or a database's address such as ``postgresql://HOST/DATABASE``.
+        name: of the study; a storage holds any number.
+        config: options that all points share; None only opens a study that exists.
+        search: values that a search chooses among; None for a grid.
 
     Raises:
-        TorchspeedError: the study has another configuration, or cannot be read.
+        TorchspeedError: the storage cannot be opened, or has no such study, or its study has
+            other options.
+    """
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", ExperimentalWarning)  # heartbeats
+    if config is None and "://" not in storage and not Path(storage).exists():
+        raise TorchspeedError(f"no file {storage}; give one that a sweep wrote")
+    opened = _open(storage)
+    if config is None:
+        try:
+            return optuna.load_study(study_name=name, storage=opened)
+        except KeyError:
+            raise TorchspeedError(
+                f"{storage} has no sweep {name!r}; give another --name"
+            ) from None
+    study = optuna.create_study(study_name=name, storage=opened, load_if_exists=True)
+    if _ASKED not in study.user_attrs:
+        study.set_user_attr(_ASKED, [config.as_dict(), search])
+        return study
+    asked, among = study.user_attrs[_ASKED]
+    difference = config.difference(asked, {"threads"})
+    if difference is None and among != search:
+        difference = "other settings to search among"
+    if difference:
+        raise TorchspeedError(
+            f"sweep {name!r} in {storage} has {difference}; give the same options, or another "
+            "--name"
+        )
+    return study
+
+
+def _open(storage: str) -> RDBStorage:
+    address = storage if "://" in storage else f"sqlite:///{storage}"
+    # SQLAlchemy's own choice for PostgreSQL is the older driver.
+    address = address.replace("postgresql://", "postgresql+psycopg://", 1)
+    for attempts_left in reversed(range(20)):
+        try:
+            return RDBStorage(address, heartbeat_interval=HEARTBEAT_S, grace_period=DEAD_AFTER_S)
+        except ImportError as error:
+            raise TorchspeedError(
+                f"{storage} cannot be opened ({error}); PostgreSQL needs the Python package "
+                "psycopg: pip install 'psycopg[binary]'"
+            ) from None
+        except (sqlalchemy.exc.SQLAlchemyError, ValueError) as error:
+            # Processes that start at once create the tables at once.
+            taken = sqlalchemy.exc.IntegrityError | sqlalchemy.exc.ProgrammingError
+            conflict = isinstance(error, taken) or "already exists" in str(error)
+            if not (conflict and attempts_left):
+                reason = str(error).splitlines()[0]
+                raise TorchspeedError(
+                    f"{storage} cannot be opened ({reason}); give a SQLite file in a folder that "
+                    "exists, or the address of a database that runs"
+                ) from None
+            time.sleep(random.uniform(0.1, 1))  # noqa: S311 - no secret
+    raise AssertionError("the last attempt returns or raises")
+
+
+def outcomes(study: optuna.Study) -> list[tuple[Point, Outcome]]:
+    """Return each point with its newest outcome, in the order in which points were added."""
+    newest: dict[str, tuple[Point, Outcome]] = {}
+    for trial in filter(_counts, study.get_trials(deepcopy=False)):
+        if trial.state.is_finished():
+            point, attributes = trial.user_attrs[_POINT], trial.user_attrs
+            outcome = Outcome(attributes.get(_RESULT), attributes.get(_REASON, ""))
+            newest[_key(point)] = point, outcome
+    return list(newest.values())
+
+
+def count_trials(study: optuna.Study) -> int:
+    """Count the trials, those of points that were known already included."""
+    return sum(map(_counts, study.get_trials(deepcopy=False)))
+
+
+def _counts(trial: FrozenTrial) -> bool:
+    """Tell whether a trial runs or has an outcome: its process was neither stopped nor killed."""
+    if trial.state == TrialState.FAIL:
+        return _REASON in trial.user_attrs
+    return trial.state in (TrialState.RUNNING, TrialState.COMPLETE)
+
+
+def run(
+    study: optuna.Study,
+    config: RunConfig,
+    axes: Axes,
+    search: int | None = None,
+    on_outcome: Callable[[Point, Outcome], None] = lambda _point, _outcome: None,
+) -> None:
+    """Train with every combination of settings, or ``search`` for the least time to accuracy.
+
+    A search makes trials by Optuna's TPE sampler, all processes together; a point that it chooses
+    again is not trained again. Points of a grid that failed before are trained once more.
+
+    Args:
+        study: of `open_study`.
+        config: options that all points share.
+        axes: values of each setting.
+        search: number of trials of a search; None for a grid.
+        on_outcome: called with each point of this process and its outcome.
     """
 
-    def __init__(
-        self,
-        storage: str,
-        name: str,
-        config: RunConfig | None,
-        on_outcome: Callable[[Point, Outcome], None] = lambda _point, _outcome: None,
-    ) -> None:
-        self.study = open_study(storage, name, create=config is not None)
-        self._on_outcome = on_outcome
-        self._axes: dict[str, list[Any]] = {}
-        """Choices of each setting of a search, which the sampler learns from."""
-        self._beats: dict[int, tuple[int, float]] = {}
-        """Heartbeat of trials that others run, and when it was first seen."""
-        if config is None:
-            return
-        self._config = config
-        announce_run()  # from now on, other workers on this machine leave cores to this one
-        known = self.study.user_attrs.get(_CONFIG)
-        if known is None:
-            self.study.set_user_attr(_CONFIG, config.as_dict())
-            return
-        if difference := config.difference(known, {"threads"}):
-            raise TorchspeedError(
-                f"sweep {name!r} in {storage} has {difference}; give the same options, or another "
-                "--name"
-            )
-
-    def outcomes(self) -> list[tuple[Point, Outcome]]:
-        """Return each point with its newest outcome, in the order in which points were added."""
-        newest: dict[str, tuple[Point, Outcome]] = {}
-        for trial in self._trials(TrialState.COMPLETE, TrialState.FAIL):
-            attributes = trial.user_attrs
-            if _RESULT in attributes or _REASON in attributes:
-                outcome = Outcome(attributes.get(_RESULT), attributes.get(_REASON, ""))
-                newest[_key(attributes[_POINT])] = attributes[_POINT], outcome
-        return list(newest.values())
-
-    def retry_failed(self) -> None:
-        """Queue the failed points to run again."""
-        for point, outcome in self.outcomes():
-            if outcome.result is None:
-                self._add(point)
-
-    def run(self, points: Iterable[Point]) -> None:
-        """Work until every point, in their order, has an outcome, from this worker or another."""
-        wanted = {_key(point): point for point in points}
-        while True:
-            for point in self._missing(wanted):
-                self._add(point)
-            if (trial := self._take()) is not None:
-                self._measure(trial, trial.user_attrs[_POINT])
-            elif self._trials(TrialState.RUNNING):
-                self._wait_for_others()
-            elif not self._trials(TrialState.WAITING) and not self._missing(wanted):
-                return
-
-    def search(self, axes: dict[str, list[Any]], trials: int, seed: int) -> None:
-        """Look for the least time to accuracy with Optuna's TPE sampler.
-
-        All workers together make ``trials`` trials of the values in ``axes``. The sampler's seed
-        depends on how many trials exist, so one worker's search goes on the same when resumed.
-        """
-        self._axes = axes
-        while True:
-            if (waiting := self._take()) is not None:
-                self._measure(waiting, waiting.user_attrs[_POINT])
-                continue
-            counted = self._counted()
-            if len(counted) >= trials:
-                if not self._trials(TrialState.RUNNING):
-                    return
-                self._wait_for_others()
-                continue
-            self.study.sampler = optuna.samplers.TPESampler(
-                seed=seed + len(counted), constant_liar=True
-            )
-            trial = self.study.ask()
-            earlier = [other for other in self._counted() if other.number < trial.number]
-            if len(earlier) >= trials:  # another worker asked at the same time
-                self.study.tell(trial, state=TrialState.PRUNED)
-                continue
-            point = self._suggested(trial)
+    def objective(trial: Trial) -> float:
+        point: Any = trial.user_attrs.get(_POINT)
+        if search is not None:
+            point = {name: trial.suggest_categorical(name, axes[name]) for name in axes}
             trial.set_user_attr(_POINT, point)
-            known = {_key(measured): outcome for measured, outcome in self.outcomes()}
-            if (outcome := known.get(_key(point))) is None:
-                self._measure(trial, point)
-            else:
-                self._store(trial, outcome)
-
-    def _suggested(self, trial: Trial) -> Point:
-        """Return the settings of a trial of a search, new or given back."""
-        return {name: trial.suggest_categorical(name, axis) for name, axis in self._axes.items()}
-
-    def _trials(self, *states: TrialState) -> list[FrozenTrial]:
-        return self.study.get_trials(deepcopy=False, states=states)
-
-    def _counted(self) -> list[FrozenTrial]:
-        """Return the trials of a search, without those that were given back or never begun."""
-        trials = self._trials(TrialState.RUNNING, TrialState.COMPLETE, TrialState.FAIL)
-        return [t for t in trials if t.state != TrialState.FAIL or _REASON in t.user_attrs]
-
-    def _missing(self, wanted: dict[str, Point]) -> list[Point]:
-        known = {_key(point) for point, _ in self.outcomes()}
-        open_trials = self._trials(TrialState.WAITING, TrialState.RUNNING)
-        known |= {_key(trial.user_attrs.get(_POINT)) for trial in open_trials}
-        return [point for key, point in wanted.items() if key not in known]
-
-    def _add(self, point: Point) -> None:
-        self.study.enqueue_trial(point if self._axes else {}, user_attrs={_POINT: point})
-
-    def _take(self) -> Trial | None:
-        """Take the first point that waits; None where there is none."""
-        while self._trials(TrialState.WAITING):
-            trial = self.study.ask()
-            point = trial.user_attrs.get(_POINT)
-            # None: another worker took the last one. Two workers that begin at once add a point
-            # twice, and the first trial counts.
-            if point is not None and not self._is_known(point, trial.number):
-                self._suggested(trial)
-                return trial
-            self.study.tell(trial, state=TrialState.PRUNED)
-        return None
-
-    def _is_known(self, point: Point, number: int) -> bool:
-        return any(
-            _key(trial.user_attrs.get(_POINT)) == _key(point)
-            and (trial.state == TrialState.COMPLETE or trial.number < number)
-            for trial in self._trials(TrialState.COMPLETE, TrialState.RUNNING)
-            if trial.number != number
-        )
-
-    def _measure(self, trial: Trial, point: Point) -> None:
-        """Run a point and store its outcome; a worker that is stopped gives it back."""
-        beats = itertools.count(1)
-        previous_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
-        try:
-            outcome = run_point(
-                configured(self._config, point),
-                BEAT_S,
-                lambda: trial.set_user_attr(_BEAT, next(beats)),
-            )
-            self._store(trial, outcome)
-        except UpdateFinishedTrialError:  # this worker slept so long that others took it for dead
-            return
-        except BaseException:
-            self._give_back(trial.number, point)
-            raise
-        finally:
-            signal.signal(signal.SIGTERM, previous_handler)
-        self._on_outcome(point, outcome)
-
-    def _store(self, trial: Trial, outcome: Outcome) -> None:
+        if point is None:  # another process took the last one
+            raise optuna.TrialPruned
+        known = {_key(measured): outcome for measured, outcome in outcomes(study)}
+        outcome = replace(known.get(_key(point), Outcome(None)), again=True)
+        if outcome.result is None:
+            outcome = _train(configured(config, point))
+        on_outcome(point, outcome)
         if outcome.result is None:
             trial.set_user_attr(_REASON, outcome.reason)
-            self.study.tell(trial, state=TrialState.FAIL)
+            raise TorchspeedError(outcome.reason)
+        trial.set_user_attr(_RESULT, outcome.result)
+        return cost(outcome.result)
+
+    known_to_fail = {_key(point) for point, outcome in outcomes(study) if outcome.result is None}
+    while True:
+        fail_stale_trials(study)
+        if search is None:
+            _enqueue(study, grid(axes), known_to_fail)
+            known_to_fail = set()
+            if not study.get_trials(deepcopy=False, states=[TrialState.WAITING]):
+                return
         else:
-            trial.set_user_attr(_RESULT, outcome.result)
-            self.study.tell(trial, cost(outcome.result))
+            counted = count_trials(study)
+            if counted >= search:
+                return
+            study.sampler = optuna.samplers.TPESampler(
+                seed=config.seed + counted, constant_liar=True
+            )
+        study.optimize(objective, n_trials=1, catch=TorchspeedError)
 
-    def _wait_for_others(self) -> None:
-        """Wait a moment, and give back the points of workers that died."""
-        time.sleep(BEAT_S)
-        now = time.monotonic()
-        for trial in self._trials(TrialState.RUNNING):
-            beat = trial.user_attrs.get(_BEAT, 0)
-            seen, since = self._beats.get(trial.number, (-1, now))
-            if seen != beat:
-                self._beats[trial.number] = beat, now
-            elif now - since > DEAD_AFTER_S:
-                self._give_back(trial.number, trial.user_attrs.get(_POINT))
 
-    def _give_back(self, number: int, point: Point | None) -> None:
-        try:
-            self.study.tell(number, state=TrialState.FAIL)
-        except (ValueError, UpdateFinishedTrialError):  # somebody else did
-            return
-        if point is not None:
-            self._add(point)
+def _enqueue(study: optuna.Study, points: list[Point], again: set[str]) -> None:
+    """Let the points wait that no trial has; those to be run ``again`` are taken for new."""
+    known = {
+        _key(trial.user_attrs[_POINT])
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state == TrialState.WAITING or (_counts(trial) and _POINT in trial.user_attrs)
+    }
+    for point in points:
+        if _key(point) not in known - again:
+            study.enqueue_trial({}, user_attrs={_POINT: point})
+
+
+def _train(config: RunConfig) -> Outcome:
+    try:
+        return Outcome(train(config).as_dict())
+    except TorchspeedError as error:
+        return Outcome(None, str(error))
+    except (RuntimeError, MemoryError) as error:  # such as too little memory of a GPU
+        return Outcome(None, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
 
 
 def cost(result: dict[str, Any]) -> float:
@@ -261,5 +249,5 @@ def cost(result: dict[str, Any]) -> float:
     return spent * UNREACHED_PENALTY * (2 - (columns["best_test_accuracy"] or 0))
 
 
-def _key(point: Point | None) -> str:
+def _key(point: Point) -> str:
     return json.dumps(point, sort_keys=True)

@@ -107,8 +107,6 @@ def linear_config(config: RunConfig) -> RunConfig:
             limit_batches=config.limit_batches,
             seed=config.seed,
             device=config.device,
-            phases=False,
-            warmup=0,
         )
     )
 

@@ -139,8 +139,7 @@ def jade_phases(mode: str, device: str, size: str) -> dict[str, float]:
         batch_size=batch,
         limit_batches=JADE_STEPS,
     )
-    phases = JADE_MODES[mode](config).ranks[0].phases
-    return {phase: times.median_s for phase, times in phases.items()}
+    return JADE_MODES[mode](config).medians_s
 
 
 def time_to_accuracy_of(model: str, device: str) -> AccuracyTimes:

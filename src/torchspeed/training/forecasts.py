@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
+
+from torchspeed.data.dataset import Data, Scale
+from torchspeed.data.series import rows_of
+from torchspeed.training.baselines import baseline_forecasts
 
 Values = NDArray[np.float64]
 
@@ -72,6 +78,43 @@ class ForecastReport:
             return f"The model is as good as {best}: their errors (RMSE) differ by {size}."
         times = f"{size} higher" if ratio < 2 else f"{ratio:.3g} times as high"
         return f"The model is worse than {best}: its error (RMSE) is {times}."
+
+
+def forecast_report(
+    data: Data, scale: Scale, horizon: int, forecasts: dict[str, Tensor], epoch: int | None
+) -> ForecastReport:
+    """Judge forecasts of the test items, from the first on, beside simple ones.
+
+    Args:
+        data: a series.
+        scale: how it was normalised.
+        horizon: of the forecasts.
+        forecasts: (items, values) by name; the first are the model's.
+        epoch: epoch that the model's parameters come from; None if it was not trained.
+    """
+    name, *others = forecasts
+    items = np.arange(len(forecasts[name]))
+    _, rows = rows_of(data.test, items)
+
+    def measured(values: Tensor) -> Tensor:
+        """Return values in the units of the data, (items, steps, columns)."""
+        by_step = values.double().view(len(items), -1, values.shape[-1])
+        return scale.restore(by_step, data.target_columns, rows)
+
+    truth = measured(torch.stack([data.test[int(index)][1] for index in items]))
+    simple = baseline_forecasts(data, scale, items)
+    simple |= {other: measured(forecasts[other]) for other in others}
+
+    def accuracy(values: Tensor) -> ForecastAccuracy:
+        return forecast_accuracy(values.flatten(0, 1).numpy(), truth.flatten(0, 1).numpy())
+
+    return ForecastReport(
+        horizon=horizon,
+        items=len(items),
+        epoch=epoch,
+        model=accuracy(measured(forecasts[name])),
+        baselines={other: accuracy(values) for other, values in simple.items()},
+    )
 
 
 def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
 from torch.utils.data import DataLoader, Subset
 
 from torchspeed.data.load import naming_worker_errors
+from torchspeed.training import ranks
 from torchspeed.training.checkpoint import load_parameters
 from torchspeed.training.config import RunConfig
-from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
-from torchspeed.training.group import Group
-from torchspeed.training.loop import Step
+from torchspeed.training.forecasts import forecast_report
 from torchspeed.training.prepare import take_parameters
 from torchspeed.training.results import RunResult
-from torchspeed.training.steps import InferenceStep, SmoothInferenceStep
+from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
 
 SMOOTH_ITEMS = 2000
 """Most items of smooth inference, as in BenchmarkJade."""
 
+NOISE = 0.25
+"""Standard deviation of the noise in smooth inference, as in BenchmarkJade."""
+
 
 @naming_worker_errors()
 def infer(
-    config: RunConfig,
-    *,
-    weights: Path | None = None,
-    observer: Observer = NOBODY,
-    group: Group = ALONE,
+    config: RunConfig, *, weights: Path | None = None, observer: Observer = NOBODY
 ) -> RunResult:
     """Run over the test items once, batch by batch.
 
@@ -39,45 +39,54 @@ def infer(
     Raises:
         TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.
     """
-    run = RunContext.prepared(config, group, observer)
+    run = Run.prepared(config, observer)
     if weights is not None:
-        take_parameters(run.network.model, load_parameters(weights), weights)
-    batches = run.batches(run.data.test)
-    step = InferenceStep(run.network)
-    result = _inference(run, "inference", iter(batches), len(batches), step)
-    return replace(result, forecast=run.forecast_report(run.network))
+        take_parameters(run.model, load_parameters(weights), weights)
+    batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
+    result = _inference(run, "inference", batches, len(batches))
+    if run.data.scale is None:
+        return result
+    forecasts = {run.config.model: run.forecast(run.model)}
+    horizon = run.config.data_options.horizon
+    report = forecast_report(run.data, run.data.scale, horizon, forecasts, epoch=None)
+    return replace(result, forecast=report)
 
 
 @naming_worker_errors()
 def infer_smoothly(
-    config: RunConfig,
-    *,
-    passes: int = 1,
-    observer: Observer = NOBODY,
-    group: Group = ALONE,
+    config: RunConfig, *, passes: int = 1, observer: Observer = NOBODY
 ) -> RunResult:
     """Run each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
 
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
     own process unless there are workers. Each item is read once and used for all its passes.
     """
-    run = RunContext.prepared(config, group, observer)
+    run = SmoothRun.prepared(config, observer)
     available = len(run.data.test)  # type: ignore[arg-type]
-    indices = range(group.rank, min(available, SMOOTH_ITEMS), group.world)
+    indices = ranks.share(min(available, SMOOTH_ITEMS))
     items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
     repeated = chain.from_iterable(repeat(item, passes) for item in items)
-    step = SmoothInferenceStep(run.network, config.batch_size, config.seed)
-    return _inference(run, "smooth-inference", repeated, len(indices) * passes, step)
+    return _inference(run, "smooth-inference", repeated, len(indices) * passes)
 
 
-def _inference(
-    run: RunContext, mode: str, batches: Iterator[Any], available: int, step: Step
-) -> RunResult:
+@dataclass(frozen=True, slots=True)
+class SmoothRun(Run):
+    """A run whose batches are one item each, repeated with Gaussian noise."""
+
+    def place(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Repeat an item (input, target) to a noisy batch on the device."""
+        item, target = batch
+        size, device = self.config.batch_size, self.device
+        inputs = item.to(device).unsqueeze(0).repeat(size, *[1] * item.dim())
+        inputs += NOISE * torch.randn_like(inputs)
+        targets = torch.as_tensor(target, device=device)
+        return inputs, targets.expand(size, *targets.shape)
+
+
+def _inference(run: Run, command: str, batches: Iterable[Any], available: int) -> RunResult:
     """Return the result of one loop without training over a number of batches."""
-    steps = run.steps(available)
-    run.announce()
-    run.observer.begin(mode.replace("-", " "), steps)
-    run.network.model.eval()
-    loop = run.loop(batches, step, warmup=run.config.warmup, observer=run.observer)
-    summed = run.sum_up(loop)
-    return run.result(mode, [loop], summed.loss, run.accuracy(summed))
+    run.announce(run.steps(available))
+    run.model.eval()
+    loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)
+    everywhere = summed(loop)
+    return run.result(command, [loop], everywhere.loss, run.accuracy(everywhere))

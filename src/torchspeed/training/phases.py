@@ -1,20 +1,18 @@
-"""The phases of a step, and a clock that splits a step's time among them.
+"""The phases of a step, and a clock that splits each step's time among them.
 
-The split is BenchmarkJade's: waiting for a batch, moving and changing it,
-forward, backward with the optimiser's step; what lies between two steps is
-bookkeeping, so that the phases add up to the wall time. In BenchmarkJade a phase ends when the
-host gets that far, so on a GPU a phase that only launches work looks free and the
-next one that waits pays for it. Here a phase ends when the *device* has done
-its work: marks are put on the device's own timeline and read once, at the end
-of the step.
+The split is BenchmarkJade's: waiting for a batch, moving and changing it, forward, backward with
+the optimiser's step. In BenchmarkJade a phase ends when the host gets that far, so on a GPU a
+phase that only launches work looks free and the next one that waits pays for it. Here a phase ends
+when the *device* has done its work: marks are put on the device's own timeline and read after the
+loop, so that no step waits for them.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,88 +23,60 @@ class Phase(StrEnum):
     """The parts of a step, in order."""
 
     LOADING = "data loading"
-    """Waiting for the next batch."""
+    """Waiting for the next batch; on a GPU, while it has nothing else to do."""
     PROCESSING = "data processing"
     """Moving the batch to the device and changing it there."""
     FORWARD = "forward"
     """Model and loss."""
     BACKWARD = "backward"
     """Gradient and the optimiser's step."""
-    BOOKKEEPING = "bookkeeping"
-    """The rest of a step's wall time: adding up losses and correct answers, showing progress."""
 
 
 StepTimes = dict[str, float]
-"""Seconds of each phase in one step, by the phase's value."""
+"""Seconds of each phase in one step, by the phase's value; a step of inference has no backward."""
 
 
 class PhaseClock:
-    """Splits each step between ``start`` and ``stop`` into phases.
+    """Splits steps into phases: ``begin`` starts a step, and each ``mark`` ends its next phase.
 
-    On a CPU work is done when its call returns, and a mark is a time; on a GPU it is an event
-    among the kernels. A step starts with the device idle (the last one waited for it), so a mark
-    is passed when both host and device are that far. Reading the marks takes one wait, at the
-    end; what the host needs to notice that the device is done belongs to the last phase.
-
-    If it is not ``timed``, nothing is marked or waited for and every phase takes 0 s, to measure
-    throughput alone.
+    On a CPU a mark is a time; on a GPU it is an event among the kernels.
     """
 
-    def __init__(self, device: torch.device, *, timed: bool = True) -> None:
+    def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.current_stream(device) if device.type == "cuda" else None
-        self.timed = timed
-        self._marks: list[tuple[Phase, Any]] = []
+        self._steps: list[list[Any]] = []
 
-    def start(self) -> None:
+    def begin(self) -> None:
         """Begin a step."""
-        self._marks = []
-        self._began = self._host()
-        self._origin = self._mark()
+        self._steps.append([])
+        self.mark()
 
-    def end_of(self, phase: Phase) -> None:
-        """Mark the end of ``phase``, whose work has all been given to the device."""
-        self._marks.append((phase, self._mark()))
+    def mark(self) -> None:
+        """End a phase, whose work has all been given to the device."""
+        mark: Any = time.perf_counter()
+        if self._stream is not None:
+            mark = torch.cuda.Event(enable_timing=True)
+            mark.record(self._stream)
+        self._steps[-1].append(mark)
 
-    def stop(self) -> StepTimes:
-        """End the step: wait for the device, and return seconds by phase, 0 for absent ones."""
-        self.settle()
-        span = self._host() - self._began
-        times = {phase.value: 0.0 for phase in Phase}
-        earlier = self._origin
-        for phase, mark in self._marks:
-            times[phase] += self._seconds(earlier, mark)
-            earlier = mark
-        last = self._marks[-1][0]
-        times[last] += max(0.0, span - sum(times.values()))
-        return times
-
-    def _host(self) -> float:
-        """Return the host's clock, in seconds."""
-        return time.perf_counter() if self.timed else 0.0
-
-    def settle(self) -> None:
-        """Wait for the device if phases are timed."""
-        if self.timed:
-            self.finish()
-
-    def finish(self) -> None:
-        """Wait until all work is done: after the warm-up, and after the last step."""
+    def wait(self) -> float:
+        """Wait until the device has done all work, and return the host's time in seconds."""
         if self._stream is not None:
             self._stream.synchronize()
+        return time.perf_counter()
 
-    def _mark(self) -> Any:
-        """Return a point that is passed once all work given so far is done."""
-        if self._stream is None or not self.timed:
-            return self._host()
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(self._stream)
-        return event
+    def times(self) -> list[StepTimes]:
+        """Return the times of all steps; the device must have done their work."""
+        return [
+            {str(phase): self._seconds(*ends) for phase, ends in zip(Phase, pairwise(marks))}  # noqa: B905 - inference has fewer
+            for marks in self._steps
+            if len(marks) > 1  # the last one found no batch
+        ]
 
     def _seconds(self, earlier: Any, later: Any) -> float:
-        """Return the time between two marks that are passed; CUDA counts it in milliseconds."""
-        if self._stream is None or not self.timed:
+        if self._stream is None:
             return float(later - earlier)
-        return float(earlier.elapsed_time(later)) / 1e3
+        return float(earlier.elapsed_time(later)) / 1e3  # CUDA counts milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +87,15 @@ class PhaseSummary:
     iqr_s: float
     """Interquartile range."""
     total_s: float
-    """Warm-up steps included."""
+    """Warm-up included."""
 
 
-def summarise(steps: list[StepTimes], warmup: Sequence[StepTimes] = ()) -> dict[str, PhaseSummary]:
+def summarise(steps: list[StepTimes], warmup: list[StepTimes]) -> dict[str, PhaseSummary]:
     """Return median and IQR of each phase in seconds; warm-up steps count only in totals."""
-    if not steps:
-        return {}
     summaries = {}
-    for phase in Phase:
+    for phase in steps[0] if steps else ():
         seconds = [step[phase] for step in steps]
         low, median, high = np.percentile(seconds, (25, 50, 75)).tolist()
         total = sum(seconds) + sum(step[phase] for step in warmup)
-        summaries[phase.value] = PhaseSummary(median, high - low, total)
+        summaries[phase] = PhaseSummary(median, high - low, total)
     return summaries

@@ -20,14 +20,13 @@ from torchspeed.data.options import IMPORT_MARK, kind_of
 from torchspeed.devices import missing_device
 from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
-from torchspeed.models import Fastest, create_model, list_arguments
-from torchspeed.models.fastest import Pass
+from torchspeed.models import Fastest, Implementation, create_model, list_arguments
 from torchspeed.training.config import RunConfig
-from torchspeed.training.steps import Loss, Network
+from torchspeed.training.loop import LossFunction
 from torchspeed.workloads import Workload, get_workload
 
 Made = TypeVar("Made")
-Prepared = tuple[nn.Module, Data, Loss]
+Prepared = tuple[nn.Module, Data, LossFunction]
 
 
 def seed_everything(seed: int) -> None:
@@ -37,8 +36,8 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
-    """Open the data and make a model that fits it, on the run's device and not yet compiled.
+def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
+    """Open the data and make a model that fits it, on the run's device.
 
     Raises:
         TorchspeedError: unknown name, absent device, data that the model cannot
@@ -47,10 +46,6 @@ def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
     absent = _one_line(lambda: missing_device(config.device))
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
-    if config.strategy == "dp" and config.device != "cuda":
-        raise TorchspeedError(
-            "--strategy dp trains on all GPUs of this process; give --device cuda, or use ddp"
-        )
     seed_everything(config.seed)
     if IMPORT_MARK in config.model:
         model, data, loss = _imported(config)
@@ -60,22 +55,21 @@ def prepare(config: RunConfig, *, trains: bool = True) -> tuple[Network, Data]:
             raise TorchspeedError(
                 f"{workload.name} is only measured: no data set here fits it; choose another model"
             )
+        chosen: Implementation | Fastest = "plain"
+        if config.mode == "tuned":
+            chosen = Fastest(config.device, config.batch_size, "backward" if trains else "forward")
         make = _classifier if workload.classifies else _forecaster
-        model, data = make(workload, config, "backward" if trains else "forward")
+        model, data = make(workload, config, chosen)
         loss = workload.loss
     device = torch.device(config.device)
     if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
     model = model.to(device)
-    if config.channels_last:
-        if len(data.item_shape) != 3:
-            raise TorchspeedError("--channels-last is for images; leave it out for a series")
-        model = model.to(memory_format=torch.channels_last)
-    if config.compile:
-        unable = cannot_compile(config.device)
-        if unable:
-            raise TorchspeedError(f"{unable}, or leave out --compile")
-    return Network(model, loss, device, config.precision, config.channels_last), data
+    if config.mode == "compiled":
+        if unable := cannot_compile(config.device):
+            raise TorchspeedError(f"{unable}, or give another --mode")
+        model.compile()
+    return model, data, loss
 
 
 def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) -> None:
@@ -124,46 +118,31 @@ def _imported(config: RunConfig) -> Prepared:
     return model, data, F.mse_loss if data.classes is None else F.cross_entropy
 
 
-def _classifier(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Module, Data]:
+def _classifier(
+    workload: Workload, config: RunConfig, chosen: Implementation | Fastest
+) -> tuple[nn.Module, Data]:
     if kind_of(config.data) == "series":
         raise TorchspeedError(
             f"{workload.name} takes images, and {config.data} is a series; choose images "
             "(digits, mnist, cifar10) or dummy"
         )
-    any_size = workload.family == "torchvision"
-    shape = workload.input_shape
-    if config.image_size is not None:
-        if not any_size:
-            raise TorchspeedError(
-                f"{workload.name} takes images of {shape[1]}x{shape[2]} alone; leave out "
-                "--image-size"
-            )
-        shape = (shape[0], config.image_size, config.image_size)
-    options = replace(config.data_options, shape=shape, classes=workload.outputs)
+    options = replace(config.data_options, shape=workload.input_shape, classes=workload.outputs)
     data = load_data(config.data, options)
-    if not any_size and data.classes != workload.outputs:
+    classes = {}
+    if workload.family == "torchvision":
+        classes["num_classes"] = data.classes
+    elif data.classes != workload.outputs:
         raise TorchspeedError(
             f"{workload.name} has {workload.outputs} classes as outputs, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
-    classes = {"num_classes": data.classes} if any_size else {}
     overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
-    fastest = Fastest(config.device, config.batch_size, run)
-    model = _one_line(lambda: create_model(workload.model, fastest, **overrides))
-    if config.image_size is not None:
-        try:
-            with torch.inference_mode():
-                model.eval()(torch.zeros(1, *shape))
-        except RuntimeError:
-            raise TorchspeedError(
-                f"images of {shape[1]}x{shape[2]} are too small for {workload.name}; give a "
-                "larger --image-size (its default is 224)"
-            ) from None
-        model.train()
-    return model, data
+    return _one_line(lambda: create_model(workload.model, chosen, **overrides)), data
 
 
-def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Module, Data]:
+def _forecaster(
+    workload: Workload, config: RunConfig, chosen: Implementation | Fastest
+) -> tuple[nn.Module, Data]:
     if kind_of(config.data) == "images":
         raise TorchspeedError(
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
@@ -190,8 +169,7 @@ def _forecaster(workload: Workload, config: RunConfig, run: Pass) -> tuple[nn.Mo
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
     overrides |= parse_kwargs(config.model_kwargs)
-    fastest = Fastest(config.device, config.batch_size, run)
-    return _one_line(lambda: create_model(workload.model, fastest, **overrides)), data
+    return _one_line(lambda: create_model(workload.model, chosen, **overrides)), data
 
 
 def _one_line(make: Callable[[], Made]) -> Made:

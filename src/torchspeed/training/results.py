@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from torchspeed.training.forecasts import ForecastReport
 from torchspeed.training.loop import LoopResult
-from torchspeed.training.phases import Phase, PhaseSummary, StepTimes, summarise
+from torchspeed.training.phases import PhaseSummary, summarise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +22,17 @@ class EpochRecord:
     rate: float
     train_loss: float
     train_accuracy: float | None
-    validation_loss: float | None
-    """Of a series; None for data without validation items."""
-    test_loss: float | None
-    """None for a series, whose best epoch alone is tested."""
+    held_out_loss: float
+    """Of the validation items of a series, whose best epoch alone is tested; else of the test."""
     test_accuracy: float | None
     wall_s: float
-    """The training loop's wall time."""
-    evaluation_s: float
-    """Wall time of the test or validation that followed; no part of ``wall_s``."""
+    """The training loop's wall time, without the test."""
+    cpu_s: float
+    """CPU time of the process in the training loop, all its threads; workers do not count."""
+    loading_s: float
+    """Data loading and processing."""
+    passes_s: float
+    """Forward and backward."""
 
     def reaches(self, target: float | None) -> bool:
         """Tell whether there is a target accuracy and the test reached it."""
@@ -37,15 +40,11 @@ class EpochRecord:
         return target is not None and accuracy is not None and accuracy >= target
 
     @property
-    def score(self) -> float | None:
-        """Score that the best epoch maximises: test accuracy, or the negative loss without one.
-
-        None where the loss is not finite.
-        """
-        loss = self.validation_loss if self.test_loss is None else self.test_loss
-        if loss is None or not math.isfinite(loss):
-            return None
-        return -loss if self.test_accuracy is None else self.test_accuracy
+    def score(self) -> float:
+        """Score that the best epoch maximises: test accuracy, or the negative loss without one."""
+        if not math.isfinite(self.held_out_loss):
+            return -math.inf
+        return -self.held_out_loss if self.test_accuracy is None else self.test_accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +61,11 @@ class RankTimes:
     total_wall_s: float
     """Wall time of all steps."""
     phases: dict[str, PhaseSummary]
-    samples_s: dict[str, list[float]]
-    """Seconds of each phase in each measured step, in their order."""
 
     @property
     def items_per_s(self) -> float:
         """Throughput of this rank, in items a second."""
         return self.items / self.wall_s if self.wall_s else math.nan
-
-    @property
-    def phases_share(self) -> float:
-        """Share of the wall time of all steps that the phases add up to."""
-        return sum(phase.total_s for phase in self.phases.values()) / self.total_wall_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +78,14 @@ class AccuracyTimes:
 
     best_training_accuracy: float | None
     best_test_accuracy: float | None
-    data_loading_s: float | None
-    """Data loading and processing, all epochs; None where phases were not timed."""
-    epoch_training_s: float | None
-    """Forward and backward, all epochs; None where phases were not timed."""
+    data_loading_s: float
+    """Data loading and processing, all epochs."""
+    epoch_training_s: float
+    """Forward and backward, all epochs."""
     training_function_s: float
     """The loops' wall time, all epochs."""
     training_function_cpu_s: float
-    """CPU time of the process in the loops, all its threads and epochs; workers do not count."""
+    """The loops' CPU time, all epochs."""
     average_training_loss: float
     """Mean of the epochs' losses."""
     target_accuracy: float | None
@@ -107,21 +99,16 @@ class AccuracyTimes:
 class RunResult:
     """One run: its configuration, its times and its accuracy."""
 
-    mode: str
+    command: str
     """``train``, ``inference`` or ``smooth-inference``."""
     config: dict[str, Any]
     parameters: int
     """Trainable parameters of the model."""
     device_name: str
-    world: int
-    """Ranks that worked together."""
     threads: int
     """CPU threads of each rank."""
-    warmup_steps: int
     ranks: list[RankTimes]
-    peak_memory_bytes: int
-    """Peak of the leading rank: bytes that torch held on a GPU, or that the process held on a
-    CPU."""
+    """Those of a resumed training are of the epochs since it was resumed."""
     loss: float
     """Mean loss of the last epoch; test loss for inference."""
     accuracy: float | None
@@ -135,53 +122,50 @@ class RunResult:
     @property
     def items_per_s(self) -> float:
         """Throughput of all ranks together, in items a second: the slowest sets the pace."""
-        return sum(r.items for r in self.ranks) / max(r.wall_s for r in self.ranks)
+        slowest_s = max(rank.wall_s for rank in self.ranks)
+        return sum(rank.items for rank in self.ranks) / slowest_s if slowest_s else math.nan
+
+    @property
+    def medians_s(self) -> dict[str, float]:
+        """Median seconds of each phase of a step, of the rank that was slowest in it."""
+        return {
+            phase: max(rank.phases[phase].median_s for rank in self.ranks)
+            for phase in self.ranks[0].phases
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values with units in the names; absent and undefined ones are None."""
-        values: dict[str, Any] = asdict(self)
-        values["items_per_s"] = self.items_per_s
+        values: dict[str, Any] = asdict(self) | {"items_per_s": self.items_per_s}
         if self.forecast is not None:
             values["forecast"]["in_words"] = self.forecast.in_words
         for rank, record in zip(values["ranks"], self.ranks, strict=True):
             rank["items_per_s"] = record.items_per_s
-            rank["phases_share"] = record.phases_share
         return {key: _finite(value) for key, value in values.items()}
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
-    """Return the times of a rank over all its loops; phases without any time are left out."""
-    steps: list[StepTimes] = [step for loop in loops for step in loop.steps]
-    warmup = [step for loop in loops for step in loop.warmup]
-    phases = {
-        phase: summary for phase, summary in summarise(steps, warmup).items() if summary.total_s
-    }
+    """Return the times of a rank over all its loops."""
+    steps = [step for loop in loops for step in loop.steps]
     return RankTimes(
         rank=rank,
         steps=len(steps),
         items=sum(loop.measured_items for loop in loops),
         wall_s=sum(loop.wall_s for loop in loops),
         total_wall_s=sum(loop.wall_s + loop.warmup_s for loop in loops),
-        phases=phases,
-        samples_s={phase: [step[phase] for step in steps] for phase in phases},
+        phases=summarise(steps, [step for loop in loops for step in loop.warmup]),
     )
 
 
-def time_to_accuracy(
-    epochs: list[EpochRecord],
-    loops: list[LoopResult],
-    phases: dict[str, PhaseSummary],
-    target: float | None,
-) -> AccuracyTimes:
-    """Sum a training up in dl-benchmark's columns."""
+def time_to_accuracy(epochs: list[EpochRecord], target: float | None) -> AccuracyTimes:
+    """Sum a training up in dl-benchmark's columns; ``target`` is an accuracy from 0 to 1."""
     reached = next((record.number for record in epochs if record.reaches(target)), None)
     return AccuracyTimes(
         best_training_accuracy=_best(record.train_accuracy for record in epochs),
         best_test_accuracy=_best(record.test_accuracy for record in epochs),
-        data_loading_s=_total(phases, Phase.LOADING, Phase.PROCESSING),
-        epoch_training_s=_total(phases, Phase.FORWARD, Phase.BACKWARD),
+        data_loading_s=sum(record.loading_s for record in epochs),
+        epoch_training_s=sum(record.passes_s for record in epochs),
         training_function_s=sum(record.wall_s for record in epochs),
-        training_function_cpu_s=sum(loop.process_s for loop in loops),
+        training_function_cpu_s=sum(record.cpu_s for record in epochs),
         average_training_loss=statistics.fmean(record.train_loss for record in epochs),
         target_accuracy=target,
         epochs_to_target=reached,
@@ -191,12 +175,8 @@ def time_to_accuracy(
     )
 
 
-def _best(accuracies: Any) -> float | None:
+def _best(accuracies: Iterable[float | None]) -> float | None:
     return max((accuracy for accuracy in accuracies if accuracy is not None), default=None)
-
-
-def _total(phases: dict[str, PhaseSummary], *chosen: Phase) -> float | None:
-    return sum(phases[phase].total_s for phase in chosen if phase in phases) or None
 
 
 def _finite(value: Any) -> Any:

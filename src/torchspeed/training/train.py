@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import copy
 import math
-import time
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor, nn, optim
 from torch.nn import functional as F
-from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import lr_scheduler
+from torch.utils.data import DistributedSampler
 
 from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
+from torchspeed.training import ranks
 from torchspeed.training.baselines import (
     LINEAR_MODEL,
     LINEAR_NAME,
     LinearForecaster,
     linear_config,
 )
-from torchspeed.training.checkpoint import check_new, load_checkpoint, save, save_checkpoint
+from torchspeed.training.checkpoint import load_checkpoint, save
 from torchspeed.training.config import RunConfig
-from torchspeed.training.context import ALONE, NOBODY, Observer, RunContext
-from torchspeed.training.forecasts import ForecastReport
-from torchspeed.training.group import Group
+from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult
+from torchspeed.training.phases import Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
-from torchspeed.training.state import TrainingState
-from torchspeed.training.steps import InferenceStep, Loss, Network, TrainingStep
+from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
+
+MOMENTUM = 0.9
+"""Momentum of SGD, as in BenchmarkJade, dl-benchmark and the Flux blog."""
 
 
 @naming_worker_errors()
@@ -38,9 +45,10 @@ def train(
     checkpoint: Path | None = None,
     resume: bool = False,
     save_best: Path | None = None,
-    group: Group = ALONE,
 ) -> RunResult:
-    """Train for ``config.epochs``, or until the target accuracy is reached.
+    """Train for ``config.epochs``, until the target accuracy, or until nothing gets better.
+
+    Each batch of the optimiser is a batch of ``config.batch_size`` from every rank.
 
     Args:
         config: what to do.
@@ -48,162 +56,204 @@ def train(
         checkpoint: file that the state is written to after each epoch.
         resume: whether to continue from ``checkpoint``.
         save_best: file for the parameters of the best epoch.
-        group: the ranks that train together; each batch of the optimiser is then
-            ``world`` batches of ``config.batch_size``.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
     """
-    run = RunContext.prepared(config, group, observer, trains=True)
-    trainer = _Trainer(run)
-    if checkpoint is not None:
-        if resume:
-            trainer.state.restore(load_checkpoint(checkpoint, run.config, group.world),
-                                    group.rank)  # fmt: skip
-        else:
-            check_new(checkpoint)
-    run.announce()
+    run = Run.prepared(config, observer, trains=True)
+    trainer = Trainer(run)
+    if checkpoint is not None and resume:
+        trainer.restore(load_checkpoint(checkpoint, run.config))
+    elif checkpoint is not None and checkpoint.exists():
+        raise TorchspeedError(
+            f"{checkpoint} exists already; give --resume to continue that run, another "
+            "--checkpoint, or delete the file"
+        )
+    run.announce((run.config.epochs - len(trainer.epochs)) * trainer.steps)
     while trainer.goes_on():
-        loop, record = trainer.epoch()
-        _check_finite(loop, record, checkpoint)
-        if checkpoint is not None:
-            state = trainer.state.shared_state()
-            states = group.gather(trainer.state.rank_state())
-            if group.leads:
-                save_checkpoint(checkpoint, run.config, state, states)
-    if save_best is not None and group.leads:
-        save(save_best, trainer.state.best)
+        record = trainer.epoch()
+        if not math.isfinite(record.train_loss):
+            kept = f"; {checkpoint} holds the epoch before" if checkpoint else ""
+            raise TorchspeedError(
+                f"the training loss is not finite in epoch {record.number}; give a smaller "
+                f"--rate{kept}"
+            )
+        if checkpoint is not None and ranks.rank() == 0:
+            save(checkpoint, {"config": run.config.as_dict(), **trainer.state()})
+    if save_best is not None and ranks.rank() == 0:
+        save(save_best, trainer.best)
     return trainer.result()
 
 
-class _Trainer:
+class Trainer:
     """A model in training on one rank, epoch by epoch."""
 
-    def __init__(self, run: RunContext) -> None:
-        config = run.config
-        torch.manual_seed(config.seed + run.group.rank)  # the same model, other dropout
-        if config.target_accuracy is not None and run.data.classes is None:
+    def __init__(self, run: Run) -> None:
+        config, data = run.config, run.data
+        if config.target_accuracy is not None and data.classes is None:
             raise TorchspeedError(
-                f"{run.data.name} is a forecast and has no accuracy; leave out --target-accuracy"
+                f"{data.name} is a forecast and has no accuracy; leave out --target-accuracy"
             )
-        self.run = run
-        self.batches = run.batches(run.data.train, shuffle=True)
-        self.steps = run.steps(len(self.batches), config.epochs)
-        model = run.network.model
-        self.state = TrainingState(model, config)
-        if run.group.world > 1:
-            model = _replicated(run.network)
-        elif config.strategy == "dp":
-            model = DataParallel(model)  # on all GPUs; parts of each batch, in threads
-        network = replace(run.network, model=model, loss=_training_loss(run.network, config))
-        self.step = TrainingStep(network, self.state)
-        validation = run.data.validation
-        self.validates = validation is not None
-        self.held_out = run.batches(run.data.test if validation is None else validation)
-        self._warmup = config.warmup
+        self._run = run
+        held_out: Any = data.test if data.validation is None else data.validation
+        self._order: DistributedSampler[Any] | None = None
+        if ranks.world() > 1:
+            self._order = DistributedSampler(
+                data.train, ranks.world(), ranks.rank(), seed=config.seed
+            )
+        self._batches = run.loader(data.train, self._order)
+        self._held_out = run.loader(held_out, ranks.share(len(held_out)))
+        self.steps = run.steps(len(self._batches), config.epochs)
+        self._model = run.model if ranks.world() == 1 else _replicated(run)
+        self._loss = F.l1_loss if config.absolute_error else run.loss
+        self._optimiser = _optimiser(config, run.model.parameters())
+        self._schedule = _schedule(config, self._optimiser)
+        self._parts: dict[str, Any] = {
+            "model": run.model, "optimiser": self._optimiser, "schedule": self._schedule
+        }  # fmt: skip
+        self._loops: list[LoopResult] = []
+        self.epochs: list[EpochRecord] = []
+        self.best_epoch = 0
+        """The epoch with the highest score, whose parameters are kept; 0 without any."""
+        self.best: dict[str, Any] = {}
+        """Parameters after that epoch."""
 
     def goes_on(self) -> bool:
         """Tell whether there is another epoch."""
-        done, config = self.state.epochs, self.run.config
-        return len(done) < config.epochs and not (done and done[-1].reaches(config.target_share))
+        done, config = len(self.epochs), self._run.config
+        reached = done > 0 and self.epochs[-1].reaches(config.target_share)
+        waited = config.patience is not None and done - self.best_epoch >= config.patience
+        return done < config.epochs and not reached and not waited
 
-    def epoch(self) -> tuple[LoopResult, EpochRecord]:
+    def epoch(self) -> EpochRecord:
         """Train for an epoch, and test."""
-        run, number = self.run, len(self.state.epochs)
-        rate = float(self.state.schedule.get_last_lr()[0])
-        run.network.model.train()
-        run.observer.begin(f"epoch {number + 1} of {run.config.epochs}", self.steps)
-        loop = run.loop(
-            run.epoch(self.batches, number), self.step, warmup=self._warmup, observer=run.observer
-        )
-        self._warmup = 0
-        began = time.perf_counter()
-        tested = self._test()
-        evaluation_s = time.perf_counter() - began
-        trained = run.sum_up(loop)
+        run, number = self._run, len(self.epochs)
+        rate = float(self._schedule.get_last_lr()[0])
+        # Order and dropout follow from seed, epoch and rank, so a resumed run repeats them.
+        if self._order is None:
+            self._batches.generator.manual_seed(run.config.seed + number)
+        else:
+            self._order.set_epoch(number)
+        torch.manual_seed(run.config.seed + number * ranks.world() + ranks.rank())
+        run.model.train()
+        warmup = 0 if self._loops else WARMUP
+        loop = run.loop(self._batches, self._step, warmup=warmup, observer=run.observer)
+        run.model.eval()
+        trained, tested = summed(loop), summed(run.loop(self._held_out, run.infer))
         record = EpochRecord(
             number=number + 1,
             rate=rate,
             train_loss=trained.loss,
             train_accuracy=run.accuracy(trained),
-            validation_loss=tested.loss if self.validates else None,
-            test_loss=None if self.validates else tested.loss,
+            held_out_loss=tested.loss,
             test_accuracy=run.accuracy(tested),
             wall_s=loop.warmup_s + loop.wall_s,
-            evaluation_s=evaluation_s,
+            cpu_s=loop.cpu_s,
+            loading_s=loop.total_s(Phase.LOADING, Phase.PROCESSING),
+            passes_s=loop.total_s(Phase.FORWARD, Phase.BACKWARD),
         )
-        self.state.record(record, loop)
+        best = self.epochs[self.best_epoch - 1].score if self.best_epoch else -math.inf
+        if record.score > best:
+            self.best_epoch = record.number
+            self.best = copy.deepcopy(run.model.state_dict())
+        self._schedule.step()
+        self._loops.append(loop)
+        self.epochs.append(record)
         run.observer.epoch(record)
-        return loop, record
+        return record
 
-    def _test(self) -> LoopResult:
-        self.run.network.model.eval()
-        loop = self.run.loop(iter(self.held_out), InferenceStep(self.run.network))
-        return self.run.sum_up(loop)
+    def _step(self, batch: Any, clock: PhaseClock) -> tuple[Tensor, Tensor, Tensor]:
+        inputs, targets = self._run.place(batch)
+        clock.mark()
+        outputs, loss = self._run.forward(self._model, self._loss, inputs, targets)
+        clock.mark()
+        self._optimiser.zero_grad()
+        loss.backward()
+        if (clip_norm := self._run.config.clip_norm) is not None:
+            nn.utils.clip_grad_norm_(self._model.parameters(), clip_norm)
+        self._optimiser.step()
+        clock.mark()
+        return loss.detach(), outputs.detach(), targets
+
+    def state(self) -> dict[str, Any]:
+        """Return all that another process needs to go on."""
+        return {
+            **{name: part.state_dict() for name, part in self._parts.items()},
+            "epochs": [asdict(record) for record in self.epochs],
+            "best_epoch": self.best_epoch,
+            "best": self.best,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`.
+
+        Raises:
+            TorchspeedError: its parameters do not fit the model.
+        """
+        try:
+            for name, part in self._parts.items():
+                part.load_state_dict(state[name])
+            self.epochs = [EpochRecord(**record) for record in state["epochs"]]
+            self.best_epoch, self.best = state["best_epoch"], state["best"]
+        except (RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise TorchspeedError(
+                f"the checkpoint does not fit the model ({str(error).splitlines()[0]}); another "
+                "version wrote it, so begin anew with another --checkpoint"
+            ) from None
 
     def result(self) -> RunResult:
         """Return what all ranks measured, and how good the best epoch's forecasts are."""
-        state = self.state
-        last, target = state.epochs[-1], self.run.config.target_share
-        result = self.run.result("train", state.loops, last.train_loss, last.test_accuracy)
+        last, target = self.epochs[-1], self._run.config.target_share
+        result = self._run.result("train", self._loops, last.train_loss, last.test_accuracy)
         return replace(
             result,
-            epochs=state.epochs,
-            time_to_accuracy=time_to_accuracy(
-                state.epochs, state.loops, result.ranks[0].phases, target
-            ),
-            forecast=self._forecast(),
+            epochs=self.epochs,
+            time_to_accuracy=time_to_accuracy(self.epochs, target),
+            forecast=self._forecast_report(),
         )
 
-    def _forecast(self) -> ForecastReport | None:
-        if self.run.data.scale is None:
+    def _forecast_report(self) -> ForecastReport | None:
+        run, config = self._run, self._run.config
+        if run.data.scale is None:
             return None
-        if self.state.best_epoch is None:
+        if not self.best_epoch:
             raise TorchspeedError(
                 "the validation loss was not finite after any epoch; give a smaller --rate"
             )
-        self.run.network.model.load_state_dict(self.state.best)
-        is_linear = self.run.config.model == LINEAR_MODEL
-        others = {} if is_linear else {LINEAR_NAME: self._linear()}
-        return self.run.forecast_report(self.run.network, self.state.best_epoch, others)
+        run.model.load_state_dict(self.best)
+        forecasts = {config.model: run.forecast(run.model)}
+        if config.model != LINEAR_MODEL:
+            forecasts[LINEAR_NAME] = run.forecast(self._trained_linear_model())
+        horizon = config.data_options.horizon
+        return forecast_report(run.data, run.data.scale, horizon, forecasts, self.best_epoch)
 
-    def _linear(self) -> Network:
-        """Train `LINEAR_MODEL` on the same windows by its own recipe; its best epoch is tested."""
-        run = self.run
-        config = linear_config(run.config)
+    def _trained_linear_model(self) -> nn.Module:
+        """Train `LINEAR_MODEL` on the same windows by its own recipe, and take its best epoch."""
+        run, config = self._run, linear_config(self._run.config)
         torch.manual_seed(config.seed)
-        model = LinearForecaster(run.data).to(run.network.device)
-        network = Network(model, F.mse_loss, run.network.device)
-        trainer = _Trainer(replace(run, config=config, network=network, observer=NOBODY))
+        model = LinearForecaster(run.data).to(run.device)
+        trainer = Trainer(Run(config, model, run.data, F.mse_loss))
         while trainer.goes_on():
             trainer.epoch()
-        if trainer.state.best_epoch is not None:
-            network.model.load_state_dict(trainer.state.best)
-        return network
+        if trainer.best_epoch:
+            model.load_state_dict(trainer.best)
+        return model
 
 
-def _check_finite(loop: LoopResult, record: EpochRecord, checkpoint: Path | None) -> None:
-    """Stop a run whose loss has become infinite or NaN; the checkpoint before it is kept."""
-    if math.isfinite(record.train_loss):
-        return
-    step = "" if loop.not_finite_step is None else f", step {loop.not_finite_step + 1}"
-    kept = f"; {checkpoint} holds the last good epoch" if checkpoint and record.number > 1 else ""
-    raise TorchspeedError(
-        f"the training loss is not finite in epoch {record.number}{step}; give a smaller --rate "
-        f"or another --precision{kept}"
-    )
+def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
+    rate, decay = config.rate, config.weight_decay
+    if config.optimiser == "sgd":
+        return optim.SGD(parameters, lr=rate, momentum=MOMENTUM, weight_decay=decay)
+    return optim.Adam(parameters, lr=rate, weight_decay=decay)
 
 
-def _training_loss(network: Network, config: RunConfig) -> Loss:
-    if config.loss == "squared":
-        return network.loss
-    if network.loss is not F.mse_loss:
-        raise TorchspeedError(
-            f"{config.model} is trained to classify, not to forecast; leave out --loss"
-        )
-    return F.l1_loss
+def _schedule(config: RunConfig, optimiser: optim.Optimizer) -> lr_scheduler.LRScheduler:
+    """Return the learning-rate schedule of a run, moved on after each epoch."""
+    if config.cosine:
+        return lr_scheduler.CosineAnnealingLR(optimiser, T_max=config.epochs)
+    return lr_scheduler.ConstantLR(optimiser, factor=1.0)
 
 
-def _replicated(network: Network) -> DistributedDataParallel:
-    ids = [network.device.index] if network.device.type == "cuda" else None
-    return DistributedDataParallel(network.model, device_ids=ids)
+def _replicated(run: Run) -> nn.Module:
+    ids = [run.device.index] if run.device.type == "cuda" else None
+    return DistributedDataParallel(run.model, device_ids=ids)
