@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = ["tests.environments"]
 ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = ROOT.parent.parent
-"""The checkout, whose .github holds the action and the workflows of the gate."""
+"""The checkout, which holds the action and the workflows of the gate, and .gitattributes."""
 
 settings.register_profile(
     "this project",
