@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from asv_watch.asv.patterns import Pattern
 from asv_watch.errors import WatchError
-from tests.fuzz.damage import fuzz, no_hang
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
 def test_a_pattern_that_matches_for_ever_is_refused() -> None:
     pattern = Pattern("(a+)+$", "--cases")
     assert pattern.matches("aaa")
-    with no_hang(), pytest.raises(WatchError, match="takes too long to match 'aaaa"):
+    with pytest.raises(WatchError, match="takes too long to match 'aaaa"):
         pattern.matches("a" * 60 + "b")
 
 
@@ -34,15 +33,13 @@ def test_a_pattern_is_never_matched_without_a_limit() -> None:
         threads.submit(Pattern("b$", "x").matches, "ab").result()
 
 
-@fuzz
 @given(
     text=st.text(max_size=60) | st.from_regex(r"[a-c(){}|+*?^$.\\[\]0-9,]{0,40}"), name=st.text()
 )
 def test_any_text_is_matched_as_re_does_or_refused(text: str, name: str) -> None:
-    with no_hang():
-        try:
-            matches = Pattern(text, "--cases").matches(name)
-        except WatchError as refused:
-            assert "--cases" in str(refused)  # noqa: PT017 - whatever it is
-            return
+    try:
+        matches = Pattern(text, "--cases").matches(name)
+    except WatchError as refused:
+        assert "--cases" in str(refused)  # noqa: PT017 - whatever it is
+        return
     assert matches == bool(re.search(text, name))
