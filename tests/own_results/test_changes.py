@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from math import exp, log
-from statistics import geometric_mean
+from math import log
 
 import pytest
 
@@ -76,29 +74,6 @@ def test_every_measured_change_is_what_the_files_say(
             assert log(old * new) / 2 == pytest.approx(level)
 
 
-def test_resident_and_private_memory_are_two_metrics(
-    stored_history: History, stored_findings: Findings
-) -> None:
-    """asv's peak counts mapped files; that of comparisons does not: it is 24 to 61 % lower."""
-    values: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
-    for index, series in enumerate(stored_history.series):
-        metric = series.case.labels["metric"]
-        if ".peakmem_" not in series.case.name:
-            continue
-        case, _, resident = series.case.name.partition("@resident")
-        assert metric.endswith("peak resident memory" if resident else "peak memory")
-        assert not (resident and index in stored_findings.compared)
-        columns = series.columns.valued
-        for row, value in zip(columns.indices.tolist(), columns.values.tolist(), strict=True):
-            key = series.machine, series.environment, case + resident, columns.sources.commits[row]
-            values[key][metric] = value
-    both = [of_metric for of_metric in values.values() if len(of_metric) == 2]
-    assert len(both) > 20
-    for of_metric in both:
-        private, with_files = (of_metric[name] for name in sorted(of_metric))
-        assert 1.3 < with_files / private < 2.6
-
-
 def test_two_days_of_one_pair_agree_within_their_intervals(stored_findings: Findings) -> None:
     """About as often as 99 % promise: each pair that was measured again, against the others."""
     kinds: tuple[RatioKind, ...] = ("time", "memory")
@@ -119,18 +94,3 @@ def test_a_version_against_itself_is_seldom_called_a_change(stored_findings: Fin
             total += 1
     assert total > 400
     assert claims <= total / 300
-
-
-def test_means_of_releases_are_of_one_metric_and_group(stored_findings: Findings) -> None:
-    """A mean over every case would be moved by single operators and compiled models."""
-    [history] = [
-        found
-        for found in stored_findings.release_histories
-        if (found.machine, found.requirement) == ("ci-2core", "torch")
-    ]
-    step = next(step for step in history.steps if step.after == "2.12.1")
-    times = [ratio for ratio in step.times.values() if not ratio.case.startswith("import ")]
-    outlier = max(times, key=lambda ratio: ratio.ratio)
-    assert "compiled" in outlier.case
-    without = geometric_mean(ratio.ratio for ratio in times if "compiled" not in ratio.case)
-    assert without == pytest.approx(exp(-0.005), abs=0.003)

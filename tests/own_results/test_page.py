@@ -251,14 +251,6 @@ def test_cells_and_totals_of_the_heat_map_are_what_the_files_say(
     assert blank > 20
 
 
-def test_machines_that_only_compared_are_listed_too(page: Page, stored_history: History) -> None:
-    lines = {line["name"]: line for line in page.about["machines"]}
-    assert set(stored_history.comparisons) <= set(lines)
-    assert lines["ci-2core-xeon"]["newest"] is None
-    assert lines["ci-2core-xeon"]["cases"] > 10
-    assert lines["ci-2core"]["newest"] is not None
-
-
 def test_contradictions_are_what_the_files_say(
     page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
@@ -348,46 +340,3 @@ def test_newest_values_and_levels_are_what_the_files_say(page: Page) -> None:
         number, unit = text.split(" ")
         shown = float(number.replace(",", "")) * scale[unit]
         assert any(shown == pytest.approx(value, rel=0.006) for value in newest[machine, case])
-
-
-def test_counts_of_the_newest_commits_are_those_of_the_listed_changes(page: Page) -> None:
-    commits = page.index["overview"]["commits"]
-    changes = [page.index["changes"][index] for index in commits["changes"]]
-    for kind, verdict, words in (
-        ("time", "worse", "slower"),
-        ("time", "better", "faster"),
-        ("memory", "worse", "with more memory"),
-        ("memory", "better", "with less memory"),
-    ):
-        count = sum((change["kind"], change["verdict"]) == (kind, verdict) for change in changes)
-        stated = re.search(rf"(\d+) cases? {words}", commits["sentence"])
-        assert int(stated[1]) if stated else count == 0
-    if commits["compared"] < commits["count"]:
-        missing = commits["count"] - commits["compared"]
-        assert f"{missing} of them" in commits["sentence"] or not commits["compared"]
-
-
-def test_exact_counts_never_blame_the_environment(page: Page) -> None:
-    """They depend on the code and on releases; none is "±0.0 %, better" either."""
-    changes = page.index["exact_changes"]
-    assert len(changes) > 20
-    for change in changes:
-        assert not re.match("environment|machine|alternates|not profiled", change["cause"])
-        assert not change["text"].startswith("±")
-        before, after = change["values"]
-        assert before != after
-
-
-def test_resident_memory_is_not_behind_where_private_memory_was_measured_since(page: Page) -> None:
-    keys = [case["key"] for case in page.index["cases"]]
-    series = {(of["m"], of["e"], keys[of["c"]]): of for of in page.index["series"]}
-    replaced = [
-        of
-        for (machine, environment, key), of in series.items()
-        if "@resident" in key
-        and (private := series.get((machine, environment, key.replace("@resident", ""))))
-        and private["last"] is not None
-    ]
-    assert len(replaced) > 10
-    assert {of["behind"] for of in replaced} == {0}
-    assert any(of["behind"] for of in series.values()), "others are behind"

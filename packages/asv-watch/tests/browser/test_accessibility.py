@@ -54,18 +54,3 @@ def test_what_a_choice_leads_to_is_announced(small: Site, visit: Callable[..., V
     visitor = visit(small.url)
     page = visitor.go("#/changes?q=no+such+case")
     page.wait_for_function("() => /^0 measured/.test(announcer.textContent)")
-
-
-def test_a_chart_is_read_with_the_keyboard(small: Site, visit: Callable[..., Visitor]) -> None:
-    visitor = visit(small.url)
-    first, last = (small.index["commits"][index][0][:8] for index in (5, 40))
-    page = visitor.go(timeline(DARNN, **{"from": first, "to": last}))
-    page.locator("[role=application]").focus()
-    page.keyboard.press("Home")
-    oldest = visitor.text(".tip")
-    page.keyboard.press("ArrowRight")
-    assert visitor.text(".tip") != oldest
-    page.wait_for_function("() => document.getElementById('announcer').textContent !== ''")
-    page.keyboard.press("Escape")
-    visitor.settled()
-    assert "from=" not in visitor.address

@@ -161,17 +161,6 @@ def test_which_commit_changed_a_case(site: Site, visitor: Visitor) -> None:
     assert "git log --oneline" in str(page.locator("details pre").first.text_content())
 
 
-def test_a_group_of_changes_is_summed_up_and_folded(site: Site, visitor: Visitor) -> None:
-    page = visitor.go("#/changes")
-    for number, group in enumerate(site.index["commit_groups"]):
-        section = page.locator(".commit-group").nth(number)
-        text = plain(section.locator(".note").inner_text())
-        assert all(plain(part["text"]) in text for part in group["summary"])
-        assert section.locator("tbody tr").count() == min(8, len(group["changes"]))
-        more = section.get_by_role("button", name="Show the other")
-        assert more.count() == (len(group["changes"]) > 8)
-
-
 def test_versions_are_marked_along_small_lines(site: Site, visitor: Visitor) -> None:
     visitor.go("#/overview?m=ci-2core")
     machines = [machine["name"] for machine in site.index["machines"]]
@@ -487,60 +476,6 @@ def test_a_project_without_models_speaks_of_its_benchmarks(
     for word in ("pytorch", "device", "pass ", "forward"):
         assert word not in text, word
     assert page.locator("header nav a", has_text="Releases").count() == 0
-
-
-def test_what_has_one_column_needs_no_legend(
-    publish: Callable[..., Site], visit: Callable[..., Visitor]
-) -> None:
-    suite = Suite("mesh.Solver", (("time_solve", "time", "seconds"),), {})
-    plan = Plan(commits=8, suites=(suite,), machines=("ci-2core",), steps=0, tag_every=0)
-    visitor = visit(publish("one-column", plan).url)
-    visitor.go("#/timeline")
-    assert visitor.page.locator(f"{SECTION} svg.small .series").count() == 1
-    line = visitor.page.locator(f"{SECTION} svg.small path.line").get_attribute("d") or ""
-    assert "L" in line, "without comparisons it goes through the runs"
-    assert visitor.page.locator(f"{SECTION} .legend li").count() == 0
-
-
-def test_a_machine_without_runs_is_not_offered_for_comparison(
-    publish: Callable[..., Site], visit: Callable[..., Visitor]
-) -> None:
-    def without_one(project: Project) -> None:
-        for file in project.results.glob("desk/*-*.json*"):
-            file.unlink()
-        project.build()
-
-    plan = Plan(commits=3, machines=("ci-2core", "lab", "desk"), steps=0)
-    visitor = visit(publish("gone", plan, without_one).url)
-    visitor.go("#/compare?by=machine")
-    for side in ("a", "b"):
-        options = visitor.field(side).locator("option").all_inner_texts()
-        assert sorted(options) == ["ci-2core", "lab"]
-
-
-def test_machines_are_compared_at_the_newest_commit_that_both_measured(
-    publish: Callable[..., Site], visit: Callable[..., Visitor]
-) -> None:
-    def much_slower_on_one_machine(project: Project) -> None:
-        newest = git(project.root / "repository", "rev-parse", "--short=8", "HEAD").strip()
-        for file in project.results.glob(f"lab/{newest}-*"):
-            file.unlink()
-        for file in project.results.glob(f"ci-2core/{newest}-*.json"):
-            run = json.loads(file.read_text())
-            for columns in run["results"].values():
-                columns[0] = [value and 100_000 * value for value in columns[0]]
-            file.write_text(json.dumps(run))
-        project.build()
-
-    plan = Plan(commits=4, machines=("ci-2core", "lab"), steps=0, never_run=0)
-    visitor = visit(publish("two-machines", plan, much_slower_on_one_machine).url)
-    visitor.go("#/compare?by=machine&a=lab&b=ci-2core&group=*")
-    assert "the newest commit that both sides measured" in visitor.text(SECTION)
-    rows = visitor.rows(f"{SECTION} table.list")
-    assert len(rows) > 5
-    ratios = re.findall(r"([\d.,]+) times as long", " ".join(cell for row in rows for cell in row))
-    assert ratios
-    assert all(float(ratio.replace(",", "")) < 100 for ratio in ratios)
 
 
 def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -> None:
