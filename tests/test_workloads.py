@@ -33,6 +33,10 @@ def test_every_model_has_a_workload_and_every_workload_a_model() -> None:
         ("lenet5", (128, 1, 28, 28)),
         ("resnet18_mnist", (128, 1, 28, 28)),
         ("vgg19", (5, 3, 224, 224)),
+        ("yolov3", (1, 3, 608, 608)),
+        ("yolov3_tiny", (1, 3, 416, 416)),
+        ("transformer_encoder", (32, 100, 512)),
+        ("gcn_16", (8, 2708, 1433)),
     ],
 )
 def test_inputs_have_the_published_sizes(name: str, shape: tuple[int, ...]) -> None:

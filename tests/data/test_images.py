@@ -1,7 +1,5 @@
 """Small files in the published formats go through torchvision's own loaders."""
 
-import hashlib
-import pickle
 import struct
 from pathlib import Path
 from typing import Any
@@ -32,37 +30,6 @@ def write_mnist(raw: Path) -> None:
         labels = rng.integers(0, 10, items)
         for name, array in (("images-idx3", images), ("labels-idx1", labels)):
             (raw / f"{prefix}-{name}-ubyte").write_bytes(idx_bytes(array))
-
-
-@pytest.fixture
-def cifar10(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """CIFAR-10's pickled batches, and their checksums where torchvision keeps them."""
-    batches = tmp_path / datasets.CIFAR10.base_folder
-    batches.mkdir(parents=True)
-    rng = np.random.default_rng(0)
-
-    def write(name: str, content: dict[str, object]) -> list[str]:
-        data = pickle.dumps(content)
-        (batches / name).write_bytes(data)
-        return [name, hashlib.md5(data, usedforsecurity=False).hexdigest()]
-
-    def batch() -> dict[str, object]:
-        return {
-            "data": rng.integers(0, 256, (4, 3072)).astype(np.uint8),
-            "labels": rng.integers(0, 10, 4).tolist(),
-        }
-
-    train = [write(f"data_batch_{number}", batch()) for number in range(1, 6)]
-    test = [write("test_batch", batch())]
-    meta = write("batches.meta", {"label_names": [f"class {n}" for n in range(10)]})
-    monkeypatch.setattr(datasets.CIFAR10, "train_list", train)
-    monkeypatch.setattr(datasets.CIFAR10, "test_list", test)
-    monkeypatch.setattr(
-        datasets.CIFAR10,
-        "meta",
-        {"filename": meta[0], "key": "label_names", "md5": meta[1]},
-    )
-    return tmp_path
 
 
 @pytest.fixture
@@ -101,14 +68,6 @@ def test_what_is_missing_damaged_or_not_mnist_is_one_line_with_the_remedy(
         load_data("mnist", DataOptions(data_dir=mnist))
     assert "--download" in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_cifar10_reads_the_published_format(cifar10: Path) -> None:
-    data: Any = load_data("cifar10", DataOptions(data_dir=cifar10))
-    assert (len(data.train), len(data.test)) == (20, 4)
-    image, label = data.train[0]
-    assert image.shape == (3, 32, 32)
-    assert 0 <= label < 10
 
 
 def test_a_failed_download_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Iterator
 from importlib import metadata
@@ -84,24 +83,6 @@ class NewUser:
         nothing = subprocess.DEVNULL
         done = run(*command, cwd=self.clone, env=self._environment, stdin=nothing)
         return done.stderr + done.stdout
-
-    def previews(self, asv: str) -> str:
-        """Return the first page that ``asv preview`` serves."""
-        with subprocess.Popen(
-            [asv, "preview", "--port", "0"],
-            cwd=self.clone,
-            env=self._environment | {"PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as server:
-            try:
-                assert server.stdout is not None
-                address = next(line for line in server.stdout if "http://" in line)
-                url = address[address.index("http://") :].strip()
-                with urllib.request.urlopen(url) as page:  # noqa: S310
-                    return str(page.read().decode())
-            finally:
-                server.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -204,20 +185,13 @@ def bare_asv(user: NewUser) -> str:
 
 
 @pytest.mark.timeout(1200)
-def test_asv_alone_measures_publishes_and_previews_and_says_what_asv_watch_would_add(
+def test_asv_alone_measures_and_publishes_and_says_what_asv_watch_would_add(
     user: NewUser, benched: str, bare_asv: str
 ) -> None:
     user.does(bare_asv, "machine", "--yes", "--machine", "with-asv-alone")
     output = user.does(
-        *(
-            bare_asv,
-            "run",
-            "--quick",
-            "--machine",
-            "with-asv-alone",
-            "--environment",
-            _newest(user),
-        ),
+        *(bare_asv, "run", "--quick", "--machine", "with-asv-alone"),
+        *("--environment", _newest(user)),
         *("--bench", "^plain.*_forward.*lenet5", "HEAD^!"),
     )
     hint = "asv-watch is not installed (asv_watch is missing): asv goes on with its own site."
@@ -229,7 +203,7 @@ def test_asv_alone_measures_publishes_and_previews_and_says_what_asv_watch_would
     output = user.does(bare_asv, "publish")
     assert hint in output
     assert "Traceback" not in output
-    assert "asv.js" in user.previews(bare_asv), "the page of asv itself"
+    assert (user.clone / "html/asv.js").exists(), "the page of asv itself"
     git(user.clone, "checkout", "--quiet", "--", "html")
     shutil.rmtree(user.clone / "results" / "with-asv-alone")
 

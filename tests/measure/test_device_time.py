@@ -13,7 +13,6 @@ from tests.gpu import needs_gpu
 from torchspeed.measure.device_time import (
     busy_seconds,
     device_time,
-    event_seconds,
     events_on_device,
 )
 
@@ -51,40 +50,3 @@ def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
     assert 0 < measured.busy_seconds <= measured.kernel_seconds * 1.01
     assert 0.5 < measured.busy_share < 1.2
     assert measured.event_seconds == pytest.approx(measured.busy_seconds, rel=0.5)
-
-
-class SimulatedEvent:
-    """Reads a device's clock, which moves only while passes are queued."""
-
-    now_ms = 0.0
-
-    def __init__(self, enable_timing: bool) -> None:
-        assert enable_timing
-        self._ms: float | None = None
-        self._is_waited_for = False
-
-    def record(self, stream: object) -> None:
-        assert stream == "the stream of cuda:1"
-        self._ms = SimulatedEvent.now_ms
-
-    def synchronize(self) -> None:
-        self._is_waited_for = True
-
-    def elapsed_time(self, end: SimulatedEvent) -> float:
-        assert end._is_waited_for, "torch has no time of an event that is not over"
-        assert self._ms is not None
-        assert end._ms is not None
-        return end._ms - self._ms
-
-
-@pytest.mark.parametrize("calls", [0, 1, 7])
-def test_the_time_of_a_pass_by_events_is_that_of_the_stream_it_is_queued_on(
-    monkeypatch: pytest.MonkeyPatch, calls: int
-) -> None:
-    monkeypatch.setattr(torch.cuda, "Event", SimulatedEvent)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"the stream of {device}")
-
-    def run() -> None:
-        SimulatedEvent.now_ms += 3.0
-
-    assert event_seconds(run, "cuda:1", calls) == pytest.approx(3e-3)

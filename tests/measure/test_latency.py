@@ -6,11 +6,9 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
 from torchspeed.measure import latency
 from torchspeed.measure.latency import latency_of, single_calls
-from torchspeed.measure.passes import Passes
 
 
 def test_calls_are_timed_one_by_one_with_the_wait_for_their_result(
@@ -46,15 +44,3 @@ def test_a_forecast_has_a_median_below_its_99th_percentile(
     assert 100 <= found.calls <= 2000
     with pytest.raises(ValueError, match="mode is 'graph'"):
         latency_of("dlinear", "cpu", "graph")
-
-
-def test_a_call_on_a_device_ends_when_that_device_has_finished(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    waited: list[str | None] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda device=None: waited.append(device))
-    monkeypatch.setattr(latency, "passes", lambda *case, **options: Passes("dlinear", "cpu", 1))
-    monkeypatch.setattr(latency, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(latency, "CALLS", (5, 5))
-    latency_of("dlinear", "cuda:1")
-    assert set(waited) == {"cuda:1"}

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.measure import peak as peaks
 from torchspeed.measure.peak import Peak
 
 
@@ -37,17 +36,6 @@ def test_the_fastest_size_is_kept(rates: dict[int, float]) -> None:
         peak = Peak("cpu", sizes=list(rates))
     assert rates[peak.size] == max(rates.values())
     assert peak._left.shape == (peak.size, peak.size)
-
-
-def test_tensor_float_32_is_allowed_only_while_the_product_runs() -> None:
-    matmul = torch.backends.cuda.matmul
-    before = matmul.fp32_precision
-    with peaks._tf32(True):
-        assert matmul.fp32_precision == "tf32"
-    assert matmul.fp32_precision == before
-    with peaks._tf32(False):
-        assert matmul.fp32_precision == "ieee"
-    assert matmul.fp32_precision == before
 
 
 def test_what_a_device_has_not_is_named() -> None:

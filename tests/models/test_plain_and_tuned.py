@@ -1,7 +1,6 @@
 """The tuned models compute what the plain ones do, with the same parameters."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,7 +13,6 @@ from torch import Tensor, nn
 
 from tests.models.test_promises import batch_for, configurations
 from torchspeed.measure import formulations
-from torchspeed.measure.passes import Passes
 from torchspeed.models import (
     Implementation,
     create_model,
@@ -23,7 +21,6 @@ from torchspeed.models import (
     list_models,
 )
 from torchspeed.models.fastest import Fastest
-from torchspeed.training.cases import AdamSteps, Training
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.prepare import prepare
 from torchspeed.workloads import get_workload, list_workloads
@@ -176,22 +173,6 @@ def test_a_processor_is_measured_without_loss_of_others(
     assert measured["cuda"] == {}
 
 
-def test_formulations_are_timed_in_turn_each_twice_a_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    timed: list[str] = []
-
-    def seconds_per_call(run: Callable[[], object], *_: object) -> float:
-        timed.append(type(run.__self__.model).__name__)  # type: ignore[attr-defined]
-        return float(len(timed))
-
-    monkeypatch.setattr(formulations, "seconds_per_call", seconds_per_call)
-    seconds = formulations.measure("darnn", "cpu", "forward", 2, rounds=2)
-    order = ["DARNN", "TunedDARNN"]
-    assert timed == 2 * [*order, *order[::-1]]
-    assert {tuple(own) for own in seconds.values()} == {(2.5, 6.5)}
-
-
 @pytest.mark.parametrize(
     ("speeds", "chosen"),
     [
@@ -209,13 +190,3 @@ def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
         for batch, tuned in speeds.items()
     }
     assert formulations.choices(ratios) == chosen
-
-
-def test_what_is_measured_is_tuned_where_nothing_else_is_said_whatever_is_faster_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(fastest, "measured", dict)
-    tuned = type(create_model("lenet5", "tuned"))
-    assert type(Passes("lenet5", "cpu", 2).model) is tuned
-    assert type(Training("lenet5", "cpu")._model) is tuned
-    assert type(AdamSteps("dsanet", "cpu")._model) is type(create_model("dsanet", "tuned"))

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from matplotlib.figure import Figure
 
 from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
-from torchspeed.studies import figures, reproductions
+from torchspeed.studies import reproductions
 from torchspeed.studies.measuring import Point, Summary, summarise
 from torchspeed.training.config import RunConfig
 
@@ -68,30 +67,6 @@ def test_a_row_has_the_quartiles_of_its_rounds() -> None:
     measured = [(point, {"here": {"time": seconds}}) for seconds in (1.0, 2.0, 3.0)]
     assert summarise(measured) == [("here", 1.0, {"time": Summary(2.0, 1.5, 2.5, 3)})]
     assert Summary(2.0, 1.5, 2.5, 3).iqr == 1
-
-
-@pytest.mark.parametrize(("times", "scale"), [([1.3, 1.4], "linear"), ([0.8, 82.0], "log")])
-def test_seconds_of_categories_are_on_a_logarithmic_axis_only_where_they_differ_much(
-    times: list[float], scale: str
-) -> None:
-    panel = Figure().subplots()
-    marks: list[tuple[str, float | str, Summary]] = [
-        ("here", device, Summary(s, s, s, 1)) for device, s in zip("ab", times, strict=True)
-    ]
-    figures._marks(panel, marks, "device", joined=False, unit="s")
-    assert panel.get_yscale() == scale
-
-
-def test_a_line_has_the_same_colour_in_every_panel() -> None:
-    marks: list[tuple[str, float | str, Summary]] = [
-        (name, 1.0, Summary(2.0, 2.0, 2.0, 1)) for name in "ab"
-    ]
-    colours = []
-    for panel, shown in zip(Figure().subplots(1, 2), (marks, marks[1:]), strict=True):
-        figures._marks(panel, shown, "workers", joined=True, unit="s", lines=("a", "b"))
-        [*_, line] = panel.get_legend_handles_labels()[0]
-        colours.append(line.lines[0].get_color())
-    assert colours[0] == colours[1]
 
 
 def test_an_interrupted_reproduction_shows_and_draws_what_it_had(

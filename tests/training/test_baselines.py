@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import rows_of, split_series
 from torchspeed.training import baselines
@@ -54,12 +53,6 @@ def test_noise_a_random_walk_a_line_and_a_constant_have_no_season(seed: int) -> 
     line = np.linspace(0, 1 + seed, 500, dtype=np.float32)[:, None]
     for values in (noise, noise.cumsum(0), line, np.full_like(line, seed)):
         assert find_season(values) is None
-
-
-def test_the_monthly_series_has_a_season_of_a_year_and_says_so() -> None:
-    data: Any = load_data("el_nino", DataOptions(anomalies=False))
-    assert data.season == 12
-    assert find_season(data.train.values[:439].numpy()) == 12
 
 
 @pytest.mark.parametrize("anomalies", [False, True])

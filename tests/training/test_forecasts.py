@@ -114,21 +114,8 @@ def test_values_that_never_change_have_no_rse_and_their_result_is_written(
 ) -> None:
     table, file = tmp_path / "constant.csv", tmp_path / "result.json"
     table.write_text("a,b\n" + "".join(f"5,{row}\n" for row in range(100)))
-    options = [
-        "-d",
-        f"csv:{table}",
-        "-e",
-        "1",
-        "-b",
-        "8",
-        "--window",
-        "10",
-        "-q",
-        "--threads",
-        "1",
-        "--json",
-        str(file),
-    ]
+    data = ["-d", f"csv:{table}", "--window", "10"]
+    options = [*data, "-e", "1", "-b", "8", "-q", "--threads", "1", "--json", str(file)]
     assert main(["train", "-m", "tpa_lstm", *options]) == 0
     forecast = json.loads(file.read_text())["forecast"]
     assert forecast["model"]["rse"] is None

@@ -7,7 +7,6 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,24 +97,6 @@ def test_output_replaces_a_file_and_follows_links(tmp_path: Path) -> None:
         assert target.read_text() == path.name
     assert link.is_symlink()
     assert dangling.is_symlink()
-
-
-def test_output_goes_into_a_fifo_and_a_device(tmp_path: Path) -> None:
-    fifo, link = tmp_path / "fifo", tmp_path / "null"
-    os.mkfifo(fifo)
-    link.symlink_to(os.devnull)
-    content = b"x" * 200_000  # more than a pipe holds
-    read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
-    reader.start()
-    write_output(fifo, content)
-    reader.join()
-    assert read == [content]
-    assert fifo.is_fifo()
-    for path in (Path(os.devnull), link):
-        write_output(path, content)
-        assert path.is_char_device()
-    assert link.is_symlink()
 
 
 @pytest.mark.parametrize("name", ["", "missing/file", "file/below", "socket", "full"])

@@ -122,15 +122,6 @@ def test_sound_results_have_no_fault_and_each_fault_of_damaged_ones_is_named(
     assert "nowhere is not a folder: give asv's results folder" in capsys.readouterr().err
 
 
-def test_a_report_names_what_it_leaves_out(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = result_file(checkout)
-    path.write_text("{")
-    assert main(["report"]) == 3
-    assert f"left out: {path}: it is not JSON" in capsys.readouterr().err
-
-
 def test_results_of_machines_that_may_not_be_here_are_faults(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

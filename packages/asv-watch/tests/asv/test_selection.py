@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any
 
 import asv.benchmarks
@@ -21,7 +20,6 @@ from asv_watch.asv.selection import (
     cases_of,
     cases_of_releases,
     in_short_set,
-    matching,
 )
 from asv_watch.engine.cases import choose_cases
 from asv_watch.errors import WatchError
@@ -97,11 +95,6 @@ def test_releases_are_compared_with_part_of_the_short_set_and_with_the_cases_of_
 def test_a_short_set_with_an_unknown_parameter_is_an_error() -> None:
     with pytest.raises(WatchError, match="device"):
         in_short_set(BENCHMARKS[0] | {"short": {"device": ["cpu"]}}, ("'darnn'", "5"))
-
-
-def test_what_is_no_regular_expression_is_refused_in_one_line() -> None:
-    with pytest.raises(WatchError, match=re.escape("cases '(' is not a regular expression")):
-        matching("(", otherwise=SHORT)
 
 
 def test_values_share_a_process_by_suite_and_parameters_and_come_in_the_declared_order() -> None:

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch import bisect
-from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bisect import Answer, UnmeasurableError, find_culprits, narrow
-from asv_watch.compare.measure import Compared
-from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.sides import Side
-from asv_watch.engine.workplace import Workplace
-from asv_watch.errors import WatchError
-from tests.gate.results import change
+from asv_watch.bisect import Answer, UnmeasurableError, narrow
 
 
 class Versions:
@@ -82,26 +71,3 @@ def test_a_half_that_is_unclear_is_searched_where_the_other_is_the_same() -> Non
 def test_a_range_whose_halves_are_both_unclear_stays_as_it_is() -> None:
     for answer in (Answer.UNKNOWN, Answer.SAME):
         assert narrow(9, lambda *_, answer=answer: (answer, answer)) == [(0, 8)]
-
-
-@pytest.mark.parametrize(
-    ("half", "comparisons"), [(30.0, 1), (2.0, 2)], ids=["noise hides 10 %", "nearly clear"]
-)
-def test_ends_too_noisy_to_tell_are_compared_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, half: float, comparisons: int
-) -> None:
-    compared: list[Compared] = []
-
-    class EndsMeasured:
-        def between(self, *_: int) -> Compared:
-            compared.append(Compared((change(1.0, half),), (), None))
-            return compared[-1]
-
-    ends = Side("end", tmp_path, EnvironmentSpec({}, "", tmp_path), tmp_path)
-    monkeypatch.setattr(bisect, "measure", lambda *_, **__: EndsMeasured())
-    monkeypatch.setattr(bisect, "side", lambda *_: ends)
-    monkeypatch.setattr(bisect, "_joined", lambda measured: measured[-1])
-    case = MeasurableCase("s.time_z", "s.time_z-0", 60.0)
-    with pytest.raises(WatchError, match="too noisy to tell whether"):
-        find_culprits(Workplace.__new__(Workplace), case, ["a", "b"])
-    assert len(compared) == comparisons

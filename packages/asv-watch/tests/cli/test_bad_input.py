@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,13 +63,6 @@ def bench(tmp_path: Path) -> Bench:
     return work
 
 
-def with_mount(folder: Path, mount: str) -> Sequence[str]:
-    """What runs a command where a file system is mounted for it alone."""
-    if subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
-        pytest.skip("needs user namespaces")
-    return "unshare", "-rm", "sh", "-c", f'{mount} && cd {folder} && exec "$@"', "sh"
-
-
 @pytest.fixture
 def repository(make_repository: Callable[..., Path]) -> Path:
     return make_repository(TREE)
@@ -125,13 +117,6 @@ def test_results_that_cannot_be_written(bench: Bench, repository: Path) -> None:
     git(repository, "commit", "--message", "A file")
     complaint = bench(repository)
     assert f"results cannot be written to {repository / 'results'}" in complaint
-
-
-def test_checkout_that_is_read_only(bench: Bench, repository: Path) -> None:
-    mount = f"mount --bind {repository} {repository} && mount -o remount,ro,bind {repository}"
-    complaint = bench(repository, under=with_mount(repository, mount))
-    assert "Read-only file system" in complaint
-    assert "a folder that this user can write" in complaint
 
 
 def test_cases_that_nothing_matches(bench: Bench, make_project: Callable[..., Path]) -> None:

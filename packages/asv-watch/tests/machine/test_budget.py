@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from asv_watch.records.measurements import read_comparisons, read_version
 from tests.conftest import commit
 from tests.interruptible import run_driver, start_driver
+from tests.leftovers import measured_processes
 
 SUITE = """
 import time
@@ -28,16 +28,6 @@ class Steps:
 """
 
 
-def _processes(project: Path) -> list[str]:
-    """Command lines of processes that run something of the project."""
-    running = []
-    for process in psutil.process_iter(["cmdline", "cwd", "status"]):
-        line = " ".join([*(process.info["cmdline"] or ()), process.info["cwd"] or ""])
-        if str(project) in line and process.info["status"] != psutil.STATUS_ZOMBIE:
-            running.append(line)
-    return running
-
-
 def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -51,7 +41,7 @@ def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     assert "the time budget is spent; the next night continues here" in output
     assert "1 commits and releases: 0 still to be measured, 1 that lack cases" in output
     assert (project / "html/index.html").is_file()
-    assert _processes(project) == []
+    assert measured_processes(project) == []
     [path] = (project / "results/m").glob("*-*.measured.jsonl")
     assert list(read_version(path)[0]) == ["suite.Steps.track_step('quick')"]
 
@@ -64,7 +54,7 @@ def test_a_run_and_a_comparison_keep_what_was_finished_in_time(
     commit(project, {"src/package.py": "# another"}, "Change the package")
     output, _ = run_driver(job, project, tmp_path, "--budget", "20s")
     assert "the time budget is spent; the same command continues here" in output
-    assert _processes(project) == []
+    assert measured_processes(project) == []
     quick = ["suite.Steps.track_step('quick')"]
     if job == "bench":
         assert "1 ok" in output

@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from asv_watch.errors import WatchError
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
 from tests.conftest import run
 from tests.leftovers import runs, wait_until
@@ -50,19 +49,6 @@ class Holder:
 
     def has_gone(self) -> bool:
         return not self.folder.parent.exists() and not any(map(runs, self.children))
-
-
-def test_a_second_run_says_who_holds_the_checkout(tmp_path: Path) -> None:
-    holder = Holder(tmp_path)
-    try:
-        with (
-            pytest.raises(WatchError, match=f"`nightly` .process {holder.process.pid} on "),
-            exclusive_run(tmp_path, "bench"),
-        ):
-            pytest.fail("both runs hold it")
-    finally:
-        holder.process.kill()
-        holder.process.wait()
 
 
 def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.text.terminal import printable
-from tests.conftest import run
 from tests.interruptible import run_driver
 from tests.test_results import checkout, edit, measured
 
@@ -48,16 +46,6 @@ def test_no_command_prints_an_escape_sequence(
     printed = capsys.readouterr().err
     assert r"\x1b[2J" in printed
     assert is_harmless(printed)
-
-
-def test_asv_publish_prints_no_escape_sequence(checkout: Path) -> None:
-    for name in ("0a-\x1b[2J.json", "0b-\x1b[2J.json"):
-        (checkout / "results/m" / name).write_text("{")
-    done = run(sys.executable, "-m", "asv", "publish", "--no-pull", cwd=checkout, status=1)
-    printed = done.stdout + done.stderr
-    assert r"0a-\x1b[2J.json" in printed
-    assert r"0b-\x1b[2J.json" in printed
-    assert "\x1b[2J" not in printed
 
 
 def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(

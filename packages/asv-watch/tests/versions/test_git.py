@@ -96,12 +96,9 @@ def test_a_detached_head_without_the_branch(repository: tuple[Path, tuple[str, .
     assert "git branch main" in error_of(folder)
 
 
-def test_a_missing_branch(repository: tuple[Path, tuple[str, ...]]) -> None:
-    assert "no branch 'other'" in error_of(repository[0], "other")
-
-
-def test_a_branch_that_looks_like_an_option(repository: tuple[Path, tuple[str, ...]]) -> None:
-    assert "no branch '--all'" in error_of(repository[0], "--all")
+@pytest.mark.parametrize("name", ["other", "--all"])
+def test_a_missing_branch(repository: tuple[Path, tuple[str, ...]], name: str) -> None:
+    assert f"no branch '{name}'" in error_of(repository[0], name)
 
 
 def test_a_shallow_clone(repository: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
