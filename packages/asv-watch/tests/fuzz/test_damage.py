@@ -183,7 +183,7 @@ def _runs(folder: Path, *arguments: str) -> tuple[ExitStatus, str]:
     return status, printed.getvalue() + errors.getvalue()
 
 
-ODD_VALUES = (
+ODD_VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 10**400, 2**63, 1e308, -0.0, float("nan"), float("inf"), "", "x" * 5000),
     *("\0", "\ud800", "\u202e", "../../x", "=1+1", [], {}, [[]], [None], {"": None}),
 )
@@ -286,7 +286,7 @@ def _command_lines(draw: st.DrawFn) -> list[str]:
     name, command = draw(st.sampled_from(list(typer.main.get_group(app).commands.items())))
     words = [name, *(["check"] if name == "results" else [])]
     with command.make_context(name, [], resilient_parsing=True) as context:
-        options = [p for p in context.command.params if p.param_type_name == "option"]
+        options: list[Any] = [p for p in context.command.params if p.param_type_name == "option"]
     for option in draw(st.lists(st.sampled_from(options), max_size=3)) if options else ():
         words.append(option.opts[0] if option.is_flag else f"{option.opts[0]}={draw(TEXTS)}")
     return [*words, *draw(st.lists(TEXTS, max_size=2))]
