@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor, nn
@@ -172,83 +172,56 @@ _FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch'
 _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
 
 
+def _named(
+    family: str,
+    name: str,
+    batch: int,
+    input_shape: tuple[int, ...],
+    outputs: int,
+    source: str,
+    *,
+    model: str = "",
+    **more: Any,
+) -> Workload:
+    """Return a workload of the model of the same name, or of another one."""
+    return Workload(name, family, model or name, batch, input_shape, outputs, source, **more)
+
+
 def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
-    return Workload(
-        name=name,
-        family="flux_literal" if name.endswith("_flux_literal") else "time_series",
-        model=name,
-        batch=batch,
-        input_shape=(window, features),
-        outputs=outputs,
-        source=_FLUXBENCH,
-    )
+    family = "flux_literal" if name.endswith("_flux_literal") else "time_series"
+    return _named(family, name, batch, (window, features), outputs, _FLUXBENCH)
 
 
 def _forecaster(name: str, source: str) -> Workload:
     """Return a workload of today's forecasters: four days of hours, as in papers on ETT."""
-    return Workload(
-        name=name,
-        family="forecaster",
-        model=name,
-        batch=32,
-        input_shape=(96, 7),
-        outputs=7,
-        source=source,
-        horizon=96,
-    )
+    return _named("forecaster", name, 32, (96, 7), 7, source, horizon=96)
 
 
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
     """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
-    window, features = 10, 137
-    return Workload(
-        name=name,
-        family="flux_training",
-        model=model,
-        batch=500,
-        input_shape=(window, features),
-        outputs=outputs,
-        source=_FLUX_TRAINING,
-        objective_name="squared_error",
-        overrides=MappingProxyType({"features": features, "window": window, **overrides}),
-    )
+    return _named(
+        "flux_training", name, 500, (10, 137), outputs, _FLUX_TRAINING,
+        model=model, objective_name="squared_error",
+        overrides=MappingProxyType({"features": 137, "window": 10, **overrides}),
+    )  # fmt: skip
 
 
 def _small_cnn(
-    name: str,
-    batch: int,
-    shape: tuple[int, int, int],
-    source: str,
-    **cpu_compile_options: bool,
+    name: str, batch: int, shape: tuple[int, ...], source: str, **cpu_compile_options: bool
 ) -> Workload:
-    loss: LossName = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
-    return Workload(
-        name=name,
-        family="small_cnn",
-        model=name,
-        batch=batch,
-        input_shape=shape,
-        outputs=10,
-        source=source,
-        classifies=True,
-        loss_name=loss,
-        objective_name=loss,
+    loss = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
+    return _named(
+        "small_cnn", name, batch, shape, 10, source,
+        classifies=True, loss_name=loss, objective_name=loss,
         cpu_compile_options=MappingProxyType(cpu_compile_options),
-    )
+    )  # fmt: skip
 
 
 def _torchvision(name: str) -> Workload:
-    return Workload(
-        name=name,
-        family="torchvision",
-        model=name,
-        batch=5,
-        input_shape=(3, 224, 224),
-        outputs=1000,
-        source=_METALHEAD,
-        classifies=True,
-        loss_name="cross_entropy",
-    )
+    return _named(
+        "torchvision", name, 5, (3, 224, 224), 1000, _METALHEAD,
+        classifies=True, loss_name="cross_entropy",
+    )  # fmt: skip
 
 
 def _fluxbench(
@@ -261,17 +234,10 @@ def _fluxbench(
     **overrides: object,
 ) -> Workload:
     """Return a workload of a FluxBench group other than forecasting and classification."""
-    return Workload(
-        name=name,
-        family="fluxbench",
-        model=model,
-        batch=batch,
-        input_shape=input_shape,
-        outputs=outputs,
-        source=_FLUXBENCH,
-        vocabulary=vocabulary,
-        overrides=MappingProxyType(overrides),
-    )
+    return _named(
+        "fluxbench", name, batch, input_shape, outputs, _FLUXBENCH,
+        model=model, vocabulary=vocabulary, overrides=MappingProxyType(overrides),
+    )  # fmt: skip
 
 
 _TABLE = (
