@@ -24,12 +24,8 @@ def tracked(
 ) -> Callable[..., float]:
     """Make a ``track_*`` that returns one value of what ``setup`` left in ``self.measured``.
 
-    Args:
-        names: keys that lead to the value, the outermost first.
-        unit: of the returned value.
-        scale: what the value is multiplied by.
-        higher_is_better: whether the site counts an increase as an improvement.
-        exact: whether the value is the same in every run, so that any difference counts.
+    Names are keys that lead to the value, the outermost first. It is multiplied by ``scale``; an
+    ``exact`` one is the same in every run, so that any difference counts.
     """
 
     def track(self: Any, *case: Any) -> float:

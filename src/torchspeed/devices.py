@@ -6,10 +6,7 @@ import torch
 
 
 def missing_device(device: str) -> str | None:
-    """Say why ``device`` cannot be used here, or return ``None`` when it can.
-
-    Args:
-        device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
+    """Say why ``"cpu"``, ``"cuda"`` or ``"cuda:N"`` cannot be used here; None when it can.
 
     Raises:
         ValueError: ``device`` is no name of a device that torchspeed measures on.

@@ -25,12 +25,7 @@ def write_whole(path: Path, content: bytes) -> None:
         if isinstance(error, OSError):  # what `write` raises names no file
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path.parent, os.O_RDONLY)  # makes the new name durable, too
     try:
         os.fsync(descriptor)
     finally:

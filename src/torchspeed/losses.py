@@ -15,12 +15,7 @@ cross_entropy = functional.cross_entropy
 
 
 def negative_log_likelihood(output: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy of probabilities, as Flux's ``crossentropy`` takes them.
-
-    Args:
-        output: probabilities, ``(batch, classes)``.
-        target: class indices, ``(batch,)``.
-    """
+    """Cross-entropy of probabilities, (batch, classes), as Flux's ``crossentropy`` takes them."""
     return functional.nll_loss(output.log(), target)
 
 

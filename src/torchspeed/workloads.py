@@ -71,12 +71,9 @@ class Workload:
     ) -> nn.Module:
         """Build the model on a device, with the same parameters for the same seed.
 
-        Args:
-            seed: seed of the parameters.
-            device: where to put the model.
-            implementation: ``"plain"``, ``"tuned"``, or None for the fastest one in a forward
-                pass of the workload's batch on this device. Measurements never pass None, so
-                that a new choice starts no new series.
+        It is the implementation that is the fastest in a forward pass of the workload's batch on
+        this device, unless one is named. Measurements name one, so that a new choice starts no
+        new series.
 
         Raises:
             ValueError: this machine lacks ``device``, or there is no such implementation.
@@ -97,13 +94,8 @@ class Workload:
     ) -> Tensor:
         """Draw standard normal inputs or tokens, the same for the same seed on every device.
 
-        Args:
-            batch_size: samples; the workload's own batch by default.
-            device: where to put them.
-            seed: seed of the generator.
-
-        Returns:
-            ``(batch_size, *input_shape)``, float32, or int64 for tokens.
+        They are ``(batch_size, *input_shape)``, float32, or int64 for tokens; the batch is the
+        workload's own by default.
 
         Raises:
             ValueError: ``batch_size`` is below 1, or ``device`` is not here.

@@ -10,7 +10,7 @@ from torchspeed.data.series import Windows
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_the_seed_alone_decides_the_order_of_an_epoch(workers: int) -> None:
-    loader = make_loader(TensorDataset(torch.arange(40)), 6, workers=workers, seed=3)
+    loader = make_loader(TensorDataset(torch.arange(40)), 6, workers=workers)
 
     def order() -> list[int]:
         return [int(item) for [batch] in loader for item in batch]
@@ -36,7 +36,7 @@ def test_a_batch_of_windows_is_its_items(
     target: int | None, every_step: bool, workers: int
 ) -> None:
     windows = Windows(torch.randn(50, 3), 6, 4, target, range(5, 44), every_step=every_step)
-    batches = make_loader(windows, 8, shuffle=False, workers=workers)
+    batches = make_loader(windows, 8, sampler=range(len(windows)), workers=workers)
     inputs, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
     for index in range(len(windows)):
         label = windows.labels[index]

@@ -12,7 +12,8 @@ from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
 from torchspeed.studies import reproductions
-from torchspeed.studies.measuring import Point, Summary, summarise
+from torchspeed.studies.figures import Summary, summarise
+from torchspeed.studies.reproductions import Point
 from torchspeed.training.config import RunConfig
 
 PUBLISHED = {
@@ -102,8 +103,9 @@ def test_other_models_and_data_are_measured(
     monkeypatch.chdir(tmp_path)
     few = ["--limit-batches", "2", "--rounds", "1", "--threads", "1"]
 
-    def small(chosen: reproductions.Setting) -> RunConfig:
-        return replace(chosen.config, data="digits", batch_size=8, rate=0.1, epochs=1)
+    def small(config: RunConfig, full: bool) -> RunConfig:
+        del full
+        return replace(config, data="digits", batch_size=8, rate=0.1, epochs=1)
 
     monkeypatch.setattr(reproductions, "_lenet", small)
     assert main(["reproduce", "workers", "-m", "resnet18_mnist", *few]) == 0

@@ -11,7 +11,7 @@ from tests.gpu import needs_gpu
 from torchspeed.data.dataset import Data
 from torchspeed.training.config import RunConfig
 from torchspeed.training.infer import SmoothRun
-from torchspeed.training.phases import Phase, PhaseClock, summarise
+from torchspeed.training.loop import Phase, PhaseClock, summarise
 from torchspeed.training.run import Observer, Run
 from torchspeed.training.train import Trainer
 

@@ -10,7 +10,6 @@ import atexit
 import os
 import sys
 from importlib import metadata
-from typing import NoReturn
 
 from torchspeed.cli import information, reproduce, sweep, training
 from torchspeed.cli.options import Parser, UsageError
@@ -43,16 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
     """
     status = _run(arguments)
     if arguments is None:
-        _end_process(status)
+        # End at once: after importing torch, Python's garbage collection at exit takes 1.5 s.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
     return status
-
-
-def _end_process(status: int) -> NoReturn:
-    """End at once: after importing torch, Python's garbage collection at exit takes 1.5 s."""
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -103,24 +103,16 @@ SETTINGS = (
 """Options that a sweep takes several values of."""
 
 
-def add_model(parser: ArgumentParser, as_given: Callable[[Read], Read]) -> None:
-    """Add the choice of the model."""
+def add_place(parser: ArgumentParser, *, sweeps: bool = False) -> None:
+    """Add the choice of model and data, and where a run and its data are."""
+    option = parser.add_argument
     about = "a name of `torchspeed list`, or package.module:callable, which returns the model"
-    parser.add_argument("-m", "--model", type=as_given(str), help=about)
-
-
-def add_data(parser: ArgumentParser) -> None:
-    """Add the choice of the data."""
+    option("-m", "--model", type=several(str) if sweeps else str, help=about)
     about = (
         "a name of `torchspeed list`, csv:FILE, or package.module:callable; by default digits for "
         "a CNN, el_nino for a time series: real, and nothing to download"
     )
-    parser.add_argument("-d", "--data", help=about)
-
-
-def add_place(parser: ArgumentParser) -> None:
-    """Add where a run and its data are."""
-    option = parser.add_argument
+    option("-d", "--data", help=about)
     option("--device", help="cpu, cuda or cuda:N (cpu)")
     option("--threads", type=number(int, 1), help="CPU threads (torch's choice)")
     option("--data-dir", type=Path, help="folder of the data (data)")
@@ -131,7 +123,7 @@ def add_place(parser: ArgumentParser) -> None:
 def add_run(parser: ArgumentParser, *, sweeps: bool = False) -> None:
     """Add what every run takes; ``sweeps`` takes several values of each of `SETTINGS`."""
     as_given = several if sweeps else _one
-    add_model(parser, as_given)
+    add_place(parser, sweeps=sweeps)
     option = parser.add_argument
     option("--model-kwargs", help="arguments of the model, such as hidden=20,layers=2")
     option(
@@ -148,8 +140,6 @@ def add_run(parser: ArgumentParser, *, sweeps: bool = False) -> None:
     )
     option("--precision", type=one_of(Precision), help="bf16-mixed: products in 16 bits (32-true)")
     option("--seed", type=number(int, 0, 2**32 - 1), help="of parameters, order and noise (0)")
-    add_data(parser)
-    add_place(parser)
     option(
         "-w",
         "--workers",

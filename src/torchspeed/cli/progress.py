@@ -18,9 +18,7 @@ REDRAW_S = 0.5
 def progress_bar(console: Console, beside: str = "") -> progress.Progress:
     """Return a bar with the time left, for terminals alone, which is drawn only when asked.
 
-    Args:
-        console: where to draw it.
-        beside: text between the count and the time, with fields of the task in braces.
+    ``beside`` stands between the count and the time, with fields of the task in braces.
     """
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),

@@ -8,10 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
+
 from torchspeed.cli.options import (
     add_command,
-    add_data,
-    add_model,
     add_place,
     check_writable,
     configure,
@@ -21,8 +21,8 @@ from torchspeed.cli.show import error_console, make_table, standard_output
 from torchspeed.errors import TorchspeedError
 
 if TYPE_CHECKING:
-    from torchspeed.studies.measuring import Point, Summary, Values
-    from torchspeed.studies.reproductions import Reproduction
+    from torchspeed.studies.figures import Summary
+    from torchspeed.studies.reproductions import Point, Reproduction, Values
 
 LENET_FIGURES = ("workers", "batch-size")
 """Figures of dl-benchmark, which can also be drawn for another model and other data."""
@@ -42,8 +42,6 @@ def add_commands(commands: Any) -> None:
     about = "each round measures every point once (3)"
     option("--rounds", type=number(int, 1), default=3, help=about)
     option("--figure", type=Path, default=None, help="file of the picture (NAME.svg)")
-    add_model(parser, lambda read: read)
-    add_data(parser)
     add_place(parser)
 
 
@@ -68,7 +66,7 @@ def reproduce(options: dict[str, Any]) -> None:
         raise TorchspeedError(f"{name} has its own model and data; leave out --model and --data")
     file = figure or Path(f"{name}.svg")
     check_writable(file)
-    from torchspeed.studies.reproductions import REPRODUCTIONS, Setting
+    from torchspeed.studies.reproductions import REPRODUCTIONS
     from torchspeed.training import ranks
 
     config = configure(options)
@@ -76,7 +74,7 @@ def reproduce(options: dict[str, Any]) -> None:
     if ranks.world() > 1 and name not in JADE_TABLES:
         raise TorchspeedError(f"{name} runs on one device; start it without torchrun")
     reproduction = REPRODUCTIONS[name]
-    points = reproduction.points(Setting(config, full))
+    points = reproduction.points(config, full)
     if ranks.rank() > 0:  # the first rank measures the same, and reports
         for _, point in product(range(rounds), points):
             point.measure()
@@ -110,24 +108,20 @@ def _measure(
             bar.update(task, description=f"{reproduction.axis} {_shown(point.x)}", refresh=True)
             values = point.measure()
             bar.advance(task)
-            console.print(_line(reproduction, number, point, values))
+            first = next(iter(values.values()))
+            shown = ", ".join(
+                f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
+                for quantity, unit in reproduction.quantities.items()
+                if quantity in first
+            )
+            where = f"{reproduction.axis} {_shown(point.x)}, {point.name}"
+            console.print(f"round {number}, {where}: {shown}")
             yield number, point, values
-
-
-def _line(reproduction: Reproduction, number: int, point: Point, values: Values) -> str:
-    first = next(iter(values.values()))
-    shown = ", ".join(
-        f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
-        for quantity, unit in reproduction.quantities.items()
-        if quantity in first
-    )
-    return f"round {number}, {reproduction.axis} {_shown(point.x)}, {point.name}: {shown}"
 
 
 def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
     """Show the table and draw the picture of what is measured, if anything is."""
-    from torchspeed.studies.figures import draw_side_by_side
-    from torchspeed.studies.measuring import summarise
+    from torchspeed.studies.figures import draw_side_by_side, summarise
 
     rows, published = summarise(measured), reproduction.published()
     units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
@@ -139,14 +133,14 @@ def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], fi
         name = " ".join([row["name"], *(f"[{mark}]" for mark in marks)])
         numbers = (row.get(quantity) for quantity in reproduction.quantities)
         shown = ("–" if n is None else f"{n:.4g}" for n in numbers)
-        table.add_row(_escaped(name), _shown(row[reproduction.axis]), *shown)
+        table.add_row(escape(name), _shown(row[reproduction.axis]), *shown)
     for name, x, summaries in rows:
         numbers = (summaries.get(quantity) for quantity in reproduction.quantities)
         table.add_row(name, _shown(x), *map(_summary, numbers))
     console = standard_output()
     console.print(table)
     for slip, mark in slips.items():
-        console.print(_escaped(f"[{mark}] {slip}"), highlight=False)
+        console.print(escape(f"[{mark}] {slip}"), highlight=False)
     draw_side_by_side(reproduction, published, rows, file)
     print(file)
 
@@ -159,9 +153,3 @@ def _summary(summary: Summary | None) -> str:
 
 def _shown(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:g}"
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

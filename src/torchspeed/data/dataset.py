@@ -35,9 +35,7 @@ class Scale:
     def of(cls, values: Tensor, season: int | None = None) -> Scale:
         """Return the scale of the columns of (rows, columns), the oldest rows of a series.
 
-        Args:
-            values: the rows.
-            season: rows per season, if its means are to be subtracted.
+        The means of a season of so many rows are subtracted, if there is one.
         """
         deviation, mean = torch.std_mean(values, dim=0, correction=0)
         if season is None:

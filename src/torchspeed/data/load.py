@@ -14,8 +14,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, default_collate
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.dummy import load_dummy
-from torchspeed.data.embedded import load_digits, load_eeg, load_el_nino
+from torchspeed.data.embedded import load_digits, load_dummy, load_eeg, load_el_nino
 from torchspeed.data.options import CSV_PREFIX, DataOptions, kind_of
 from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
@@ -83,31 +82,21 @@ def make_loader(
     batch_size: int,
     *,
     workers: int = 0,
-    shuffle: bool = True,
-    seed: int = 0,
     sampler: Iterable[int] | None = None,
     pin_memory: bool = False,
 ) -> DataLoader[Any]:
-    """Return a loader of batches ``(inputs, targets)``.
+    """Return a loader of batches ``(inputs, targets)``, shuffled unless a sampler is given.
 
     The seed of its ``generator`` alone decides the order: ``loader.generator.manual_seed(seed +
-    epoch)`` before each epoch gives a resumed run the batches that it would have seen.
-
-    Args:
-        dataset: items to load.
-        batch_size: items in each batch; the last batch may have fewer.
-        workers: processes that load; 0 loads in this one. `Windows` are always loaded so: they are
-            in memory, and a worker would only copy each batch once more.
-        shuffle: whether the order is random; a sampler overrides it.
-        seed: of the generator, until it is seeded anew.
-        sampler: indices of the items, in order, such as a rank's share of them.
-        pin_memory: whether batches are page-locked, for copies to a GPU.
+    epoch)`` before each epoch gives a resumed run the batches that it would have seen. Without
+    workers this process loads. `Windows` are always loaded so: they are in memory, and a worker
+    would only copy each batch once more.
     """
     in_memory = isinstance(dataset, Windows)
     workers = 0 if in_memory else workers
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     order: dict[str, Any] = {"batch_size": batch_size, "sampler": sampler}
-    if shuffle and sampler is None:
+    if sampler is None:
         items = len(dataset)  # type: ignore[arg-type]
         order = {"batch_sampler": _Shuffled(items, batch_size, generator, as_lists=not in_memory)}
     return DataLoader(

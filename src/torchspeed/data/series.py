@@ -109,13 +109,8 @@ def split_series(
 ) -> Data:
     """Cut a series, oldest row first, into windows to train on, to validate with and to test on.
 
-    Args:
-        name: of the series.
-        values: its rows, (rows, columns) in float32.
-        names: of the columns.
-        options: window, horizon and target.
-        source: where it comes from.
-        season: rows per season, where the frequency of the data is known.
+    Values are (rows, columns) in float32, ``names`` those of the columns, and ``season`` the rows
+    per season, where the frequency of the data is known.
 
     Raises:
         TorchspeedError: there is no such target, or the series is too short for window and

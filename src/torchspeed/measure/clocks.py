@@ -41,12 +41,8 @@ def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 
     """Return the time of one call, from calls in a row that take ``at_least`` seconds together.
 
     The number of calls is found by trial. Only the last batch counts; where calls
-    are short, the batches before it are a warm-up.
-
-    Args:
-        run: what to time; what it returns is not kept.
-        clock: `clock_for` its device.
-        at_least: seconds; in less time the resolution of ``clock`` would matter.
+    are short, the batches before it are a warm-up. In less
+    time than ``at_least`` the resolution of the clock would matter.
     """
     calls = 1
     while True:
@@ -66,10 +62,7 @@ def interleaved(
 ) -> list[list[tuple[float, float]]]:
     """Time passes and measure what they are compared with in turn, within `ROUNDS`.
 
-    Args:
-        runs: the passes.
-        reference: measures the device now, and returns a value for each pass.
-        device: where both run.
+    ``reference`` measures the device now, and returns a value for each pass.
 
     Returns:
         For each pass and round its seconds, and the mean of the reference just before and after.

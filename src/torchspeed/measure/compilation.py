@@ -49,10 +49,6 @@ def compiled(model: nn.Module, options: Mapping[str, bool]) -> Callable[[Tensor]
 
     Shapes are static, and one thread compiles, so that its CPU time can be counted. A graph break
     is no error here: `torchspeed.measure.compile_cost` counts them.
-
-    Args:
-        model: what to compile; it keeps its parameters.
-        options: options of ``torch.compile``; the others keep their defaults.
     """
     from torch._inductor import config  # noqa: PLC0415 - a second, only where it is wanted
 

@@ -106,15 +106,11 @@ def _use_once(device: str, kept: Path, code: Path) -> None:
     if kept.exists():
         shutil.copytree(kept, code, dirs_exist_ok=True)
     keep_code_in(code)
-    _compile_something(device)
+    x = torch.ones(64, device=device, requires_grad=True)
+    function = torch.compile(lambda x: (x.sin() * 2).sum(), dynamic=False)
+    torch.autograd.grad(function(x), x)
     if not kept.exists():
         copy = Path(tempfile.mkdtemp(dir=kept.parent), kept.name)
         shutil.copytree(code, copy, ignore=shutil.ignore_patterns(*_GRAPHS))
         with contextlib.suppress(OSError):  # another process was first
             copy.rename(kept)
-
-
-def _compile_something(device: str) -> None:
-    x = torch.ones(64, device=device, requires_grad=True)
-    function = torch.compile(lambda x: (x.sin() * 2).sum(), dynamic=False)
-    torch.autograd.grad(function(x), x)

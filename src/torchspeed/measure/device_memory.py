@@ -24,10 +24,6 @@ def device_peaks(run: Callable[[], object], device: str) -> DevicePeaks:
     The first run allocates what stays (parameters on the device, workspaces of cuBLAS and
     cuDNN). Memory that only it needed is given back before the second; otherwise the reserve
     would be that of the warm-up.
-
-    Args:
-        run: the pass; what it returns is not kept.
-        device: ``"cuda"`` or ``"cuda:N"``.
     """
     run()
     torch.cuda.synchronize(device)

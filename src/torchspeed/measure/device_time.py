@@ -51,12 +51,7 @@ class DeviceTime:
 
 
 def device_time(run: Callable[[], object], device: str) -> DeviceTime:
-    """Trace warm passes, and time them without the profiler.
-
-    Args:
-        run: the pass; what it returns is not kept.
-        device: ``"cuda"`` or ``"cuda:N"``.
-    """
+    """Trace warm passes on a CUDA device, and time them without the profiler."""
     for _ in range(FIRST_CALLS):
         run()
     seconds = seconds_per_call(run, clock_for(device))
@@ -73,12 +68,9 @@ def device_time(run: Callable[[], object], device: str) -> DeviceTime:
 
 
 def event_seconds(run: Callable[[], object], device: str, calls: int) -> float:
-    """Return the seconds of a pass by the device's own clock, as the median of some batches.
+    """Return the seconds of a warm pass by the device's own clock, as the median of batches.
 
-    Args:
-        run: the pass, warm.
-        device: ``"cuda"`` or ``"cuda:N"``.
-        calls: passes in a batch; one at least.
+    A batch has so many ``calls`` of the pass; one at least.
     """
     stream = torch.cuda.current_stream(device)
     seconds: list[float] = []

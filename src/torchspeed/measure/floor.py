@@ -11,6 +11,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -54,11 +55,7 @@ def floor_of(
 ) -> OfBothPasses[Floor]:
     """Time both passes of a workload, interleaved with what their floors are made of.
 
-    Args:
-        workload: name in `torchspeed.workloads`.
-        peak: of the device that the passes run on.
-        mode: one of `FLOOR_MODES`: how the passes run; their floor is the same.
-        batch: samples; the workload's own batch by default.
+    The passes run on the device of the peak; the floor is the same in each of `FLOOR_MODES`.
 
     Raises:
         ValueError: no such workload or mode, or a batch below 1.
@@ -68,7 +65,14 @@ def floor_of(
     floors = floors_on(peak, pass_works(workload, batch))
     passes = Passes(workload, str(peak.device), batch, compiled=mode == "compiled")
     measured = interleaved((passes.forward, passes.backward), floors, str(peak.device))
-    return OfBothPasses(*map(_summary, measured))
+    forward, backward = (
+        Floor(
+            floor_seconds=statistics.median(floor for _, floor in pairs),
+            times_floor=statistics.median(seconds / floor for seconds, floor in pairs),
+        )
+        for pairs in measured
+    )
+    return OfBothPasses(forward, backward)
 
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
@@ -96,7 +100,8 @@ def floors_on(peak: Peak, works: Sequence[PassWork]) -> Callable[[], list[float]
     images = torch.randn(IMAGES, CHANNELS, SIZE, SIZE, device=device)
     filters = torch.randn(CHANNELS, CHANNELS, FILTER, FILTER, device=device)
     sizes = [max(work.moved_bytes, SMALLEST_COPY[device.type]) for work in works]
-    copies = [_copy(size // 2, device) for size in sizes]
+    buffers = [torch.zeros(2, size // 8, device=device) for size in sizes]
+    copies = [partial(target.copy_, source) for source, target in buffers]
 
     def floors() -> list[float]:
         convolving = seconds_per_call(lambda: torch.conv2d(images, filters), clock)
@@ -110,16 +115,3 @@ def floors_on(peak: Peak, works: Sequence[PassWork]) -> Callable[[], list[float]
         ]
 
     return floors
-
-
-def _copy(size: int, device: torch.device) -> Callable[[], object]:
-    source, target = torch.zeros(2, size // 4, device=device)
-    return lambda: target.copy_(source)
-
-
-def _summary(pairs: Sequence[tuple[float, float]]) -> Floor:
-    """Summarise the rounds of a pass: its seconds and those of its floor."""
-    return Floor(
-        floor_seconds=statistics.median(floor for _, floor in pairs),
-        times_floor=statistics.median(seconds / floor for seconds, floor in pairs),
-    )

@@ -41,15 +41,7 @@ implementation's; above 1 it is faster."""
 def measure(
     workload: str, device: str, pass_name: Pass, batch: int, rounds: int = ROUNDS
 ) -> dict[Implementation, np.ndarray]:
-    """Return the seconds of a call of each implementation in each round, interleaved.
-
-    Args:
-        workload: its name.
-        device: ``cpu`` or ``cuda``.
-        pass_name: ``forward`` or ``backward``.
-        batch: samples in a batch.
-        rounds: rounds of all implementations in turn and then in the opposite order.
-    """
+    """Return the seconds of a call of each implementation in each round, interleaved."""
     runs: dict[Implementation, Callable[[], object]] = {}
     for implementation in list_implementations(get_workload(workload).model):
         built = Passes(workload, device, batch, implementation=implementation)
@@ -68,9 +60,6 @@ def choices(ratios: Mapping[int, Ratios]) -> Batches:
     """Return the implementation that is the fastest, by the batch from which it is.
 
     From the largest batch down, one is kept until another is faster by more than `NOISE`.
-
-    Args:
-        ratios: by batch.
     """
     chosen: list[tuple[int, Implementation]] = []
     for batch in sorted(ratios, reverse=True):
@@ -93,15 +82,7 @@ def processor(device: str) -> str:
 
 
 def measure_model(name: str, device: str) -> Choices:
-    """Measure both passes of a workload at several batches, print each ratio on standard error.
-
-    Args:
-        name: the workload.
-        device: ``cpu`` or ``cuda``.
-
-    Returns:
-        The fastest implementations.
-    """
+    """Measure both passes of a workload at several batches, print each ratio on standard error."""
     fastest: dict[Pass, Batches] = {}
     for pass_name in PASSES:
         found: dict[int, Ratios] = {}

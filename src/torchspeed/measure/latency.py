@@ -32,11 +32,6 @@ class Latency:
 def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
     """Time single inferences of one sample by the plain model, each until its result is available.
 
-    Args:
-        workload: name in `torchspeed.workloads`.
-        device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
-        mode: one of `torchspeed.measure.passes.MODES`.
-
     Raises:
         ValueError: no such workload or mode, or ``device`` is not here.
     """

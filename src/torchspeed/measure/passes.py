@@ -10,7 +10,7 @@ from typing import Generic, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from torchspeed.measure import compilation, cuda_graph
+from torchspeed.measure import compilation
 from torchspeed.models import Implementation
 from torchspeed.workloads import get_workload
 
@@ -22,6 +22,10 @@ PRECISIONS = ("fp32", "bf16")
 
 LAYOUTS = ("contiguous", "channels_last")
 """One channel plane after the other, as in models' sources; or all channels pixel by pixel."""
+
+WARM_UPS = 3
+"""Runs before a capture, as ``torch.cuda.make_graphed_callables`` has them: libraries choose
+kernels and make their workspaces, which a capture must not see."""
 
 P = ParamSpec("P")
 Found = TypeVar("Found")
@@ -138,8 +142,31 @@ class Passes:
                 self.inputs.requires_grad_(training)
 
 
+def capture(run: Callable[[], Found], device: torch.device) -> tuple[Callable[[], None], Found]:
+    """Record a function that never synchronises as a graph, after a warm-up on its own stream.
+
+    Returns:
+        A function that replays the graph, and the results of the work. They hold no values
+        before the first replay, and every replay overwrites them.
+    """
+    current, side = torch.cuda.current_stream(device), torch.cuda.Stream(device)
+    side.wait_stream(current)
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UPS):
+            run()
+    current.wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.device(device), torch.cuda.graph(graph):
+        results = run()
+    return graph.replay, results
+
+
 class CapturedPasses:
     """The passes of a workload, each one CUDA graph that is fed new values at every call.
+
+    The recurrent models are bound by launches: dozens to hundreds of kernels of a few
+    microseconds each, one call from Python after the other. A graph launches them all in one
+    call. In exchange every shape and every address is fixed.
 
     A pass does what a user of the graph does: it copies a batch from elsewhere on the device into
     the graph's buffers, and replays.
@@ -167,11 +194,11 @@ class CapturedPasses:
 
     @cached_property
     def _forward_graph(self) -> tuple[Callable[[], None], Tensor]:
-        return cuda_graph.capture(self._passes.forward, self._inputs.device)
+        return capture(self._passes.forward, self._inputs.device)
 
     @cached_property
     def _backward_graph(self) -> tuple[Callable[[], None], tuple[Tensor, ...]]:
-        return cuda_graph.capture(self._passes.backward, self._inputs.device)
+        return capture(self._passes.backward, self._inputs.device)
 
 
 @torch.no_grad()

@@ -26,23 +26,15 @@ TRIALS = 3
 class Peak:
     """The fastest of several square products of float32 matrices, ready to be timed again.
 
-    Attributes:
-        device: where it runs.
-        tf32: whether the products may round to TensorFloat-32, which CUDA devices from
-            compute capability 8.0 on multiply several times as fast. Torch lets cuDNN's
-            convolutions do so by default and plain matrix products not.
-        size: rows of the matrices, the fastest of those tried.
+    With ``tf32`` the products may round to TensorFloat-32, which CUDA devices from compute
+    capability 8.0 on multiply several times as fast. Torch lets cuDNN's convolutions do so by
+    default and plain matrix products not. ``size`` is the rows of the fastest.
     """
 
     def __init__(
         self, device: str, *, tf32: bool = False, sizes: Sequence[int] | None = None
     ) -> None:
-        """Try every size and keep the fastest.
-
-        Args:
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
-            tf32: allow TensorFloat-32; CUDA only.
-            sizes: rows of the square matrices to try; `SIZES` by default.
+        """Try every size, those of `SIZES` by default, and keep the fastest.
 
         Raises:
             ValueError: no such device here, or TF32 asked of a CPU.

@@ -77,18 +77,9 @@ def _product(left: Tensor, right: Tensor, **_: Any) -> int:
     return 2 * multiply_adds
 
 
-def _product_and_sum(_: Tensor, left: Tensor, right: Tensor, **__: Any) -> int:
-    return _product(left, right)
-
-
 def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any, **__: Any) -> int:
     steps, batch, _features = x.shape
     return 2 * steps * batch * (weight_ih.numel() + weight_hh.numel())
-
-
-def _lstm_layer_backward(*args: Any, **_: Any) -> int:
-    """Count the gradients of the input and the state, and those of both weights."""
-    return 2 * _lstm_layer(*args)
 
 
 def _attention(
@@ -109,11 +100,12 @@ def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any, **_: Any) -
 _aten = torch.ops.aten
 _FORMULAS: dict[Any, Callable[..., int]] = {
     _aten.mm: _product,
-    _aten._sparse_addmm: _product_and_sum,
+    _aten._sparse_addmm: lambda _, left, right, **__: _product(left, right),
     _aten._native_multi_head_attention: _attention,
     _aten._transformer_encoder_layer_fwd: _encoder_layer,
     _aten.mkldnn_rnn_layer: _lstm_layer,
-    _aten.mkldnn_rnn_layer_backward: _lstm_layer_backward,
+    # The gradients of the input and the state, and those of both weights.
+    _aten.mkldnn_rnn_layer_backward: lambda *args, **_: 2 * _lstm_layer(*args),
 }
 """FLOPs of sparse products, which torch counts as dense, and of operators that it lacks."""
 for _formula in _FORMULAS.values():
@@ -135,9 +127,7 @@ def parameter_bytes(model: nn.Module) -> int:
 def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int:
     """Return the bytes that autograd keeps for the backward pass of ``run``.
 
-    Args:
-        run: computes the tensor that a backward pass would start from.
-        apart_from: tensors that existed before, such as parameters and inputs.
+    Left out are tensors that existed before, such as parameters and inputs.
     """
     before = {tensor.untyped_storage()._cdata for tensor in apart_from}
     kept: dict[int, int] = {}

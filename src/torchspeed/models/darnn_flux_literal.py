@@ -93,14 +93,7 @@ def along_samples(
 ) -> tuple[Tensor, Tensor]:
     """Run an LSTM over the samples (batch, features), from the last state of the step before.
 
-    Args:
-        weights: gates in torch's order.
-        x: samples, (batch, features), which the LSTM takes as steps.
-        hidden: hidden states of the step before, (batch, hidden).
-        cell: cell states of the step before, (batch, hidden).
-
-    Returns:
-        Hidden and cell state after every sample.
+    Gates lie in torch's order. States are (batch, hidden), before and after every sample.
     """
     state = hidden[-1:], cell[-1:]
     states = []

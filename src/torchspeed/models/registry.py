@@ -22,12 +22,7 @@ _MAKERS: dict[str, dict[Implementation, Callable[..., nn.Module]]] = {}
 def register_model(
     name: str, implementation: Implementation = "plain"
 ) -> Callable[[Maker], Maker]:
-    """Enter the decorated class or function in the table under ``name``.
-
-    Args:
-        name: the model's name.
-        implementation: which one of that name it is.
-    """
+    """Enter the decorated class or function in the table under ``name``."""
 
     def register(maker: Maker) -> Maker:
         makers = _MAKERS.setdefault(name, {})

@@ -85,15 +85,8 @@ class BERT(nn.Module):
     Args:
         vocabulary: number of different tokens.
         length: largest number of tokens in a text.
-        width: size of a token's representation, H in the paper; the heads divide it.
-        heads: attention heads, A.
-        layers: layers of the encoder, L.
-        inner: size of the feed-forward network's hidden layer.
-        dropout: probability, in training mode.
 
-    Raises:
-        ValueError: a size below 1, heads that do not divide the width, or a dropout outside
-            [0, 1).
+    The others are those of `TransformerEncoder`, and so are the errors.
     """
 
     positions: Tensor

@@ -169,13 +169,8 @@ class YOLOv3(Detector):
             )
             for width, n in ((64, 1), (128, 2), (256, 8), (512, 8), (1024, 4))
         )
-        self.necks = nn.ModuleList(
-            [
-                five_convolutions(1024, 512),
-                five_convolutions(512 + 256, 256),
-                five_convolutions(256 + 128, 128),
-            ]
-        )
+        necks = ((1024, 512), (512 + 256, 256), (256 + 128, 128))
+        self.necks = nn.ModuleList(five_convolutions(*channels) for channels in necks)
         self.narrow = nn.ModuleList([convolution(512, 256, 1), convolution(256, 128, 1)])
         self.upsample = nn.Upsample(scale_factor=2)
         self.heads.extend(
@@ -207,29 +202,15 @@ class YOLOv3Tiny(Detector):
 
     Maps (batch, 3, size, size) to (batch, candidates, 6).
 
-    Args:
-        image_size: height and width of images, a multiple of 32.
-        classes: kinds of objects; 80 in COCO.
-        candidates: boxes of an image that are looked at.
-
-    Raises:
-        ValueError: a size below 1, or an image size that is no multiple of 32.
+    Arguments and errors are those of `YOLOv3`.
     """
 
     def __init__(self, *, image_size: int = 416, classes: int = 80, candidates: int = 300) -> None:
         super().__init__(image_size, classes, candidates)
         pool = nn.MaxPool2d(2)
-        self.fine = nn.Sequential(
-            convolution(3, 16, 3),
-            pool,
-            convolution(16, 32, 3),
-            pool,
-            convolution(32, 64, 3),
-            pool,
-            convolution(64, 128, 3),
-            pool,
-            convolution(128, 256, 3),
-        )
+        self.fine = nn.Sequential(convolution(3, 16, 3))
+        for width in (32, 64, 128, 256):
+            self.fine.extend([pool, convolution(width // 2, width, 3)])
         self.coarse = nn.Sequential(
             pool,
             convolution(256, 512, 3),

@@ -4,7 +4,15 @@ asv-watch runs it in the measured environment (``profiler`` of asv.conf.json), `
 operators.py <folder of suites> <benchmark>-<index of the case>``; it imports nothing from this
 package. The case is made by its own suite and called until it is warm. Then torch's profiler
 records its calls, and oneDNN is asked which kernels one call runs. It prints one
-line of JSON: a `Profile`, or ``{"skipped": "..."}``.
+line of JSON: ``{"skipped": "..."}``, or
+
+- ``operators``, each with one set of input shapes: ``name``, ``shapes``, ``calls`` and ``seconds``
+  of self time in one call of the case;
+- ``kernels`` of oneDNN, each with one problem: ``primitive``, ``implementation`` (such as
+  ``brg_conv_fwd:avx512_core``, or ``ref:any`` for the slow fallback) and ``problem``, its sizes;
+- ``counts`` of one call: ``dispatches`` of operators, those that other operators make included;
+  ``flops`` as torch.profiler counts them; ``allocations``, the blocks that torch's allocator gave
+  out, and ``allocated_bytes``, their size together.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any
 
 _BATCHES = 5
 """Number of batches; an operator's least time counts, because interference only adds time."""
@@ -28,52 +36,11 @@ _SECONDS = 10.0
 """Seconds after which no new batch begins: old releases of torch are slow to sum up operators."""
 
 
-class Operator(TypedDict):
-    """One operator with one set of input shapes."""
-
-    name: str
-    """Such as ``aten::convolution``."""
-    shapes: str
-    """Shapes of its inputs, such as ``[[8, 3, 32, 32], [6, 3, 5, 5]]``."""
-    calls: float
-    """Number of calls in one call of the case."""
-    seconds: float
-    """Self time in one call of the case: without the operators that it calls."""
+Record = dict[str, Any]
+"""A part of what is printed."""
 
 
-class Kernel(TypedDict):
-    """One oneDNN kernel with one problem."""
-
-    primitive: str
-    """Such as ``convolution``."""
-    implementation: str
-    """Such as ``brg_conv_fwd:avx512_core``, or ``ref:any`` for the slow fallback."""
-    problem: str
-    """Its sizes, as oneDNN writes them."""
-
-
-class Counts(TypedDict):
-    """Counts of the work of one call of the case."""
-
-    dispatches: int
-    """Calls of operators, those that other operators make included."""
-    flops: int
-    """FLOPs of products, convolutions, additions and multiplications (torch.profiler)."""
-    allocations: int
-    """Blocks that torch's allocator gave out."""
-    allocated_bytes: int
-    """Size of those blocks together."""
-
-
-class Profile(TypedDict):
-    """Where the time of a case goes."""
-
-    operators: list[Operator]
-    kernels: list[Kernel]
-    counts: Counts
-
-
-def parse_kernels(text: str) -> list[Kernel]:
+def parse_kernels(text: str) -> list[Record]:
     """Read what oneDNN prints of each primitive that it executes; other lines are left out."""
     kernels = []
     for line in text.splitlines():
@@ -83,15 +50,14 @@ def parse_kernels(text: str) -> list[Kernel]:
         start = fields.index("exec")
         if len(fields) < start + 6:
             continue
-        kernel = Kernel(
-            primitive=fields[start + 2], implementation=fields[start + 3], problem=fields[-2]
-        )
+        names = ("primitive", "implementation", "problem")
+        kernel = dict(zip(names, (*fields[start + 2 : start + 4], fields[-2]), strict=True))
         if kernel not in kernels:
             kernels.append(kernel)
     return kernels
 
 
-def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]:
+def _profile_operators(call: Callable[[], object], calls: int) -> list[Record]:
     import torch  # noqa: PLC0415 - of the environment
 
     batches = []
@@ -106,18 +72,23 @@ def _profile_operators(call: Callable[[], object], calls: int) -> list[Operator]
         batches.append(list(profiler.key_averages(group_by_input_shape=True)))
     # Profilers of old releases now and then give an operator less time than those that it calls.
     sound = [batch for batch in batches if min(e.self_cpu_time_total for e in batch) >= 0]
-    operators: dict[tuple[str, str], Operator] = {}
+    operators: dict[tuple[str, str], Record] = {}
     for batch in sound or batches:
         for event in batch:
             key = event.key, str(event.input_shapes)
             seconds = max(0.0, event.self_cpu_time_total) / 1e6 / calls
             if key not in operators or seconds < operators[key]["seconds"]:
                 count = event.count / calls
-                operators[key] = Operator(name=key[0], shapes=key[1], calls=count, seconds=seconds)
+                operators[key] = {
+                    "name": key[0],
+                    "shapes": key[1],
+                    "calls": count,
+                    "seconds": seconds,
+                }
     return list(operators.values())
 
 
-def _count(call: Callable[[], object]) -> Counts:
+def _count(call: Callable[[], object]) -> Record:
     """Count the work of one call that is not timed, because counting takes time itself."""
     import torch  # noqa: PLC0415 - of the environment
 
@@ -140,12 +111,12 @@ def _count(call: Callable[[], object]) -> Counts:
         for event in recorded.kineto_results.events()
         if event.name() == "[memory]" and event.nbytes() > 0
     ]
-    return Counts(
-        dispatches=sum(event.count for event in operators),
-        flops=round(sum(event.flops for event in operators)),
-        allocations=len(blocks),
-        allocated_bytes=sum(blocks),
-    )
+    return {
+        "dispatches": sum(event.count for event in operators),
+        "flops": round(sum(event.flops for event in operators)),
+        "allocations": len(blocks),
+        "allocated_bytes": sum(blocks),
+    }
 
 
 def _run_with_kernels(call: Callable[[], object]) -> str:
@@ -180,7 +151,7 @@ def _warm_up(call: Callable[[], object]) -> int:
 
 
 def main(suites: str, case: str) -> None:
-    """Make the case and print its `Profile`."""
+    """Make the case and print its profile."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
@@ -197,11 +168,11 @@ def main(suites: str, case: str) -> None:
         return benchmark.func(*parameters)
 
     calls = _warm_up(call)
-    profile = Profile(
-        operators=_profile_operators(call, calls),
-        kernels=parse_kernels(_run_with_kernels(call)),
-        counts=_count(call),
-    )
+    profile = {
+        "operators": _profile_operators(call, calls),
+        "kernels": parse_kernels(_run_with_kernels(call)),
+        "counts": _count(call),
+    }
     print(json.dumps(profile), file=answers, flush=True)
 
 

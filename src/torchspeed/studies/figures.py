@@ -3,19 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from torchspeed.studies.measuring import Summary
-
 if TYPE_CHECKING:
-    from torchspeed.studies.measuring import MeasuredRow
-    from torchspeed.studies.reproductions import Reproduction, Row
+    from torchspeed.studies.reproductions import Point as MeasuredPoint
+    from torchspeed.studies.reproductions import Reproduction, Row, Values
     from torchspeed.studies.sweep import Outcome, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Median and quartiles of a quantity over the rounds, in its unit."""
+
+    median: float
+    low: float
+    """The lower quartile."""
+    high: float
+    """The upper quartile."""
+    rounds: int
+
+    @property
+    def iqr(self) -> float:
+        """The distance between the quartiles, in the unit of the quantity."""
+        return self.high - self.low
+
+
+MeasuredRow = tuple[str, float | str, dict[str, Summary]]
+"""A name, a value of the axis, and the summary of each quantity by its name."""
+
+
+def summarise(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[MeasuredRow]:
+    """Return a summary of measurements for each name and value of the axis."""
+    numbers: dict[tuple[str, float | str], dict[str, list[float]]] = {}
+    for point, values in measured:
+        for name, quantities in values.items():
+            row = numbers.setdefault((name, point.x), {})
+            for quantity, value in quantities.items():
+                row.setdefault(quantity, []).append(value)
+    return [
+        (name, x, {quantity: _summary(values) for quantity, values in row.items()})
+        for (name, x), row in numbers.items()
+    ]
+
+
+def _summary(values: list[float]) -> Summary:
+    low, median, high = np.percentile(values, (25, 50, 75)).tolist()
+    return Summary(median, low, high, len(values))
+
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""

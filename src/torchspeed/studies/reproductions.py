@@ -17,14 +17,28 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
-from torchspeed.studies.measuring import Point, Values
 from torchspeed.training.baselines import LINEAR_NAME, MEAN, RIDGE
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
-from torchspeed.training.phases import Phase
+from torchspeed.training.loop import Phase
 from torchspeed.training.ranks import world
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload, list_workloads
+
+Values = dict[str, dict[str, float]]
+"""Quantities by the name of a line or row, each in its unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is measured together, at one value of the axis."""
+
+    name: str
+    """Identifies the point among those of a reproduction, together with the value of the axis."""
+    x: float | str
+    """Value of the axis."""
+    measure: Callable[[], Values]
+
 
 Row = dict[str, Any]
 """A published line, bar or row: its ``name``, the value of the axis, the quantities that it has,
@@ -33,16 +47,6 @@ and ``slips``: what is known to be wrong with it."""
 
 CPU_TIME = "CPU time of training"
 """A quantity that other processes hardly change; it includes loading."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Options of a reproduction."""
-
-    config: RunConfig
-    """Device, folder of data, threads, and the model and data of LeNet's figures."""
-    full: bool = False
-    """Take the published sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,8 @@ class Reproduction:
     """Label of the published values, and of the picture's axis."""
     quantities: dict[str, str]
     """Name to unit."""
-    points: Callable[[Setting], list[Point]]
-    """The points that are measured here."""
+    points: Callable[[RunConfig, bool], list[Point]]
+    """The points that are measured here, in the published sizes if they are to be ``full``."""
     labels: dict[str, str]
     """Labels that select the published values."""
     name: str
@@ -101,10 +105,10 @@ def _against(
     """Return dl-benchmark's figure of LeNet against one setting."""
     words, axis = setting.replace("_", " "), label or setting
 
-    def points(chosen: Setting) -> list[Point]:
-        config = _lenet(chosen)
+    def points(config: RunConfig, full: bool) -> list[Point]:
+        config = _lenet(config, full)
         name = f"here, {config.model}, {config.data}"
-        values = published if chosen.full else small
+        values = published if full else small
         return [
             Point(name, value, partial(_columns, name, config, {setting: value}))
             for value in values
@@ -121,9 +125,8 @@ def _against(
     )
 
 
-def _lenet(chosen: Setting) -> RunConfig:
+def _lenet(config: RunConfig, full: bool) -> RunConfig:
     """Return how dl-benchmark trains LeNet or ResNet-18; if small, on the embedded digits."""
-    config, full = chosen.config, chosen.full
     return replace(
         config,
         data=config.data or ("mnist" if full else "digits"),
@@ -150,8 +153,8 @@ def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
 def _phases(mode: str) -> Reproduction:
     """Return BenchmarkJade's table of the phases of ResNet-50 on dummy images."""
 
-    def points(chosen: Setting) -> list[Point]:
-        config = _jade(chosen)
+    def points(config: RunConfig, full: bool) -> list[Point]:
+        config = _jade(config, full)
         name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {world()}"
         return [Point(name, mode, lambda: {name: JADE_MODES[mode](config).medians_s})]
 
@@ -166,14 +169,14 @@ def _phases(mode: str) -> Reproduction:
     )
 
 
-def _jade(chosen: Setting) -> RunConfig:
+def _jade(config: RunConfig, full: bool) -> RunConfig:
     return replace(
-        chosen.config,
+        config,
         model="resnet50",
         data="dummy",
-        batch_size=128 if chosen.full else 4,
-        workers=4 if chosen.full else 0,
-        limit_batches=chosen.config.limit_batches or (50 if chosen.full else 4),
+        batch_size=128 if full else 4,
+        workers=4 if full else 0,
+        limit_batches=config.limit_batches or (50 if full else 4),
     )
 
 
@@ -186,7 +189,7 @@ _STEP_OF = {
 """Maps an expected speed to hardware and devices of both machines in the table of steps."""
 
 
-def _speeds(chosen: Setting) -> list[Point]:
+def _speeds(config: RunConfig, full: bool) -> list[Point]:
     """Return the speeds that follow from the published steps, and this machine's speed.
 
     A speed is a ratio of images per second, in both passes on dummy data, without loading.
@@ -201,7 +204,7 @@ def _speeds(chosen: Setting) -> list[Point]:
     def there(machine: tuple[str, str], other: tuple[str, str]) -> Values:
         return {"measured there": {"speed": steps[other] / steps[machine]}}
 
-    config, name = _jade(chosen), f"here, {chosen.config.device}"
+    config, name = _jade(config, full), f"here, {config.device}"
 
     def here() -> Values:
         phases = train(config).medians_s
@@ -216,13 +219,13 @@ def _speeds(chosen: Setting) -> list[Point]:
     return [*points, Point(name, f"{world()} here / 1 A40", here)]
 
 
-def _cnn_epoch(chosen: Setting) -> list[Point]:
+def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
     config = replace(
-        chosen.config,
+        config,
         model="flux_cnn",
-        data="cifar10" if chosen.full else "dummy",
-        data_options=replace(chosen.config.data_options, items=50_000),
+        data="cifar10" if full else "dummy",
+        data_options=replace(config.data_options, items=50_000),
         batch_size=1000,
     )
     steps = min(50, config.limit_batches or 50)
@@ -237,12 +240,12 @@ def _cnn_epoch(chosen: Setting) -> list[Point]:
     return [Point(name, config.device.partition(":")[0], measure)]
 
 
-def _passes(chosen: Setting) -> list[Point]:
+def _passes(config: RunConfig, _full: bool) -> list[Point]:
     """Time both passes of the papers' models and of Flux's work, always at FluxBench's sizes.
 
     On a CPU the time is CPU time of one thread.
     """
-    device = chosen.config.device
+    device = config.device
     families = {"the papers' models": "time_series", "the same work as Flux": "flux_literal"}
 
     def seconds(model: str, pass_name: Pass) -> float:
@@ -265,9 +268,9 @@ def _passes(chosen: Setting) -> list[Point]:
     return points
 
 
-def _adam_steps(chosen: Setting) -> list[Point]:
+def _adam_steps(config: RunConfig, _full: bool) -> list[Point]:
     """Time FluxArchitectures' five steps of Adam: the papers' models, and Flux's work."""
-    device = chosen.config.device
+    device = config.device
 
     def measure(name: str, model: str) -> Values:
         torch.set_num_threads(1)
@@ -283,7 +286,7 @@ def _adam_steps(chosen: Setting) -> list[Point]:
     return points
 
 
-def _exchange_rates(chosen: Setting) -> list[Point]:
+def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
     """Train LSTNet and TPA-LSTM on exchange rates, at the sizes of their papers.
 
     LSTNet has the sizes of its authors' script for this set (github.com/laiguokun/LSTNet,
@@ -293,13 +296,13 @@ def _exchange_rates(chosen: Setting) -> list[Point]:
     here a cosine schedule with that mean rate needs fewer.
     """
     config = replace(
-        chosen.config,
+        config,
         data="exchange_rate",
         absolute_error=True,
         optimiser="adam",
         rate=0.002,
         cosine=True,
-        epochs=20 if chosen.full else 1,
+        epochs=20 if full else 1,
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
@@ -329,7 +332,7 @@ def _exchange_rates(chosen: Setting) -> list[Point]:
             values[name] = {q: value for q, value in quantities.items() if value is not None}
         return values
 
-    horizons = (3, 6, 12, 24) if chosen.full else (3, 24)
+    horizons = (3, 6, 12, 24) if full else (3, 24)
     return [
         Point(f"{model}, here", float(horizon), partial(measure, model, horizon))
         for horizon, model in product(horizons, models)

@@ -71,13 +71,10 @@ def configured(config: RunConfig, point: Point) -> RunConfig:
 def open_study(
     storage: str, name: str, config: RunConfig | None = None, search: Axes | None = None
 ) -> optuna.Study:
-    """Open the study of a name, or begin it.
+    """Open the study of a name, or begin it if the options that all points share are given.
 
-    Args:
-        storage: SQLite file, or a database's address such as ``postgresql://HOST/DATABASE``.
-        name: of the study; a storage holds any number.
-        config: options that all points share; None only opens a study that exists.
-        search: values that a search chooses among; None for a grid.
+    The storage is a SQLite file, or a database's address such as ``postgresql://HOST/DATABASE``.
+    ``search`` has the values that a search chooses among; it is None for a grid.
 
     Raises:
         TorchspeedError: the storage cannot be opened, or has no such study, or its study has
@@ -171,13 +168,7 @@ def run(
 
     A search makes trials by Optuna's TPE sampler, all processes together; a point that it chooses
     again is not trained again. Points of a grid that failed before are trained once more.
-
-    Args:
-        study: of `open_study`.
-        config: options that all points share.
-        axes: values of each setting.
-        search: number of trials of a search; None for a grid.
-        on_outcome: called with each point of this process and its outcome.
+    ``on_outcome`` is called with each point of this process.
     """
 
     def objective(trial: Trial) -> float:

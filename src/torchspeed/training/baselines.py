@@ -18,6 +18,7 @@ training data shows; a series without one has no seasonal forecasts. DLinear is 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -140,14 +141,9 @@ def find_season(values: NDArray[np.float32]) -> int | None:
 def _seasonal(
     series: Tensor, trained: int, season: int, last: Tensor, rows: Tensor
 ) -> dict[str, Tensor]:
-    """Return the forecasts that use a season.
+    """Return the forecasts of rows (items, steps), after each window's last one (items, 1).
 
-    Args:
-        series: values, (rows, columns), beginning with the training data.
-        trained: number of rows of training data.
-        season: length of the season in rows.
-        last: the last row of each window, (items, 1).
-        rows: the rows to forecast, (items, steps).
+    The first ``trained`` rows of the series (rows, columns) are the training data.
     """
     means = torch.stack([series[phase:trained:season].mean(0) for phase in range(season)])
     mean = means[rows % season]
@@ -192,6 +188,6 @@ def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np
     return forecast.reshape(targets.shape)
 
 
-def _predict(fit: object, inputs: Tensor) -> NDArray[np.float64]:
-    forecast: NDArray[np.float64] = fit.predict(inputs.numpy())  # type: ignore[attr-defined]
-    return forecast.reshape(len(inputs), -1)
+def _predict(fit: Any, inputs: Tensor) -> NDArray[np.float64]:
+    forecast: NDArray[np.float64] = fit.predict(inputs.numpy()).reshape(len(inputs), -1)
+    return forecast

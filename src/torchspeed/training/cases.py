@@ -8,7 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from torchspeed.data.dummy import load_dummy
+from torchspeed.data.embedded import load_dummy
 from torchspeed.data.load import make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig

@@ -74,9 +74,8 @@ class RunConfig:
     def difference(self, stored: dict[str, Any], free: Collection[str] = ()) -> str | None:
         """Name an option in which a stored run differs, with both values; None if none does.
 
-        Args:
-            stored: `as_dict` of the other run.
-            free: options that may differ; the folder of the data always may.
+        ``stored`` is `as_dict` of that run. ``free`` options may differ; the folder of the data
+        always may.
         """
         ours, theirs = (
             {**config["data_options"], **config, "data_options": None}
@@ -155,8 +154,7 @@ def complete(config: RunConfig) -> RunConfig:
 def unused_option(config: RunConfig) -> str | None:
     """Return a message about a given option that would have no effect; None if there is none.
 
-    Args:
-        config: before `complete`, so that it holds only the options that were given.
+    The configuration is one before `complete`: it holds only the options that were given.
     """
     options, usual = config.data_options, DataOptions()
     data = config.data or _recipe_of(config.model).data

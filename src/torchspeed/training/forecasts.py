@@ -83,14 +83,10 @@ class ForecastReport:
 def forecast_report(
     data: Data, scale: Scale, horizon: int, forecasts: dict[str, Tensor], epoch: int | None
 ) -> ForecastReport:
-    """Judge forecasts of the test items, from the first on, beside simple ones.
+    """Judge forecasts of the test items of a series, from the first on, beside simple ones.
 
-    Args:
-        data: a series.
-        scale: how it was normalised.
-        horizon: of the forecasts.
-        forecasts: (items, values) by name; the first are the model's.
-        epoch: epoch that the model's parameters come from; None if it was not trained.
+    Forecasts are (items, values); the first are the model's, whose parameters are those after
+    ``epoch``, which is None if it was not trained.
     """
     name, *others = forecasts
     items = np.arange(len(forecasts[name]))

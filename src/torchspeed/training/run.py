@@ -16,8 +16,7 @@ from torchspeed.data.load import make_loader
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
 from torchspeed.training.config import RunConfig, complete
-from torchspeed.training.loop import LoopResult, LossFunction, Step, run_loop
-from torchspeed.training.phases import PhaseClock
+from torchspeed.training.loop import LoopResult, LossFunction, PhaseClock, Step, run_loop
 from torchspeed.training.prepare import prepare
 from torchspeed.training.results import EpochRecord, RunResult, rank_times
 

@@ -28,8 +28,7 @@ from torchspeed.training.baselines import (
 from torchspeed.training.checkpoint import load_checkpoint, save
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastReport, forecast_report
-from torchspeed.training.loop import LoopResult
-from torchspeed.training.phases import Phase, PhaseClock
+from torchspeed.training.loop import LoopResult, Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
 from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
 
@@ -49,13 +48,8 @@ def train(
     """Train for ``config.epochs``, until the target accuracy, or until nothing gets better.
 
     Each batch of the optimiser is a batch of ``config.batch_size`` from every rank.
-
-    Args:
-        config: what to do.
-        observer: called after each step and epoch.
-        checkpoint: file that the state is written to after each epoch.
-        resume: whether to continue from ``checkpoint``.
-        save_best: file for the parameters of the best epoch.
+    The state is written to ``checkpoint`` after each epoch, and ``resume`` continues from it; the
+    parameters of the best epoch are written to ``save_best``.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
@@ -104,10 +98,17 @@ class Trainer:
         self._batches = run.loader(data.train, self._order)
         self._held_out = run.loader(held_out, ranks.share(len(held_out)))
         self.steps = run.steps(len(self._batches), config.epochs)
-        self._model = run.model if ranks.world() == 1 else _replicated(run)
+        self._model = run.model
+        if ranks.world() > 1:
+            ids = [run.device.index] if run.device.type == "cuda" else None
+            self._model = DistributedDataParallel(run.model, device_ids=ids)
         self._loss = F.l1_loss if config.absolute_error else run.loss
         self._optimiser = _optimiser(config, run.model.parameters())
-        self._schedule = _schedule(config, self._optimiser)
+        self._schedule: lr_scheduler.LRScheduler
+        if config.cosine:
+            self._schedule = lr_scheduler.CosineAnnealingLR(self._optimiser, config.epochs)
+        else:
+            self._schedule = lr_scheduler.ConstantLR(self._optimiser, factor=1.0)
         self._parts: dict[str, Any] = {
             "model": run.model, "optimiser": self._optimiser, "schedule": self._schedule
         }  # fmt: skip
@@ -245,15 +246,3 @@ def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.O
     if config.optimiser == "sgd":
         return optim.SGD(parameters, lr=rate, momentum=MOMENTUM, weight_decay=decay)
     return optim.Adam(parameters, lr=rate, weight_decay=decay)
-
-
-def _schedule(config: RunConfig, optimiser: optim.Optimizer) -> lr_scheduler.LRScheduler:
-    """Return the learning-rate schedule of a run, moved on after each epoch."""
-    if config.cosine:
-        return lr_scheduler.CosineAnnealingLR(optimiser, T_max=config.epochs)
-    return lr_scheduler.ConstantLR(optimiser, factor=1.0)
-
-
-def _replicated(run: Run) -> nn.Module:
-    ids = [run.device.index] if run.device.type == "cuda" else None
-    return DistributedDataParallel(run.model, device_ids=ids)

@@ -73,9 +73,7 @@ WAYS: dict[str, Callable[[Tensor], Epoch]] = {
 def windows_per_second(way: str, rows: int = ROWS) -> float:
     """Return the windows loaded per second of wall time, as the median of the rounds.
 
-    Args:
-        way: one of `WAYS`.
-        rows: length of the series, whose values are normal random numbers.
+    The series has normal random numbers.
 
     Raises:
         ValueError: no such way.

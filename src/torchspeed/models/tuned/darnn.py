@@ -126,10 +126,7 @@ def _lstm_state(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Return hidden and cell state after one step, batch on the last axis.
 
     tanh(z) = 2 sigmoid(2z) - 1, so with the cell's block doubled one sigmoid serves all four.
-
-    Args:
-        gates: (4 x hidden, batch), before their nonlinearities, from weights of `_doubled`.
-        cell: (hidden, batch), the last cell state.
+    Gates are (4 x hidden, batch), before their nonlinearities, from weights of `_doubled`.
     """
     input_gate, forget_gate, output_gate, candidate = gates.sigmoid().chunk(4)
     cell = torch.addcmul(forget_gate * cell - input_gate, input_gate, candidate, value=2)

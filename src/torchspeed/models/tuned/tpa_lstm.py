@@ -25,8 +25,7 @@ class TracedLSTM(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the hidden states of the last layer at every step, and all at the last step.
 
-        Args:
-            x: (batch, steps, features), as what is returned.
+        The axes of both are those of ``x``, (batch, steps, features).
         """
         zero = x.new_zeros(self.num_layers, len(x), self.hidden_size)
         weights: list[Tensor] = list(self.parameters())
