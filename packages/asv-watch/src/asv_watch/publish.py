@@ -121,7 +121,6 @@ def _commits_before(history: History, repository: Path, since: str) -> frozenset
 
 
 def _difference(change: Change, contents: Contents) -> Difference:
-    """Return a change as JSON has it."""
     series = contents.history.series[change.series]
     before, after = change.values
     note = change.note

@@ -123,7 +123,10 @@ def read_notes(results: Path, commits: Sequence[Commit]) -> tuple[Notes, list[Pr
     except _DAMAGED as error:
         return Notes(), [Problem(str(path), f"{error}; none of its notes is used: {_REMEDY}")]
     named = {note.commit for note in stored.change} | set(stored.versions.values())
-    positions = {start: _positions(start, commits) for start in named}
+    positions = {
+        start: [place for place, commit in enumerate(commits) if commit.hash.startswith(start)]
+        for start in named
+    }
     placed = {start: matching[0] for start, matching in positions.items() if len(matching) == 1}
     known = (note for note in stored.change if note.commit in placed)
     return Notes(
@@ -167,7 +170,3 @@ def commit_of_version(results: Path, name: str) -> str:
     except (OSError, msgspec.MsgspecError, ValueError):  # publishing names what is wrong
         return ""
     return stored.versions.get(name, "")
-
-
-def _positions(start: str, commits: Sequence[Commit]) -> list[int]:
-    return [position for position, commit in enumerate(commits) if commit.hash.startswith(start)]

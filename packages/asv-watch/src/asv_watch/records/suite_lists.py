@@ -136,13 +136,14 @@ def _merge(versions: list[Any]) -> Any:
     """
     if len(versions) == 1 or not all(isinstance(version, dict) for version in versions):
         return versions[-1]
-    oldest_first = sorted(versions, key=lambda v: (_seconds(v), json.dumps(v, sort_keys=True)))
+
+    def age(entry: dict[str, Any]) -> tuple[float, str]:
+        stored = entry.get(_SUITES_AT)
+        seconds = stored if isinstance(stored, int | float) else 0.0
+        return seconds, json.dumps(entry, sort_keys=True)
+
+    oldest_first = sorted(versions, key=age)
     return functools.reduce(_merge_two, oldest_first)
-
-
-def _seconds(entry: dict[str, Any]) -> float:
-    stored = entry.get(_SUITES_AT)
-    return stored if isinstance(stored, int | float) else 0.0
 
 
 def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:

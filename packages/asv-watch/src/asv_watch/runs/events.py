@@ -119,30 +119,21 @@ def find_events(history: History) -> tuple[Event, ...]:
             for commit, environment in first_commits[machine]
             if commit != in_order[0]
         )
-    events += _record_events(history)
-    events += _recipe_events(history)
-    # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
-    return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))
-
-
-def _record_events(history: History) -> Iterator[Event]:
     records_by_machine: dict[str, list[tuple[str, Record]]] = defaultdict(list)
-    for (machine, environment), commits in history.recorded.items():
-        runs = [(commit, record) for commit, records in commits.items() for record in records]
+    for (machine, environment), recorded in history.recorded.items():
+        runs = [(commit, record) for commit, records in recorded.items() for record in records]
         records_by_machine[machine] += runs
-        for change in recorded_changes(environments_of(runs)):
-            yield Event(machine, environment, *change)
+        changes = recorded_changes(environments_of(runs))
+        events += (Event(machine, environment, *change) for change in changes)
     for machine, runs in records_by_machine.items():
-        runs.sort(key=lambda run: (history.order[run[0]], run[1].at))
-        for change in recorded_changes((commit, record.machine) for commit, record in runs):
-            yield Event(machine, "", *change)
-
-
-def _recipe_events(history: History) -> Iterator[Event]:
+        runs.sort(key=lambda run: (order[run[0]], run[1].at))
+        changes = recorded_changes((commit, record.machine) for commit, record in runs)
+        events += (Event(machine, "", *change) for change in changes)
     for series in history.series:
         columns = series.columns.valued
         for row, fact, before, after in recipe_changes(columns):
-            commit = columns.sources.commits[columns.indices[row]]
-            yield Event(
-                series.machine, series.environment, commit, f"recipe {fact}", before, after
-            )
+            commit, changed = columns.sources.commits[columns.indices[row]], f"recipe {fact}"
+            event = Event(series.machine, series.environment, commit, changed, before, after)
+            events.append(event)
+    # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.
+    return tuple(sorted(dict.fromkeys(events), key=lambda event: order[event.commit]))

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from asv_watch.records.columns import Floats, Indices
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History
 from asv_watch.records.side_files import PROCESSES
 from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
 
@@ -44,12 +44,21 @@ class Segment:
 def split(history: History) -> tuple[tuple[Segment, ...], ...]:
     """Split every series of a history into segments, oldest first; a series may have no values."""
     changes: dict[tuple[str, str], Indices] = {}
-    segments = []
+    segments: list[tuple[Segment, ...]] = []
     for series in history.series:
         setup = (series.machine, series.environment)
         if setup not in changes:
             changes[setup] = _condition_changes(history, setup)
-        segments.append(_split_series(history, series, changes[setup]))
+        columns = series.columns.valued
+        if not columns:
+            segments.append(())
+            continue
+        commits, values = history.indices(columns), columns.values
+        periods = np.searchsorted(changes[setup], commits, side="right")
+        starts = {0, *(np.flatnonzero(np.diff(periods)) + 1).tolist()}
+        starts |= {change.run for change in recipe_changes(columns)}
+        parts = pairwise([*sorted(starts), len(values)])
+        segments.append(tuple(Segment(commits[a:b], values[a:b]) for a, b in parts))
     return tuple(segments)
 
 
@@ -74,23 +83,6 @@ def _condition_changes(history: History, setup: tuple[str, str]) -> Indices:
         ),
     ]
     return np.array(sorted({history.order[change.run] for change in changes}), np.intp)
-
-
-def _split_series(
-    history: History, series: Series, condition_changes: Indices
-) -> tuple[Segment, ...]:
-    """Split one series."""
-    columns = series.columns.valued
-    if not columns:
-        return ()
-    commits, values = history.indices(columns), columns.values
-    periods = np.searchsorted(condition_changes, commits, side="right")
-    starts = {0, *(np.flatnonzero(np.diff(periods)) + 1).tolist()}
-    starts |= {change.run for change in recipe_changes(columns)}
-    return tuple(
-        Segment(commits[start:end], values[start:end])
-        for start, end in pairwise([*sorted(starts), len(values)])
-    )
 
 
 def noise_between_runs(segments: Sequence[Segment]) -> float | None:

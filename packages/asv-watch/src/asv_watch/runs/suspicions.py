@@ -51,7 +51,8 @@ def find_suspicions(segments: Sequence[Segment], levels: Levels) -> Iterator[Sus
     for segment in segments:
         commits: list[int] = segment.commits.tolist()
         for before, after in _steps(segment.values, levels):
-            if _differ(before.value, after.value):
+            low, high = sorted((before.value, after.value))
+            if low > 0 and math.log(high / low) >= math.log1p(MINIMUM_EFFECT):
                 yield Suspicion(
                     commits[before.end - 1], commits[after.first], (before.value, after.value)
                 )
@@ -84,8 +85,3 @@ def _last_look(values: Floats) -> int:
     newest = values[-WINDOW:]
     extreme = max(int(newest.argmin()), int(newest.argmax()))
     return min(len(values) - len(newest) + extreme + NEWEST, len(values))
-
-
-def _differ(before: float, after: float) -> bool:
-    """Tell whether two levels have a ratio, and it is large enough for a change."""
-    return before > 0 and after > 0 and abs(math.log(after / before)) >= math.log1p(MINIMUM_EFFECT)

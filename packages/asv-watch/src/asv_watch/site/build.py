@@ -19,11 +19,7 @@ from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
-from asv_watch.site.declared_files import (
-    ComparedCases,
-    read_case_comparisons,
-    read_published,
-)
+from asv_watch.site.declared_files import ComparedCases, read_case_comparisons, read_published
 from asv_watch.site.index import index_data
 from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
@@ -47,6 +43,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
         WatchError: the site cannot be written; the old one stays.
     """
     declared = request.declared
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # for reproducible builds
     commits = read_commits(request.repository, request.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
@@ -57,7 +54,7 @@ def publish_site(request: PublishRequest, log: Any) -> int:
         build_site(
             fresh,
             contents_of(history, findings, ancestry),
-            generated=_now(),
+            generated=int(epoch) if epoch.isdigit() else int(time.time()),
             project=request.project,
             published=read_published(declared.published_values),
             compared_cases=read_case_comparisons(declared.case_comparisons),
@@ -79,12 +76,6 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             "correct or remove it (`git checkout` brings a tracked file back), then publish again"
         )
     return 1 if damaged else 0
-
-
-def _now() -> int:
-    """Return seconds since the epoch, or ``SOURCE_DATE_EPOCH`` for reproducible builds."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return int(epoch) if epoch.isdigit() else int(time.time())
 
 
 def build_site(

@@ -38,7 +38,6 @@ def _order(entry: str, finished: dict[str, str], open_modules: tuple[str, ...] =
 
 
 def _imported(module: str, path: str) -> str:
-    """Return the module that another one imports by a relative path."""
     return os.path.normpath(f"{os.path.dirname(module)}/{path}")
 
 

@@ -109,13 +109,11 @@ def case_table(contents: Contents) -> CaseTable:
 
 
 def _orders(contents: Contents) -> list[Sequence[str]]:
-    """Return the values of each label that is a column, in order."""
     known: dict[str, Sequence[str]] = {**contents.parameters, **contents.layout.words}
     return [known.get(name, ()) for name in contents.layout.columns]
 
 
 def _position(value: str, order: Sequence[str]) -> int:
-    """Return the position of a value in the order of a label; an unknown value comes last."""
     return order.index(value) if value in order else len(order)
 
 
@@ -158,13 +156,9 @@ def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
 def _row(summary: SeriesSummary, layout: Layout) -> Row:
     shown = {layout.rows, *layout.columns, *layout.words, "metric"}
     settings = [names.setting(*label) for label in summary.labels.items() if label[0] not in shown]
-    if layout.rows:
-        settings.insert(0, _subject(summary, layout))
+    if layout.rows:  # what the function measures, apart from its metric and its labels
+        function, metric = layout.function(summary.benchmark.name), summary.metric
+        is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())
+        if not is_metric and function.replace(" ", "-") != metric.id:
+            settings.insert(0, function)
     return Row(summary.row, ", ".join(filter(None, settings)), summary.group)
-
-
-def _subject(summary: SeriesSummary, layout: Layout) -> str:
-    """Return what a function measures, apart from its metric and its labels."""
-    function, metric = layout.function(summary.benchmark.name), summary.metric
-    is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())
-    return "" if is_metric or function.replace(" ", "-") == metric.id else function

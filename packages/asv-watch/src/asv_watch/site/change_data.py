@@ -123,6 +123,9 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
     touching = contents.ancestry.touching
     nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]
     listed = [commit for commit in inner if commit in nearest]
+    paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
+    commit_url = project["commit_url"]
+    front = commit_url.removesuffix("commit/")  # of a host such as GitHub
     return {
         "p": previous,
         "c": commit,
@@ -131,21 +134,9 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
             for within in listed
         ],
         "more": len(inner) - len(listed),
-        "command": _log_command(contents, before, after),
-        "diff": _diff_address(project["commit_url"], before, after),
+        "command": f"git log --oneline {before[:12]}..{after[:12]}{paths}",
+        "diff": "" if front in {"", commit_url} else f"{front}compare/{before}...{after}",
     }
-
-
-def _log_command(contents: Contents, before: str, after: str) -> str:
-    """Return the command that lists the commits of a change in a checkout."""
-    paths = " ".join(["", "--", *contents.ancestry.paths]) if contents.ancestry.paths else ""
-    return f"git log --oneline {before[:12]}..{after[:12]}{paths}"
-
-
-def _diff_address(commit_url: str, before: str, after: str) -> str:
-    """Return the address of the diff of two commits on a host such as GitHub, or an empty text."""
-    front = commit_url.removesuffix("commit/")
-    return "" if front in {"", commit_url} else f"{front}compare/{before}...{after}"
 
 
 class Recent(msgspec.Struct, frozen=True):

@@ -38,7 +38,12 @@ def commit_groups(contents: Contents, machine_index: dict[str, int]) -> list[Jso
 
 
 def _group(contents: Contents, commit: str, members: Sequence[tuple[int, Change]]) -> Json:
-    largest_first = sorted(members, key=lambda member: _order(member[1]))
+
+    def order(member: tuple[int, Change]) -> tuple[bool, bool, float]:
+        change, ratio = member[1], member[1].ratio or 1.0
+        return (change.kind != "time", change.verdict != "worse", -max(ratio, 1 / ratio))
+
+    largest_first = sorted(members, key=order)
     before, after, suspects = made_between(largest_first[0][1], contents)
     within = contents.ancestry.between(before, after)
     culprit = next(candidate for candidate in within if candidate.hash == commit)
@@ -51,12 +56,6 @@ def _group(contents: Contents, commit: str, members: Sequence[tuple[int, Change]
         "changes": [index for index, _ in largest_first],
         "summary": _summary([change for _, change in largest_first]),
     }
-
-
-def _order(change: Change) -> tuple[bool, bool, float]:
-    """Sort key: times first, worse first, the largest first."""
-    ratio = change.ratio or 1.0
-    return (change.kind != "time", change.verdict != "worse", -max(ratio, 1 / ratio))
 
 
 def _summary(changes: Sequence[Change]) -> list[Json]:

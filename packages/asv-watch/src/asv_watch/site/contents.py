@@ -17,13 +17,7 @@ from asv_watch.records.columns import Indices
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.peak_memory import is_resident, suite_name
-from asv_watch.records.records import (
-    Benchmark,
-    Environment,
-    Machine,
-    Point,
-    Record,
-)
+from asv_watch.records.records import Benchmark, Environment, Machine, Point, Record
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
 from asv_watch.site.stretches import Stretch, stretches_of
@@ -262,10 +256,9 @@ def _setups(history: History) -> tuple[Setup, ...]:
         count = series_of_machine[name]
         return (count < enough, -newest_of[name], -count, name)
 
-    def environment_order(setup: Setup) -> tuple[int, Version]:
-        return (setup.newest, order_of_release(setup.environment))
-
-    newest_first = sorted(setups, key=environment_order, reverse=True)
+    newest_first = sorted(
+        setups, key=lambda one: (one.newest, order_of_release(one.environment)), reverse=True
+    )
     return tuple(sorted(newest_first, key=machine_order))
 
 

@@ -7,18 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from asv_watch.records.records import Environment, Outcome, Run
+from asv_watch.records.records import Environment, Outcome
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
 from asv_watch.site.commit_groups import commit_groups
-from asv_watch.site.contents import (
-    Contents,
-    SeriesSummary,
-    Setup,
-    order_of_release,
-    setup_key,
-)
+from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release, setup_key
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.site.stretches import small_line
 from asv_watch.text import quantities
@@ -214,7 +208,10 @@ def _series(
     environment_index: dict[str, int],
 ) -> Json:
     newest = [row.series.last for row in contents.series]
-    reasons = [_reason(run) for run in newest]
+    failed = {Outcome.FAILED, Outcome.TIMED_OUT}
+    reasons = [
+        names.exception_line(run.reason) if run.outcome in failed else run.reason for run in newest
+    ]
     texts = sorted(
         {run.reason for run, reason in zip(newest, reasons, strict=True) if run.reason != reason}
     )
@@ -238,13 +235,7 @@ def _series(
 
 
 def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> Json:
-    """Return the status of a series at the newest commit of its setup, and its small line.
-
-    Args:
-        contents: What the site shows.
-        row: The series.
-        measured: Commits that its setup measured.
-    """
+    """Return the status of a series at the newest commit of its setup, and its small line."""
     columns, last = row.series.columns, row.series.last
     commits = contents.history.indices(columns)
     return {
@@ -270,27 +261,16 @@ def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:
     return [int(segment.commits[0]) for segment in contents.findings.segments[row.index]]
 
 
-def _reason(run: Run) -> str:
-    """Return one line of a message; for a failure, the line of its exception."""
-    if run.outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
-        return names.exception_line(run.reason)
-    return run.reason
-
-
-def _shortened(value: float | None) -> float | None:
-    return None if value is None else shortened(value)
-
-
 def _last(summary: SeriesSummary) -> Json | None:
     if summary.last is None:
         return None
     commit, point = summary.last
-    low, high = point.interval or (None, None)
-    value = point.value if low is None else shortened(point.value)
+    low, high = map(shortened, point.interval) if point.interval else (None, None)
+    value = shortened(point.value) if point.interval else point.value
     return {
         "c": commit,
         "v": value,
         "text": quantities.quantity(value, summary.metric.unit),
-        "lo": _shortened(low),
-        "hi": _shortened(high),
+        "lo": low,
+        "hi": high,
     }

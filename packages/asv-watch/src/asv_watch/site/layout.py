@@ -31,18 +31,6 @@ def parameter_values(benchmarks: Iterable[Benchmark]) -> dict[str, list[str]]:
     return {name: list(dict.fromkeys(chain(*values))) for name, values in lists.items()}
 
 
-def _check_names(declared: Layout, labels: set[str]) -> None:
-    rows = [declared.rows] if declared.rows else []
-    for key, names in (("rows", rows), ("columns", declared.columns)):
-        for name in names:
-            if name not in labels:
-                raise WatchError(
-                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is neither a '
-                    "parameter of a suite nor another label; name one of "
-                    f"{', '.join(sorted(labels))}"
-                )
-
-
 def with_columns(declared: Layout, benchmarks: Sequence[Benchmark]) -> Layout:
     """Return a project's layout, with the parameters that most benchmarks share as columns.
 
@@ -50,7 +38,15 @@ def with_columns(declared: Layout, benchmarks: Sequence[Benchmark]) -> Layout:
         WatchError: rows or columns are declared to be a label that no case can have.
     """
     values = parameter_values(benchmarks)
-    _check_names(declared, {"metric", *values, *declared.words, *declared.labels})
+    labels = {"metric", *values, *declared.words, *declared.labels}
+    for key, names in (("rows", filter(None, [declared.rows])), ("columns", declared.columns)):
+        for name in names:
+            if name not in labels:
+                raise WatchError(
+                    f'"{key}" of "layout" in asv.conf.json names {name!r}, which is neither a '
+                    "parameter of a suite nor another label; name one of "
+                    f"{', '.join(sorted(labels))}"
+                )
     if declared.columns:
         return declared
     owners = Counter(name for benchmark in benchmarks for name in benchmark.param_names)

@@ -45,10 +45,6 @@ Lines = dict[str, list[Level]]
 """Maps values of the columns' first label, such as the device, to their levels."""
 
 
-Published = dict[tuple[str, tuple[str, ...]], list[Json]]
-"""Published values, by the subject and column of the case that measures the same here."""
-
-
 def level_charts(
     contents: Contents, table: CaseTable, published: Sequence[Json] = ()
 ) -> Json | None:
@@ -58,7 +54,11 @@ def level_charts(
         for name, text in contents.layout.levels.items()
     }
     levels_by_row, machines = _collect(contents, table, list(patterns.values()))
-    by_others = _published(contents, table, published)
+    by_others: dict[tuple[str, tuple[str, ...]], list[Json]] = defaultdict(list)
+    for entry in published:
+        case = table.find(entry["case"])
+        if case is not None and entry["unit"] == "seconds" and entry["value"] > 0:
+            by_others[case.summary.row, contents.layout.column(case.summary.labels)].append(entry)
     charts: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     measured_anywhere: dict[str, dict[str, Lines]] = defaultdict(lambda: defaultdict(dict))
     published_marks: dict[tuple[str, str, str], list[Json]] = {}
@@ -72,25 +72,20 @@ def level_charts(
             published_marks[key] = by_others.get((subject, column), [])
     if not charts:
         return None
-    values = [
-        level.value
+    drawn = [
+        level
         for rows in charts.values()
         for lines in rows.values()
         for levels in lines.values()
         for level in levels
     ]
+    values = [level.value for level in drawn]
     values += [mark["value"] for marks in published_marks.values() for mark in marks]
     axis = _Axis(min(values), max(values))
     names = dict.fromkeys(key for rows in charts.values() for row in rows.values() for key in row)
     looks = {name: f"hue-{(FIRST_HUE + index) % HUES}" for index, name in enumerate(names)}
-    drawn = {
-        level.number
-        for rows in charts.values()
-        for lines in rows.values()
-        for levels in lines.values()
-        for level in levels
-    }
-    shown = {number: name for number, name in enumerate(patterns) if number in drawn}
+    numbers = {level.number for level in drawn}
+    shown = {number: name for number, name in enumerate(patterns) if number in numbers}
     return {
         "title": f"How fast each {contents.layout.rows or 'benchmark'} is: "
         + " → ".join(shown.values()),
@@ -183,17 +178,6 @@ class _Axis:
         ]
 
 
-def _published(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Published:
-    """Return the published seconds of this project's cases."""
-    values: Published = defaultdict(list)
-    for entry in published:
-        shown = table.find(entry["case"])
-        if shown is not None and entry["unit"] == "seconds" and entry["value"] > 0:
-            column = contents.layout.column(shown.summary.labels)
-            values[shown.summary.row, column].append(entry)
-    return values
-
-
 def _row(
     subject: str,
     lines: Lines,
@@ -225,7 +209,7 @@ def _row(
                         "x": axis.position(level.value),
                         "level": level.number,
                         "tip": ", ".join(filter(None, (subject, name, levels[level.number])))
-                        + f": {_text(level)} on {level.machine}",
+                        + f": {quantities.quantity(level.value, 'seconds')} on {level.machine}",
                         "href": f"#/case?{urlencode({'s': level.summary.series.case.name})}",
                     }
                     for level in points
@@ -235,7 +219,7 @@ def _row(
                         "x": axis.position(level.value),
                         "dx": dx,
                         "anchor": anchor,
-                        "text": _text(level),
+                        "text": quantities.quantity(level.value, "seconds"),
                     }
                     for level, dx, anchor in ((least, -9, "end"), (most, 9, "start"))
                 ],
@@ -280,7 +264,3 @@ def _ratio(fastest: Mapping[str, Level], levels: Sequence[str]) -> str:
     ratio = fastest[slow].value / fastest[fast].value
     level, other = (levels[fastest[name].number] for name in (fast, slow))
     return f"{fast} ({level}) {quantities.digits(ratio, 2)}× as fast as {slow} ({other})"
-
-
-def _text(level: Level) -> str:
-    return quantities.quantity(level.value, "seconds")

@@ -50,7 +50,16 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
     have the same label: those that would are called by asv's name.
     """
     environments = list(environments)
-    facts_of = {environment.name: _facts(environment) for environment in environments}
+    facts_of: dict[str, dict[str, str]] = {}
+    for environment in environments:
+        required = {
+            distribution(name): release
+            for name, release in environment.requirements.items()
+            if release
+        }
+        python = {"Python": environment.python} if environment.python else {}
+        variables = dict(sorted(environment.variables.items()))
+        facts_of[environment.name] = required | python | variables
     all_facts = dict.fromkeys(fact for facts in facts_of.values() for fact in facts)
     main = {environment.release.name for environment in environments}
     named = [
@@ -93,16 +102,6 @@ def event_text(event: Event, labels: Mapping[str, str]) -> str:
     if event.fact == "environment":
         return f"first measured with {labels[event.environment]}"
     return f"{event.fact}: {event.before or 'nothing'} → {event.after or 'nothing'}"
-
-
-def _facts(environment: Environment) -> dict[str, str]:
-    required = {
-        distribution(name): release
-        for name, release in environment.requirements.items()
-        if release
-    }
-    python = {"Python": environment.python} if environment.python else {}
-    return required | python | dict(sorted(environment.variables.items()))
 
 
 def setting(name: str, value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, log
 
 from asv_watch.judge.changes import Change
 from asv_watch.site.case_table import CaseTable
@@ -54,7 +55,7 @@ def _newest_commits(contents: Contents) -> Json:
     index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
     lately = [(index_of[id(change)], change) for change in recent.changes]
     measured = [(index, change) for index, change in lately if change.is_measured]
-    measured.sort(key=lambda entry: -_size(entry[1].ratio))
+    measured.sort(key=lambda entry: abs(log(entry[1].ratio or inf)), reverse=True)
     return {
         "count": recent.count,
         "compared": recent.compared,
@@ -81,9 +82,11 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
             )
         )
     ]
+    detectable = contents.findings.detectable.values()
+    smallest = min((of_machine.middle for of_machine in detectable), default=0.0)
     if parts:
         sentence = f"{newest[0].upper()}{newest[1:]} made {quantities.listed(parts)}."
-    elif (smallest := _smallest_change(contents)) >= TOO_NOISY:
+    elif smallest >= TOO_NOISY:
         return (
             f"Too noisy to tell what {newest} changed: nothing below "
             f"{quantities.share(smallest)} would show."
@@ -93,16 +96,6 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
     else:
         sentence = f"{newest[0].upper()}{newest[1:]} changed nothing that a comparison could show."
     return sentence + (unknown if missing else "")
-
-
-def _smallest_change(contents: Contents) -> float:
-    """Return the median smallest change that comparisons can show; 0 without comparisons."""
-    detectable = contents.findings.detectable.values()
-    return min((of_machine.middle for of_machine in detectable), default=0.0)
-
-
-def _size(ratio: float | None) -> float:
-    return float("inf") if ratio is None else max(ratio, 1 / ratio)
 
 
 def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:

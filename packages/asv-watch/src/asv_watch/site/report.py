@@ -81,7 +81,6 @@ def _culprit(contents: Contents, change: Change) -> str:
 
 
 def _command(contents: Contents, change: Change, release: Release) -> str:
-    """Return one command that measures the change again."""
     series = contents.history.series[change.series]
     pattern = pattern_of(series.case.name)
     chosen = f" --release {release.version}" if release else ""

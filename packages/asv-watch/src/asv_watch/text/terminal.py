@@ -33,7 +33,6 @@ class _PrintableStream:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write a text; return its length."""
         self.unfiltered.write(printable(text))
         return len(text)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated
 
 import msgspec
 
 _FULL_HASH = r"[0-9a-f]{40}([0-9a-f]{24})?"
-FullHash = Annotated[str, msgspec.Meta(pattern=f"^{_FULL_HASH}$")]
 """Hexadecimal hash of a commit: SHA-1, or SHA-256 in newer repositories."""
 
 

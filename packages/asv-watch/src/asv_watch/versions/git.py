@@ -190,7 +190,8 @@ def export_files(repository: Path, commit: str, folder: Path, path: str) -> bool
         run_git(repository, *options, f"--work-tree={folder.absolute()}", *arguments, **index)
     for entry in listing.split("\0"):
         facts, _, name = entry.partition("\t")
-        if facts.startswith(_LINK) and not _stays_in(folder, folder / name):
+        leads_to = Path(os.path.realpath(folder / name))  # in any number of steps
+        if facts.startswith(_LINK) and not leads_to.is_relative_to(os.path.realpath(folder)):
             raise WatchError(
                 f"commit {commit[:12]} cannot be unpacked: {name} leads to "
                 f"{os.readlink(folder / name)}; remove that link there"
@@ -200,11 +201,6 @@ def export_files(repository: Path, commit: str, folder: Path, path: str) -> bool
 
 _LINK = "120000"
 """git's mode of a symbolic link."""
-
-
-def _stays_in(folder: Path, link: Path) -> bool:
-    """Tell whether a link leads, in any number of steps, to something in the folder."""
-    return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(folder))
 
 
 def variables_for_git() -> dict[str, str]:
