@@ -43,17 +43,13 @@ _CAUSES_IN_INDEX = (
     (
         re.compile(
             r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
-            r"ConnectTimeoutError|Network is unreachable|failed to lookup address"
-        ),
-        "the package index cannot be reached; connect to the network and run the same again",
-    ),
-    (
-        re.compile(
+            r"ConnectTimeoutError|Network is unreachable|failed to lookup address|"
             r"Read timed out|Connection reset by peer|RemoteDisconnected|IncompleteRead|"
             r"incomplete-download|\b5\d\d Server Error|HTTP error 5\d\d|"
             r"DO NOT MATCH THE HASHES|SSLError|ProxyError|Wheel '[^']*' located at \S+ is invalid"
         ),
-        "the package index answers slowly or wrongly; run the same again later",
+        "the package index answers slowly or wrongly, or cannot be reached; check the network "
+        "and run the same again later",
     ),
     (
         # pip also says this if an index answers late, incompletely or with an error.
@@ -63,11 +59,6 @@ _CAUSES_IN_INDEX = (
     ),
 )
 _CAUSES_IN_PROJECT = (
-    (
-        re.compile(r"Found multiple wheels in"),
-        "asv's own build command makes wheels of the dependencies too; give asv.conf.json "
-        '"build_command": ["python -m pip wheel --no-deps -w {{build_cache_dir}} {{build_dir}}"]',
-    ),
     (
         re.compile(
             r"(?:No matching distribution found for|find a version that satisfies the "

@@ -153,7 +153,13 @@ def read_declared(conf: Any, root: Path) -> Declared:
     """
     entries = {key: value for key, value in vars(conf).items() if value != ""}
     entries.pop(_ADDED_KEY, None)
-    _check_keys(entries)
+    known = _ASV_KEYS.union(Declared.__struct_fields__)
+    for key in entries:
+        if key not in known and not key.startswith(("_", "$")):
+            raise WatchError(
+                f"asv.conf.json has the unknown key {key!r}{_suggest(key, known)}; correct or "
+                "remove it"
+            )
     try:
         declared = msgspec.convert(entries, Declared, dec_hook=lambda _, text: root / text)
     except msgspec.ValidationError as error:
@@ -170,17 +176,6 @@ def read_declared(conf: Any, root: Path) -> Declared:
         case_pattern(text, _PRELOAD_FOR)
     _check_names(declared, root / conf.benchmark_dir)
     return declared
-
-
-def _check_keys(entries: Collection[str]) -> None:
-    """Refuse a key that neither asv nor this package knows, unless ``_`` or ``$`` begins it."""
-    known = _ASV_KEYS.union(Declared.__struct_fields__)
-    for key in entries:
-        if key not in known and not key.startswith(("_", "$")):
-            raise WatchError(
-                f"asv.conf.json has the unknown key {key!r}{_suggest(key, known)}; correct or "
-                "remove it"
-            )
 
 
 def _check_names(declared: Declared, suites: Path) -> None:

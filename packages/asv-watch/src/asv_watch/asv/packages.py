@@ -72,7 +72,10 @@ def _install_release(spec: EnvironmentSpec) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     requirements = [
-        *(_published(name, release) for name, release in spec.requirements.items()),
+        *(  # the published wheel, without local builds
+            f"{distribution(name)}==={release}" if release else distribution(name)
+            for name, release in spec.requirements.items()
+        ),
         f"asv_runner=={pinned_asv_runner()}",
     ]
     virtualenv = [sys.executable, "-m", "virtualenv", "--quiet", "--python", spec.python]
@@ -86,13 +89,7 @@ def _install_release(spec: EnvironmentSpec) -> None:
     (folder / INFORMATION).touch()
 
 
-def _published(name: str, release: str) -> str:
-    """Return pip's argument for the published wheel of a release, without local builds."""
-    return f"{distribution(name)}==={release}" if release else distribution(name)
-
-
 def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:
-    """Return asv's settings and its environment."""
     conf = load_settings(root)
     conf.repo = top_of(repository)
     [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)

@@ -64,7 +64,11 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
 def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishRequest:
     root = Path.cwd()
     conf.declared = read_declared(conf, root)
-    project = _project(conf, conf.declared.site_url)
+
+    def address(text: str) -> str:
+        return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
+
+    site_url = conf.declared.site_url
     repository, branch = find_repository(root, conf, fetch=pull)
     hashes = None
     if range_spec is not None:
@@ -81,19 +85,10 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         declared=conf.declared,
         measured_paths=measured_paths(conf, root, repository),
         work_folder=work_folder(Path(conf.env_dir)),
-        project=project,
+        project={
+            "name": str(conf.project),
+            "url": address(str(conf.project_url)),
+            "commit_url": address(str(conf.show_commit_url)),
+            "site": f"{site_url.rstrip('/')}/" if site_url else "",
+        },
     )
-
-
-def _project(conf: Any, site_url: str) -> dict[str, str]:
-    """Return what the pages say of the project; asv's ``#`` means that there is no address."""
-
-    def address(text: str) -> str:
-        return text if text.startswith(("https://", "http://")) else ""
-
-    return {
-        "name": str(conf.project),
-        "url": address(str(conf.project_url)),
-        "commit_url": address(str(conf.show_commit_url)),
-        "site": f"{site_url.rstrip('/')}/" if site_url else "",
-    }

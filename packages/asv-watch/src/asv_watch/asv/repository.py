@@ -39,16 +39,14 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
             print(f"{conf.repo} cannot be fetched now: its newest commits may be missing")
     path = Path(repository._path)
     own = bool(top) and path.resolve() == Path(top).resolve()
-    return (root if own else path), conf.branches[0] or _default_branch(repository, path)
-
-
-def _default_branch(repository: Any, path: Path) -> str:
-    """Return the branch of a project that names none: asv's own default, if it has one."""
+    branch: str | None = conf.branches[0]
+    if branch:
+        return (root if own else path), branch
     default: str = repository.get_branch_name()
     branches = ask_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
     head = ask_git(path, "symbolic-ref", "--short", "HEAD")
     names = (default, "main", "master", head)
-    return next((name for name in names if name in branches), default)
+    return (root if own else path), next((name for name in names if name in branches), default)
 
 
 def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:

@@ -27,12 +27,7 @@ from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
-from asv_watch.asv.repository import (
-    find_repository,
-    imported_folder,
-    measured_paths,
-    work_folder,
-)
+from asv_watch.asv.repository import find_repository, imported_folder, measured_paths, work_folder
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.versions.releases import Release, distribution, main_release
@@ -303,7 +298,10 @@ def load_settings(root: Path) -> Any:
         read_regular(path)  # asv would wait for ever at a fifo
         conf = asv.config.Config.load(str(path))
         msgspec.convert(vars(conf), _Entries)
-        _check_texts(vars(conf))
+        for name, entry in vars(conf).items():
+            for text in entry if isinstance(entry, list) else [entry]:
+                if isinstance(text, str) and _UNUSABLE.search(text):
+                    raise ValueError(f"{name!r} holds a character that no name of a file can have")
         for folder in ("env_dir", "html_dir", "results_dir"):
             setattr(conf, folder, str(root / getattr(conf, folder)))
         chosen.apply(conf)
@@ -316,18 +314,9 @@ def load_settings(root: Path) -> Any:
         ) from error
 
 
-def _check_texts(entries: dict[str, Any]) -> None:
-    """Refuse texts that can be neither the name of a file nor an argument of a command."""
-    for name, entry in entries.items():
-        for text in entry if isinstance(entry, list) else [entry]:
-            if isinstance(text, str) and _UNUSABLE.search(text):
-                raise ValueError(f"{name!r} holds a character that no name of a file can have")
-
-
 def _releases(
     folder: Path, declared: Declared, newest: EnvironmentSpec
 ) -> dict[str, tuple[EnvironmentSpec, ...]]:
-    """Return the environments of listed releases, which asv does not know."""
     environments: dict[str, list[EnvironmentSpec]] = {}
     for requirement, listed in declared.releases.items():
         specs = environments[requirement] = []

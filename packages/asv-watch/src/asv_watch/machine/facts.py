@@ -96,7 +96,12 @@ def machine_facts(root: Path = Path("/")) -> dict[str, str]:
     except (OSError, KeyError):
         facts["distribution"] = platform.platform()
     facts["swap"] = f"{psutil.swap_memory().total / _GIB:.1f} GiB"
-    return facts | _gpu_facts()
+    return facts | {
+        f"gpu {number} {name}": value
+        for number, values in enumerate(_query(list(_GPU_FACTS)))
+        for name, value in zip(_GPU_FACTS.values(), values, strict=False)
+        if value not in _NOTHING
+    }
 
 
 def _cpu_facts(root: Path) -> dict[str, str]:
@@ -165,7 +170,10 @@ def machine_state() -> dict[str, Any]:
     hottest = [sensor.current for sensors in readings.values() for sensor in sensors]
     if hottest:
         state["hottest_sensor_celsius"] = max(hottest)
-    gpus = _gpu_states()
+    gpus = []
+    for values in _query(list(_GPU_STATE)):
+        named = zip(_GPU_STATE.values(), values, strict=False)
+        gpus.append({name: _number(value) for name, value in named if value not in _NOTHING})
     if gpus:
         state["gpus"] = gpus
     return state
@@ -243,27 +251,7 @@ def _query(fields: list[str]) -> list[list[str]]:
     return [row for row in csv.reader(done.stdout.splitlines(), skipinitialspace=True) if row]
 
 
-def _gpu_facts() -> dict[str, str]:
-    """Return what each device is: ``gpu 0 name``, ``gpu 0 driver``, ...; empty without one."""
-    return {
-        f"gpu {number} {name}": value
-        for number, values in enumerate(_query(list(_GPU_FACTS)))
-        for name, value in zip(_GPU_FACTS.values(), values, strict=False)
-        if value not in _NOTHING
-    }
-
-
-def _gpu_states() -> list[dict[str, float | str]]:
-    """Clocks, temperature and power of each device just now; units are in the names."""
-    states = []
-    for values in _query(list(_GPU_STATE)):
-        named = zip(_GPU_STATE.values(), values, strict=False)
-        states.append({name: _number(value) for name, value in named if value not in _NOTHING})
-    return states
-
-
 def _number(value: str) -> float | str:
-    """``1980 MHz`` as 1980.0; what begins with no number stays text."""
     try:
         return float(value.split(maxsplit=1)[0])
     except ValueError:

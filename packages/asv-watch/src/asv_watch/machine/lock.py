@@ -68,12 +68,20 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     Raises:
         WatchError: Another run holds the checkout, or the lock cannot be written.
     """
+
+    def terminate(signal_number: int, _: FrameType | None) -> NoReturn:
+        raise TerminatedError(signal_number)
+
     path = environments.resolve() / FILE_NAME
     with ExitStack() as stack:
         descriptor = _open(path)
         stack.callback(os.close, descriptor)
         if lock(descriptor, path):
-            _clean_up_after_the_last(path)
+            # A run whose guard was killed as well may have left something.
+            end_processes(lambda variables: variables.get(LOCK) == str(path))
+            left = Path(_read(path).folder)
+            if left.name.startswith(_PREFIX):
+                shutil.rmtree(left, ignore_errors=True)
             folder = _choose_folder()
             started = time.strftime("%Y-%m-%d %H:%M")
             _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
@@ -83,10 +91,17 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         elif os.environ.get(LOCK) == str(path):
             folder = Path(os.environ[RUN])
         else:
-            raise WatchError(_who_holds(path))
+            holder = _read(path)
+            run = "another run"
+            if holder.job:
+                process = f"process {holder.pid} on {holder.host}, started {holder.started}"
+                run = f"`{holder.job}` ({process})"
+            raise WatchError(
+                f"{run} is measuring in this checkout; wait for its end or stop it, then try again"
+            )
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
-        stack.enter_context(handling_the_end(_terminate))
+        stack.enter_context(handling_the_end(terminate))
         yield
 
 
@@ -113,22 +128,6 @@ def _read(path: Path) -> _Holder:
         return _Holder()
     shown = holder.job + holder.host + holder.started
     return holder if shown.isprintable() else _Holder()
-
-
-def _who_holds(path: Path) -> str:
-    holder = _read(path)
-    run = "another run"
-    if holder.job:
-        run = f"`{holder.job}` (process {holder.pid} on {holder.host}, started {holder.started})"
-    return f"{run} is measuring in this checkout; wait for its end or stop it, then try again"
-
-
-def _clean_up_after_the_last(path: Path) -> None:
-    """Clean up after a run whose guard was killed as well."""
-    end_processes(lambda variables: variables.get(LOCK) == str(path))
-    folder = Path(_read(path).folder)
-    if folder.name.startswith(_PREFIX):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _choose_folder() -> Path:
@@ -173,7 +172,3 @@ def _variables(variables: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name in variables:
             del os.environ[name]
-
-
-def _terminate(signal_number: int, _: FrameType | None) -> NoReturn:
-    raise TerminatedError(signal_number)
