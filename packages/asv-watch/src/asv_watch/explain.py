@@ -94,7 +94,16 @@ def explain_case(
 
 def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Explanation:
     """Compare the operators, kernels and counts of two sides."""
-    times = [[_times(profile) for profile in side] for side in (before, after)]
+    times = [
+        [
+            {
+                (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
+                for operator in profile["operators"]
+            }
+            for profile in side
+        ]
+        for side in (before, after)
+    ]
     operators = [
         _difference(key, *([profile.get(key, (0.0, 0.0)) for profile in side] for side in times))
         for key in dict.fromkeys(itertools.chain.from_iterable(times[0] + times[1]))
@@ -117,13 +126,6 @@ def compare_profiles(before: Sequence[Profile], after: Sequence[Profile]) -> Exp
 
 _Times = list[tuple[float, float]]
 """Calls and seconds of an operator in each profile."""
-
-
-def _times(profile: Profile) -> dict[tuple[str, str], tuple[float, float]]:
-    return {
-        (operator["name"], operator["shapes"]): (operator["calls"], operator["seconds"])
-        for operator in profile["operators"]
-    }
 
 
 def _difference(key: tuple[str, str], before: _Times, after: _Times) -> OperatorDifference:

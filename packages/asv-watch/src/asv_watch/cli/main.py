@@ -50,14 +50,22 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
         message = _explain_bad_value(error) or f"{error.format_message().rstrip('.')}; see --help"
         return ExitStatus.WRONG_REQUEST, message
     if isinstance(error, ImportError):
-        return ExitStatus.FAILED, _explain_missing_package(error, arguments[0])
+        package = (error.name or "").partition(".")[0]
+        if not isinstance(error, ModuleNotFoundError) or package in {"", "asv_watch"}:
+            raise error
+        return ExitStatus.FAILED, (
+            f"the Python package {package} is missing, which `asv-watch {arguments[0]}` needs; "
+            "install asv-watch again, with all that it requires"
+        )
     if isinstance(error, OSError):
-        return ExitStatus.FAILED, _explain_os_error(error)
+        if error.errno not in _REMEDIES:
+            raise error
+        name = f"{error.filename}: " if error.filename is not None else ""
+        return ExitStatus.FAILED, f"{name}{error.strerror}; {_REMEDIES[error.errno]}"
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 
 def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
-    """Return the message after Ctrl-C or another signal, with what the command has kept."""
     ending = "interrupted"
     if number != signal.SIGINT:
         ending = f"ended by {signal.Signals(number).name}"
@@ -88,23 +96,6 @@ def _explain_bad_value(error: TyperException) -> str:
     return f"{option.opts[0]} {problem['input']!r}: give {remedy}"
 
 
-def _explain_missing_package(error: ImportError, name: str) -> str:
-    package = (error.name or "").partition(".")[0]
-    if not isinstance(error, ModuleNotFoundError) or package in {"", "asv_watch"}:
-        raise error
-    return (
-        f"the Python package {package} is missing, which `asv-watch {name}` needs; "
-        "install asv-watch again, with all that it requires"
-    )
-
-
-def _explain_os_error(error: OSError) -> str:
-    if error.errno not in _REMEDIES:
-        raise error
-    name = f"{error.filename}: " if error.filename is not None else ""
-    return f"{name}{error.strerror}; {_REMEDIES[error.errno]}"
-
-
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -126,8 +117,6 @@ class _Subcommand(TyperCommand):
 
 
 class _AllCommands(TyperGroup):
-    """The command with its subcommands."""
-
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for name, command in COMMANDS.items():

@@ -18,12 +18,7 @@ from asv_watch import probes
 from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.packages import make_environment
-from asv_watch.asv.selection import (
-    Selection,
-    cannot_run,
-    cases_of,
-    in_short_set,
-)
+from asv_watch.asv.selection import Selection, cannot_run, cases_of, in_short_set
 from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
@@ -188,12 +183,6 @@ def _list_in(
 ) -> tuple[Benchmarks, dict[str, str]]:
     """List the benchmarks of modules, or of all, and say why others cannot be imported.
 
-    Args:
-        side: whose environment and package are imported.
-        declared: what the project declares.
-        modules: modules such as ``package.module``; empty for all.
-        import_s: how long importing a suite may take, if asv.conf.json does not allow less.
-
     Raises:
         MachineError: the machine is to blame.
         WatchError: they change ``sys.path`` so that they import the package from elsewhere.
@@ -221,7 +210,12 @@ def _list_in(
         slowest_s, suite = max((s, suite) for suite, s in answer["seconds"].items())
         slowest = f"{suite or side.suites.name} ({slowest_s:.0f} s)"
         print(f"importing the suites took {seconds:.0f} s; the slowest: {slowest}", flush=True)
-    reasons = {suite: _why_broken(printed) for suite, printed in answer["failures"].items()}
+    reasons = {}
+    for suite, printed in answer["failures"].items():
+        cause = find_cause(printed, installs=False)
+        if cause.is_machine:
+            raise MachineError(cause.reason)
+        reasons[suite] = cause.reason
     for suite, status in answer["ended"].items():
         is_over_limit = status == -signal.SIGKILL and watch.has_ended_child
         in_words = f"its process ended: {exit_in_words(status)}"
@@ -235,18 +229,6 @@ def _list_in(
     for suite, reason in reasons.items():
         failures.update(dict.fromkeys([suite] if suite else modules or [_ALL], reason))
     return list(map(declared.describe, answer["benchmarks"])), failures
-
-
-def _why_broken(printed: str) -> str:
-    """Return why a suite cannot be imported.
-
-    Raises:
-        MachineError: the machine is to blame.
-    """
-    cause = find_cause(printed, installs=False)
-    if cause.is_machine:
-        raise MachineError(cause.reason)
-    return cause.reason
 
 
 def choose_cases(

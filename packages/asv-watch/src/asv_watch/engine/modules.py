@@ -47,13 +47,11 @@ def modules_of(suites: Path, pattern: str) -> list[str]:
 
 
 def _parents(module: str) -> set[str]:
-    """Return the packages of a module, which are discovered with all of their modules."""
     parts = module.split(".")
     return {".".join(parts[:count]) for count in range(1, len(parts))}
 
 
 def _modules(suites: Path) -> dict[str, Path]:
-    """Return the files of the suites, by the name of their module below the folder."""
     files = {file.relative_to(suites).with_suffix(""): file for file in suites.rglob("*.py")}
     modules = {
         ".".join(path.parent.parts if path.name == "__init__" else path.parts): file

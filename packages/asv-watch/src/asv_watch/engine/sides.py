@@ -153,7 +153,9 @@ def commit_side(
     version = Version(commit, dict(environment.requirements), environment.python)
     folder = configuration.work_folder / _PACKAGES / commit
     if package:
-        source = _check_out(repository, commit, folder, package)
+        shutil.rmtree(folder, ignore_errors=True)
+        export_files(repository, commit, folder, package)
+        source = folder / package
         if not source.is_dir() and not may_lack_package:
             raise WatchError(
                 f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so '
@@ -222,10 +224,3 @@ def _copy_tree(package: Path, packages: Path) -> Path:
         tree = packages / f"tree-{content.hexdigest()[:16]}"
         copied.rename(tree)
     return tree
-
-
-def _check_out(repository: Path, commit: str, folder: Path, package: str) -> Path:
-    """Put the package of a commit into a folder of its own; return where it is imported from."""
-    shutil.rmtree(folder, ignore_errors=True)
-    export_files(repository, commit, folder, package)
-    return folder / package

@@ -45,15 +45,6 @@ def check_checkout(root: Path) -> None:
         raise WatchError(f"{root} has no commit yet; commit first, asv measures commits")
 
 
-def check_branch(root: Path, branch: str) -> None:
-    """Refuse a clone that lacks the tracked branch (as a detached head can)."""
-    if not ask_git(root, "rev-parse", "--verify", f"refs/heads/{branch}"):
-        raise WatchError(
-            f"there is no local branch {branch!r}, which asv.conf.json tracks; "
-            f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
-        )
-
-
 def check_clean(root: Path, measured_paths: Sequence[str], *results: Path) -> None:
     """Refuse changes of measured files that are not committed: a value belongs to a commit.
 
@@ -104,7 +95,6 @@ def count_that_fits(configuration: Configuration, folders: Collection[Path], mos
 
 
 def _free_bytes(folder: Path) -> int:
-    """Return the free space where a folder is or will be."""
     existing_folder = next(parent for parent in folder.absolute().parents if parent.is_dir())
     return shutil.disk_usage(existing_folder).free
 
@@ -161,7 +151,12 @@ def open_workplace(
     name = machine or default_name()
     check_machine_name(name)
     if committed:
-        check_branch(configuration.repository, configuration.branch)
+        branch = configuration.branch
+        if not ask_git(configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"):
+            raise WatchError(
+                f"there is no local branch {branch!r}, which asv.conf.json tracks; "
+                f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
+            )
         folders = configuration.results, configuration.site
         check_clean(root, configuration.declared.measured_paths, *folders)
     check_room(configuration, environments)

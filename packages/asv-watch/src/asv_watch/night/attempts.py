@@ -23,8 +23,6 @@ _SAME_NIGHT_S = 12 * 3600.0
 
 
 class _Attempt(msgspec.Struct):
-    """A line of the file."""
-
     task: str
     at: float
     suites: str

@@ -94,8 +94,6 @@ def parse_part(text: str) -> tuple[int, int]:
 
 
 class _Night:
-    """One night: its attempts and failures."""
-
     def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
         self._workplace, self._selection, self._part = workplace, selection, part
         root, configuration = workplace.root, workplace.configuration
@@ -110,7 +108,12 @@ class _Night:
             ask_git(root, "rev-parse", f"HEAD:./{path.relative_to(root)}")
             for path in (configuration.suites, settings_file(root))
         ]
-        self._reference = self._find_reference()
+        self._reference: Version | None = None
+        if configuration.declared.reference:
+            try:
+                self._reference = reference_side(workplace).version
+            except (MachineError, WatchError) as error:
+                self._failed["the reference"] = str(error)
         self._attempts = Attempts(workplace.results, " ".join(suites), time.time)
         self._tally = Tally()
         self._levels = Levels()
@@ -174,7 +177,6 @@ class _Night:
         print("nothing is left to be done tonight", flush=True)
 
     def end(self) -> ExitStatus:
-        """Report, publish, and return the exit status."""
         if self._tally.counts:
             print(f"tonight: {self._tally}")
         self._report_remaining()
@@ -188,15 +190,6 @@ class _Night:
             print("nothing was ever measured here, so the site stays as it is")
         failed = self._tally.failures or self._failed
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
-
-    def _find_reference(self) -> Version | None:
-        if not self._workplace.declared.reference:
-            return None
-        try:
-            return reference_side(self._workplace).version
-        except (MachineError, WatchError) as error:
-            self._failed["the reference"] = str(error)
-            return None
 
     def _read_results(self) -> Situation:
         configuration = self._workplace.configuration

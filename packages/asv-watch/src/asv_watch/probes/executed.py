@@ -55,7 +55,6 @@ class _Profile:
         return self._known[code]
 
     def in_timed_thread(self, frame: FrameType, event: str, _: object) -> None:
-        """Take an event of the thread that is timed."""
         if event not in ("call", "return") or not self.is_changed(frame.f_code):
             return
         self.ran = True
@@ -67,7 +66,6 @@ class _Profile:
             self.seconds += 0.0 if self._depth else time.perf_counter() - self._began
 
     def in_other_thread(self, frame: FrameType, event: str, _: object) -> None:
-        """Take an event of another thread."""
         if event == "call" and self.is_changed(frame.f_code):
             self.ran = True
 

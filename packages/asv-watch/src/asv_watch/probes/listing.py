@@ -57,7 +57,6 @@ class _Importer:
         theirs.close()
 
     def ask(self, module: str) -> None:
-        """Begin to import a module."""
         self.module, self._began = module, time.monotonic()
         self._looked_s = self._slept_s = 0.0
         with contextlib.suppress(ConnectionError):  # it has just ended, which `look` finds out

@@ -102,8 +102,6 @@ class _Side(TypedDict):
 
 
 class _Request(TypedDict):
-    """A request for a case."""
-
     case: str
     process: str
     seed: int
@@ -120,7 +118,6 @@ class _Seeding:
     seed = 1
 
     def seed_all(self, seed: int) -> None:
-        """Set the seed of all generators."""
         self.seed = seed
         for name in _SEEDERS.keys() & sys.modules.keys():
             self._seed(name, sys.modules[name])
@@ -279,7 +276,6 @@ class _TimerWithoutSetup:
         self._benchmark, self._timer = benchmark, timer
 
     def timeit(self, number: int) -> float:
-        """Return the seconds that so many calls take."""
         self._benchmark._redo_setup_next = False
         return self._timer.timeit(number)
 
@@ -437,7 +433,6 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
 
 
 def _spin(clock: Callable[[], float], seconds: float) -> float:
-    """Do nothing for so many seconds of a clock; return how many passed."""
     start = end = clock()
     while end - start < seconds:
         end = clock()
@@ -460,20 +455,16 @@ def _run_here(channel: _Channel, work: Callable[[], None]) -> int:
     try:
         work()
     except Exception as error:
-        text = str(error) or _raised_at(error)
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        file = frame.filename.rpartition("site-packages/")[2]
+        raised_at = f"{frame.line or 'raised'} in {frame.name} of {file}, line {frame.lineno}"
+        text = str(error) or raised_at
         channel.answer({"failed": f"{type(error).__name__}: {text}"[:_LONGEST_ERROR]})
         return 1
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
     return 0
-
-
-def _raised_at(error: Exception) -> str:
-    """Return the statement that raised an error, its function and its file."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    file = frame.filename.rpartition("site-packages/")[2]
-    return f"{frame.line or 'raised'} in {frame.name} of {file}, line {frame.lineno}"
 
 
 def _threads() -> int:
