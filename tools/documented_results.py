@@ -41,7 +41,6 @@ _MARKED = re.compile(
 
 @functools.cache
 def _printed(command: str) -> str:
-    """Return what a command of asv-watch prints in this checkout."""
     before, output = Path.cwd(), io.StringIO()
     os.chdir(ROOT)
     try:
@@ -69,7 +68,6 @@ def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
 
 
 def _text(finding: ReleaseFinding) -> str:
-    """Return a change with its interval, from all comparisons."""
     shown = finding.shown
     return quantities.measured(shown.ratio, shown.interval, shown.kind, shown.clock)
 

@@ -44,7 +44,6 @@ _RESERVE_S = 20.0
 
 
 def _requirements(project: Path) -> list[str]:
-    """Return what asv-watch requires."""
     text = (project / "packages/asv-watch/pyproject.toml").read_text(encoding="utf-8")
     return list(tomllib.loads(text)["project"]["dependencies"])
 

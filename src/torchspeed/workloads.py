@@ -175,7 +175,6 @@ def _named(
     model: str = "",
     **more: Any,
 ) -> Workload:
-    """Return a workload of the model of the same name, or of another one."""
     return Workload(name, family, model or name, batch, input_shape, outputs, source, **more)
 
 
@@ -225,7 +224,6 @@ def _fluxbench(
     vocabulary: int | None = None,
     **overrides: object,
 ) -> Workload:
-    """Return a workload of a FluxBench group other than forecasting and classification."""
     return _named(
         "fluxbench", name, batch, input_shape, outputs, _FLUXBENCH,
         model=model, vocabulary=vocabulary, overrides=MappingProxyType(overrides),

@@ -120,7 +120,6 @@ def _measure(
 
 
 def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
-    """Show the table and draw the picture of what is measured, if anything is."""
     from torchspeed.studies.figures import draw_side_by_side, summarise
 
     rows, published = summarise(measured), reproduction.published()

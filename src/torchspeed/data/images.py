@@ -117,7 +117,6 @@ def _folder(folder: Path, transform: Any) -> Any:
 
 
 def _open_picture(path: str) -> Image.Image:
-    """Decode a picture to RGB, as torchvision's own loader does, and name one that is damaged."""
     try:
         with Image.open(path) as picture:
             return picture.convert("RGB")

@@ -135,7 +135,6 @@ class _Shuffled:
 
 
 def _unchanged(batch: Any) -> Any:
-    """Return the batch that ``Windows.__getitems__`` made as a whole."""
     return batch
 
 

@@ -84,7 +84,6 @@ def count_cost(passes: Passes) -> Cost:
 
 
 def _dynamo_counts() -> tuple[int, int]:
-    """Return how many graphs dynamo made so far in this process, and how many graph breaks."""
     from torch._dynamo.utils import counters  # noqa: PLC0415 - seconds, once
 
     return counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())

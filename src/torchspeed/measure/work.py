@@ -72,7 +72,6 @@ class _Dispatches(TorchDispatchMode):
 
 
 def _product(left: Tensor, right: Tensor, **_: Any) -> int:
-    """Count two FLOPs for each value of a dense or sparse matrix and each column of the other."""
     multiply_adds: int = dense_parts(left)[-1].numel() * right.shape[-1]
     return 2 * multiply_adds
 
@@ -85,13 +84,11 @@ def _lstm_layer(x: Tensor, weight_ih: Tensor, weight_hh: Tensor, *_: Any, **__: 
 def _attention(
     x: Tensor, key: Tensor, value: Tensor, width: int, heads: int, *_: Any, **__: Any
 ) -> int:
-    """Count four maps of the tokens, and two products of tokens with tokens."""
     batch, tokens, _width = x.shape
     return 2 * batch * tokens * width * (4 * width + 2 * tokens)
 
 
 def _encoder_layer(x: Tensor, width: int, heads: int, *weights: Any, **_: Any) -> int:
-    """Count attention and both maps of the feed-forward network."""
     batch, tokens, _width = x.shape
     inner: int = weights[11].shape[0]  # rows of the feed-forward network's first weight
     return _attention(x, x, x, width, heads) + 4 * batch * tokens * width * inner

@@ -86,7 +86,6 @@ def _site_row(row: dict[str, Any], case: str, *differences: str) -> dict[str, An
 
 
 def _parse(printed: str, column_unit: str | None) -> tuple[float, str]:
-    """Return a number with its own unit, or with its column's."""
     number, _, own_unit = printed.partition(" ")
     unit, factor = SI[own_unit if column_unit is None else column_unit]
     return float(number) * factor, unit

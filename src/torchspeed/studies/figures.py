@@ -151,7 +151,6 @@ def draw_side_by_side(
 
 
 def _legend_below(figure: Figure | SubFigure, panels: Iterable[Axes]) -> None:
-    """Name the lines of some panels once, below them, where it hides nothing."""
     entries: dict[str, Any] = {}
     for panel in panels:
         handles, labels = panel.get_legend_handles_labels()

@@ -102,7 +102,6 @@ _COLUMNS = {
 def _against(
     setting: str, small: Sequence[int], published: Sequence[int], label: str = ""
 ) -> Reproduction:
-    """Return dl-benchmark's figure of LeNet against one setting."""
     words, axis = setting.replace("_", " "), label or setting
 
     def points(config: RunConfig, full: bool) -> list[Point]:
@@ -140,7 +139,6 @@ def _lenet(config: RunConfig, full: bool) -> RunConfig:
 
 
 def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
-    """Train once, and return dl-benchmark's columns."""
     columns = train(replace(config, **setting)).as_dict()["time_to_accuracy"]
     return {
         name: {

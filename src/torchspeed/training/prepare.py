@@ -109,7 +109,6 @@ def parse_kwargs(text: str) -> dict[str, int | float | str]:
 
 
 def _imported(config: RunConfig) -> Prepared:
-    """Return a model from outside this project, with its data and its loss."""
     options = config.data_options
     data = load_data(config.data, options)
     model = import_callable(config.model)(**parse_kwargs(config.model_kwargs))
@@ -173,7 +172,6 @@ def _forecaster(
 
 
 def _one_line(make: Callable[[], Made]) -> Made:
-    """Turn a ValueError or TypeError into an error that the command shows in one line."""
     try:
         return make()
     except (ValueError, TypeError) as error:

@@ -229,7 +229,6 @@ class Trainer:
         return forecast_report(run.data, run.data.scale, horizon, forecasts, self.best_epoch)
 
     def _trained_linear_model(self) -> nn.Module:
-        """Train `LINEAR_MODEL` on the same windows by its own recipe, and take its best epoch."""
         run, config = self._run, linear_config(self._run.config)
         torch.manual_seed(config.seed)
         model = LinearForecaster(run.data).to(run.device)

@@ -310,7 +310,6 @@ def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
 
 
 def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
-    """Return one ratio from all rounds of two candidates, which were measured in one run."""
     newest = measured[-1]
     if len(measured) == 1:
         return newest
@@ -383,7 +382,6 @@ def bisect(
 
 
 def _difference(culprit: Culprit, machine: str) -> answers.Difference:
-    """Return a change with its commit, for the JSON answer."""
     assert culprit.after.version is not None  # noqa: S101 - candidates are commits
     difference = answers.measured_difference(culprit.ratio, machine)
     difference.commits = [culprit.after.version.commit]

@@ -179,7 +179,6 @@ def read_declared(conf: Any, root: Path) -> Declared:
 
 
 def _check_names(declared: Declared, suites: Path) -> None:
-    """Refuse names in ``suites`` and ``layout`` that occur nowhere in the suites."""
     named = list(_names_of_suites(declared.layout, declared.suites))
     files = sorted(suites.rglob("*.py")) if named else []
     text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
@@ -198,7 +197,6 @@ def _check_names(declared: Declared, suites: Path) -> None:
 
 
 def _names_of_suites(layout: Layout, suites: Collection[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield each declared name with its key, and whether it is a module of suites."""
     named = [('"suites"', suite) for suite in suites]
     named += [('"labels"', suite) for values in layout.labels.values() for suite in values]
     for key, suite in named:

@@ -97,7 +97,6 @@ def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tupl
 
 
 def _install_commit(conf: Any, environment: Any, commit: str) -> None:
-    """Build and install a commit as asv does, with the build requirements of that commit."""
     file = Path(conf.repo_subdir, "pyproject.toml").as_posix()
     pyproject = ask_git(Path(conf.repo), "show", f"{commit}:{file}")
     install_build_requirements(environment, pyproject)
@@ -106,7 +105,6 @@ def _install_commit(conf: Any, environment: Any, commit: str) -> None:
 
 @contextlib.contextmanager
 def _one_line_error(failure: str) -> Iterator[None]:
-    """Raise any error of the body as one line that begins with the failure."""
     try:
         yield
     except WatchError:

@@ -166,7 +166,6 @@ class ResultStore:
             self._save()
 
     def _put(self, benchmark: Mapping[str, Any], index: int, case: MeasuredCase) -> None:
-        """Write a case into the row of its benchmark."""
         row = self._row(benchmark)
         cells: dict[str, Any] = dict.fromkeys(_PER_CASE)
         cells["result"] = math.nan if case.skipped else case.value(0)

@@ -248,7 +248,6 @@ def _variables(environment: Any, conf: Any) -> dict[str, str]:
 
 @functools.cache
 def _warn_of_a_newer_asv(version: str) -> None:
-    """Warn once, on standard error, that asv is newer than the tested releases."""
     if Version(version) > Version(_NEWEST_TESTED):
         print(
             f"asv {version} is installed, and {_NEWEST_TESTED} is the newest that asv-watch was "

@@ -91,7 +91,6 @@ def _order(case: Difference) -> tuple[bool, bool, float]:
 
 
 def _summary(ratios: Sequence[Difference]) -> str:
-    """Say how many cases are slower, faster and the same, and how wide the widest interval is."""
     [kind, *others] = {ratio_kind(case.unit) for case in ratios}
     worse, better = (
         word_of(answer, "memory" if others else kind) for answer in (Verdict.WORSE, Verdict.BETTER)

@@ -260,7 +260,6 @@ def choose_cases(
 
 
 def _nothing_chosen(selection: Selection, others: Sequence[MeasurableCase]) -> str:
-    """Say that no case is timed, which other cases exist, and which option compares them."""
     matches = f"matches {selection}" if str(selection) else "is in the suites"
     if not others:
         return f"no case that times something here {matches}; `asv show` names those measured"

@@ -62,7 +62,6 @@ def _modules(suites: Path) -> dict[str, Path]:
 
 
 def _has_alternatives(pattern: str) -> bool:
-    """Tell whether a pattern may also match names that begin differently."""
     without_escapes = re.sub(r"\\.|\[[^\]]*\]", "", pattern)
     depth = 0
     for character in without_escapes:

@@ -279,7 +279,6 @@ class Server(contextlib.AbstractContextManager["Server"]):
         raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
-        """Say how the process of a case ended, if the case raised nothing."""
         if status == 0:
             return "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
         written = os.fstat(self._errors.fileno()).st_size - self._errors_before
@@ -488,7 +487,6 @@ def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:
 
 
 def _process_for(case: MeasurableCase, servers: Sequence[Server]) -> _Process:
-    """Return what runs a case, which is the same on all sides."""
     if case.measures == "memory":
         return "own"
     fork_safe = all(server.side.environment.fork_safe for server in servers)
@@ -512,7 +510,6 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
 
 
 def _end_cases(servers: Sequence[Server]) -> None:
-    """End the case on all sides at the same time."""
     for server in servers:
         server.ask_to_end()
     for server in servers:

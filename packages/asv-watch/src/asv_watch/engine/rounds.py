@@ -269,7 +269,6 @@ class RoundsOfCases:
         return difference >= certain or difference <= half <= largest - difference
 
     def _is_doubtful(self, half: float, difference: float) -> bool:
-        """Tell whether as many rounds again may decide about a difference."""
         decidable = max(2 * self._sampling.half_width, math.sqrt(2) * difference)
         return self._sampling.doubtful_from <= difference <= 2 * half <= 2 * decidable
 
@@ -316,7 +315,6 @@ class RoundsOfCases:
     def _close(
         self, case: MeasurableCase, least_spread: float = 0.0, *, exact: bool = False
     ) -> None:
-        """Finish a case."""
         opened = self.open.pop(case)
         reasons = opened.unmeasured.items()
         result = MeasuredCase(
@@ -420,7 +418,6 @@ def _measure_group(
     keep_round: KeepRound,
     budget: Budget | None,
 ) -> list[MeasuredCase]:
-    """Measure cases that all time something, or all time nothing."""
     started, count = time.monotonic(), 0
     begun = max(len(opened.rounds) for opened in measured.open.values())
     measured.close_known()

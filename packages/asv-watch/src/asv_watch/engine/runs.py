@@ -170,7 +170,6 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
 def _is_missing(
     store: ResultStore, entry: dict[str, Any], case: MeasurableCase, *, retry_failed: bool
 ) -> bool:
-    """Tell whether a case has no value, or one that is not known to be the engine's."""
     value = store.value(entry, case.index)
     if value is None:
         return retry_failed
@@ -188,7 +187,6 @@ def _open_store(
     kind: Kind,
     measured_with: Sequence[Side] = (),
 ) -> ResultStore:
-    """Open the record of a commit, which was measured alone or with the other given sides."""
     version, configuration = side.version, workplace.configuration
     assert version is not None  # noqa: S101 - it is a commit
     store_machine(configuration.results, workplace.machine)
@@ -212,7 +210,6 @@ def _open_store(
 
 @contextmanager
 def _recorded(workplace: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
-    """Store the machine and environment of a run, and the machine's state before and after it."""
     record = _describe(workplace, version)
     store.record(record)
     yield

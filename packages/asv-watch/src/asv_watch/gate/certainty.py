@@ -65,7 +65,6 @@ def judged_ratios(
 
 
 def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
-    """Return head over base, with an interval that includes the machine's noise."""
     stored = measured.between(0, 1)
     if not isinstance(stored, CaseRatio):
         return None

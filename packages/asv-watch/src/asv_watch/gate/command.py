@@ -287,7 +287,6 @@ def _order(
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
-    """Say how far a ratio varies from one sitting to another, and how that is known."""
     between = graphs.noise("time" if all(case.is_timed for case in listed) else "memory").between
     source = f"as the comparisons of {machine} show"
     if not graphs.cases:

@@ -93,7 +93,6 @@ def _in_words(state: CaseState, result: GateResult) -> str:
 
 
 def _change(difference: Difference) -> str:
-    """Return how far the head differs from the base, as measured last."""
     return f"{difference.change} ({difference.ends})" if difference.ends else difference.change
 
 

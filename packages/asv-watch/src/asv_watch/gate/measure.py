@@ -114,7 +114,6 @@ class GateMeasurement:
         return [*self._begun(), *(_with_threshold(GateCase(case.name), case) for case in left)]
 
     def _measure(self, group: Sequence[MeasurableCase]) -> None:
-        """Measure cases until each is decided, or has the most rounds."""
         self._cases |= {case.name: case for case in group}
         self._results |= {case.name: [] for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
@@ -146,7 +145,6 @@ class GateMeasurement:
         return parse_share(case.threshold) if case.threshold else self._threshold
 
     def _measure_slower_again(self) -> None:
-        """Measure the slower cases once more, from fresh rounds."""
         slower = list(self._slower())
         if slower:
             print("measuring slower cases again, for the size of the change", flush=True)
@@ -192,5 +190,4 @@ def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
 
 
 def _exactly(rounds: int) -> Sampling:
-    """Return a sampling that ends after this number of rounds, whatever they show."""
     return Sampling(rounds, rounds, half_width=0.0, doubtful_from=math.inf, share_of_difference=0)

@@ -109,7 +109,6 @@ class Nearest:
         return InOrder(ranked, first).next_group(begun, fitting)
 
     def _count_first(self, ranked: Sequence[MeasurableCase]) -> int:
-        """Print the nearest cases, and return how many of them to measure first."""
         print("the nearest cases:")
         nearest = ranked[:FIRST_TOGETHER]
         for case in nearest:
@@ -122,7 +121,6 @@ class Nearest:
 
 
 def _report(failures: dict[str, str]) -> None:
-    """Say which cases could not be called, by their reasons."""
     first = {reason: case for case, reason in reversed(failures.items())}
     for reason, count in Counter(failures.values()).most_common(_MOST_REASONS):
         others = f" and {count - 1} more" if count > 1 else ""

@@ -83,7 +83,6 @@ def rank(
 
 
 def _timed_body_and_rest(benchmark: str, text: str) -> tuple[str, str]:
-    """Divide the source of a benchmark, as asv lists it, into its function and all else."""
     name = benchmark.rpartition(".")[2]
     try:
         tree = ast.parse(textwrap.dedent(text))
@@ -223,7 +222,6 @@ class Profiler:
         return sum(share >= _NEAR for case, share in self.shares.items() if case not in known)
 
     def _stop_case(self, reason: str) -> None:
-        """Kill the case that is called, or the process if it imports a suite."""
         self._stopped = reason
         with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
             profiler = psutil.Process(self._child.process.pid)
@@ -231,7 +229,6 @@ class Profiler:
                 process.kill()
 
     def _take_the_end(self) -> None:
-        """Name the case at which the process ended, if it did so before all were called."""
         status = self._child.process.wait()
         answered = self.shares.keys() | self.failures.keys()
         missing = [case for case in self._identities if case not in answered]

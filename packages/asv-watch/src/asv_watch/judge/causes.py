@@ -79,7 +79,6 @@ def leading_operator(explanation: Explanation, ratio: float | None = None) -> Le
 
 
 def _clear_times(explanation: Explanation) -> dict[str, tuple[float, float]]:
-    """Add up the times of each operator that differs clearly, before and after."""
     clear = [operator for operator in explanation.operators if operator.clear]
     names = _names_with_successors(clear)
     times: dict[str, tuple[float, float]] = {}
@@ -149,7 +148,6 @@ def in_words(
 
 
 def _share(share: float) -> str:
-    """Say how much of a difference an operator accounts for."""
     if share > _MOST_FOR_ALL:
         return "more than all"
     return "all" if share >= _LEAST_FOR_ALL else f"{share:.0%}".replace("%", " %")

@@ -165,7 +165,6 @@ def near_changes(
 def _compared(
     history: History, index: int, kind: Kind, pair: MeasuredPair, state: State
 ) -> Change:
-    """Return the difference of a compared pair as a change of a series."""
     hashes, order, measured = history.hashes, history.order, pair.measured
     return Change(
         series=index,

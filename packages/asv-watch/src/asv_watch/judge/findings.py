@@ -140,7 +140,6 @@ def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int
 
 
 def _explained(history: History, change: Change, events: Sequence[Event]) -> Change:
-    """Add the cause of a change, its explanation, and a person's note."""
     series = history.series[change.series]
     hashes = (history.commits[index].hash for index in (change.previous, change.commit))
     first, last = (history.positions[commit] for commit in hashes)

@@ -155,7 +155,6 @@ class CaseGraph:
 
     @cached_property
     def _levels(self) -> dict[Node, float]:
-        """Return the mean logarithm of the values of each node, unweighted."""
         values: dict[Node, list[float]] = defaultdict(list)
         for edge in self._edges:
             values[edge.before].append(math.log(edge.stored.before))

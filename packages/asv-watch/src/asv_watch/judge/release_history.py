@@ -143,7 +143,6 @@ def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[st
 def _nodes_of_versions(
     graph: CaseGraph, versions: Mapping[str, str], before: str, after: str
 ) -> tuple[Node, Node] | None:
-    """Return the nodes of two versions in the newest environment where comparisons join them."""
     sides: tuple[dict[tuple[Release, str], Node], dict[tuple[Release, str], Node]] = {}, {}
     for node in graph.nodes:
         if isinstance(node, VersionKey):

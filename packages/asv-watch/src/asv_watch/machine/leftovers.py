@@ -29,7 +29,6 @@ _SECONDS_TO_END = 4.0
 
 
 def _processes(belongs: Callable[[Mapping[str, str]], bool]) -> list[psutil.Process]:
-    """Processes whose environment belongs to a run, and all processes that they started."""
     chosen: dict[int, psutil.Process] = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):

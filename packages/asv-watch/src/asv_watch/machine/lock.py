@@ -143,7 +143,6 @@ def _choose_folder() -> Path:
 
 @contextmanager
 def _guarded(folder: Path) -> Iterator[None]:
-    """Start the guard of a run, make the run's folder, and have both cleaned up in the end."""
     guard = subprocess.Popen(
         [sys.executable, "-P", leftovers.__file__, str(folder)],
         stdin=subprocess.PIPE,

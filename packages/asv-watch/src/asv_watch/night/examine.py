@@ -49,7 +49,6 @@ def _task(
     environment: EnvironmentSpec,
     between: tuple[str, str],
 ) -> Task:
-    """Narrow a change between two commits to one commit, or name the operators behind it."""
     before, after = between
     name = f"{kind} {case_name} {before}..{after} {environment.name}"
     description = f"{kind} {case_name} between {before[:8]} and {after[:8]}, {environment.label}"

@@ -142,7 +142,6 @@ class Situation:
         return None
 
     def _is_measured(self, commit: str, environment: EnvironmentSpec) -> bool:
-        """Tell whether a commit was measured completely, or compared in every case."""
         return self.coverage.is_complete(commit, environment.stored_as) or (
             self.compared_cases(commit, environment) >= self.measurable_cases
         )
@@ -158,7 +157,6 @@ class Situation:
         return self._selected_changes(self.findings.changes) if self.findings else ()
 
     def _selected_changes(self, changes: Iterable[Change]) -> tuple[Change, ...]:
-        """Return the changes of the cases that count."""
         series = self.history.series if self.history else ()
         return tuple(
             change for change in changes if self.selection.matches(series[change.series].case.name)

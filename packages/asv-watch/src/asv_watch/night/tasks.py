@@ -247,8 +247,6 @@ def night_cases(situation: Situation) -> Iterator[Task]:
 
 
 def _in_night_cases(task: Task) -> Task:
-    """Let a task count and measure the cases that are measured at night alone."""
-
     def chosen(situation: Situation) -> Situation:
         return situation.with_night_cases or situation
 

@@ -137,7 +137,6 @@ def _import(suites: str, case: str, seconds: int) -> str:
 
 
 def _suite_of(suites: str, case: str) -> str:
-    """Return the file that has a case, or the case itself if there is no such file."""
     parts = case.split(".")
     paths = [os.path.join(suites, *parts[:count]) for count in range(len(parts) - 1, 0, -1)]
     files = [file for path in paths for file in (f"{path}.py", os.path.join(path, "__init__.py"))]

@@ -123,7 +123,6 @@ def _answer_requests(suites: str, package: str, connection: Connection) -> NoRet
 
 
 def _contents(suites: str, name: str) -> dict[str, Any]:
-    """Return the benchmarks of a module and the modules below it, or its error."""
     from asv_runner import discovery  # noqa: PLC0415 - of the environment
 
     answer: dict[str, Any] = {}
@@ -141,7 +140,6 @@ def _contents(suites: str, name: str) -> dict[str, Any]:
 
 
 def _found_elsewhere(suites: str, package: str) -> dict[str, str]:
-    """Return the modules of the package that are found in another folder, and their files."""
     folders = Path(package).resolve(), Path(suites).resolve()
     entries = folders[0].iterdir() if folders[0].is_dir() else ()
     names = sorted({entry.name.partition(".")[0] for entry in entries})

@@ -320,7 +320,6 @@ def _skip_reason(benchmark: Any) -> str:
 
 
 def _cache_of(benchmark: Any) -> Any:
-    """Return the result of a benchmark's ``setup_cache``, which is called once."""
     key = benchmark.setup_cache_key
     if key is None:
         return None
@@ -351,7 +350,6 @@ def _own_peak_memory(peak: float) -> float:
 
 
 def _value_of(benchmark: Any) -> dict[str, float | str]:
-    """Return the value of a case that times nothing, or why it does not run here."""
     try:
         result = benchmark.run(*benchmark._build_params())
     except NotImplementedError as error:
@@ -369,7 +367,6 @@ def _value_of(benchmark: Any) -> dict[str, float | str]:
 
 
 def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: float) -> None:
-    """Make a case, then answer with its value, or with a sample of its time for each request."""
     from asv_runner.discovery import get_benchmark_from_name  # noqa: PLC0415 - of the environment
 
     _seeding.seed_all(asked["seed"])
@@ -390,7 +387,6 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
 
 
 def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by: str) -> None:
-    """Warm up, then take a sample for every request until the end of the case."""
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
     clocks = benchmark.timer = _Clocks(clock or time.perf_counter)
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
@@ -468,7 +464,6 @@ def _run_here(channel: _Channel, work: Callable[[], None]) -> int:
 
 
 def _threads() -> int:
-    """Number of threads of this process, with those of libraries if they can be seen."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -567,7 +562,6 @@ def _fork_for_suite(
 
 
 def _serve(suites: str, planted: float, *, is_alone: bool) -> None:
-    """Measure the cases that are requested of one side, which may be forked from no other."""
     channel = _Channel()
     channel.answer({"server": os.getpid()})
     asked = channel.case()

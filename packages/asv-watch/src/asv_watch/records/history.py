@@ -91,7 +91,6 @@ class History:
 
     @cached_property
     def _indices(self) -> dict[RunSources, Indices]:
-        """Indices in `commits` of the commits of a machine and environment."""
         return {
             sources: np.array([self.order[commit] for commit in sources.commits], np.intp)
             for sources in {series.columns.sources for series in self.series}

@@ -154,6 +154,5 @@ UNDECLARED = Layout()
 
 
 def _words(benchmark: str) -> list[str]:
-    """Return the words of a function's name after its kind."""
     function = suite_name(benchmark).rpartition(".")[2]
     return [word for word in _KIND.sub("", function).split("_") if word]

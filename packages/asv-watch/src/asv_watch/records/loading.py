@@ -288,7 +288,6 @@ class _Loader:
         return Machine(facts.pop("machine"), facts)
 
     def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
-        """Load a result file, and take its side files out of `sidecars`."""
         stem = path.stem
         records = self._read_sidecar(stem + RECORDS, sidecars, read_records)
         record = stem + MEASURED

@@ -169,7 +169,6 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     @property
     def _compared_rounds(self) -> Rounds:
-        """The numbers from which ratios are computed."""
         return self.cpu if self.clock == "process" and self.cpu else self.rounds
 
     def _unmeasured(self, before: int, after: int) -> Unmeasured:
@@ -182,7 +181,6 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
 
 def _complete(rounds: Rounds, versions: Sequence[int]) -> list[tuple[float, ...]]:
-    """Return the numbers of these versions, for the rounds in which all gave one."""
     chosen = ([numbers[version] for version in versions] for numbers in rounds)
     known = (tuple(n for n in numbers if n is not None) for numbers in chosen)
     return [numbers for numbers in known if len(numbers) == len(versions)]
@@ -355,7 +353,6 @@ def read_version(
 
 
 def _decode_of_version(line: bytes) -> MeasuredCase | Measurement:
-    """Decode a case of a single version, or the header of its measurement."""
     if b'"kind"' in line:
         header = _MEASUREMENT.decode(line)
         if len(header.versions) != 1:

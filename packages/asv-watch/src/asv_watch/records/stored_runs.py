@@ -144,7 +144,6 @@ class RunReader:
         return runs
 
     def _is_of_today(self, case: MeasuredCase, number: int) -> bool:
-        """Tell whether it is of today's code of its benchmark, as far as is known."""
         if not case.benchmark_version:
             return True
         benchmark = self.benchmarks[self.cases[number].benchmark]
@@ -202,7 +201,6 @@ class RunReader:
         recipe: str,
         runs: CommitRuns,
     ) -> None:
-        """Read the entries of a row that are not plain, each by itself."""
         numbers = self._layout(name, row)
         indices = [index for index, plain in enumerate(is_plain) if not plain]
         entries = [[column[index] for index in indices] for column in columns]
@@ -307,7 +305,6 @@ def runs_of_row(
 
 
 def _from_record(case: MeasuredCase) -> Run:
-    """Return the run of a case whose value asv's file lacks."""
     value, version = case.value(0), case.benchmark_version
     if value is not None and version:
         return Run(_OK, Point(value), "", case.at, sys.intern(recipe_of(version)))

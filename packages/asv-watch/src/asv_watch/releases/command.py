@@ -119,7 +119,6 @@ def releases(
 
 
 def _list(configuration: Configuration, requirement: str, name: str) -> None:
-    """Print the listed releases with what was measured of each on a machine."""
     comparisons, _ = read_comparisons(configuration.results, name)
     failures = failed_releases(comparisons, requirement)
     failed = {release: f"failed: {reason}" for release, reason in failures.items()}
@@ -241,7 +240,6 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
 
 
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
-    """Return the differences of all pairs for ``--json``."""
     found = []
     for pair in pairs:
         for finding in release_findings(pair.stored):
@@ -254,7 +252,6 @@ def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Ans
 def _print_findings(
     configuration: Configuration, requirement: str, name: str, pairs: Sequence[ReleasePair]
 ) -> None:
-    """Print every difference between releases, and on how many days it was measured."""
     parts = [_findings(requirement, pair.stored) for pair in pairs if pair.stored.ratios]
     if parts:
         print("\n\n".join(parts))

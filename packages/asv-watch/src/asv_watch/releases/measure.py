@@ -228,7 +228,6 @@ def _explain(
     ratios: Iterable[CaseRatio],
     cases: Iterable[MeasurableCase],
 ) -> None:
-    """Store which operators and kernels account for the largest differences."""
     by_name = {case.name: case for case in cases}
     differing = [
         ratio for ratio in ratios if ratio.case in by_name and verdict(ratio) is not Verdict.SAME
@@ -244,7 +243,6 @@ def _explain(
 
 
 def _side(package: Side, release: EnvironmentSpec) -> Side:
-    """Return a side that runs the package with a release."""
     assert package.version is not None  # noqa: S101 - it is a commit
     version = Version(package.version.commit, dict(release.requirements), release.python)
     return dataclasses.replace(

@@ -37,7 +37,6 @@ def about_data(contents: Contents, table: CaseTable) -> Json:
 
 
 def _dismissed(contents: Contents) -> Iterator[LeftOut]:
-    """Yield the suspected changes of a case that notes call false alarms."""
     counts = Counter(
         (contents.history.series[change.series].case.name, change.note.in_words)
         for change in contents.findings.dismissed
@@ -48,7 +47,6 @@ def _dismissed(contents: Contents) -> Iterator[LeftOut]:
 
 
 def _machine_names(contents: Contents) -> list[str]:
-    """Return the machines with runs in the order of the page, then those that only compared."""
     with_runs = [setup.machine.name for setup in contents.setups]
     return list(dict.fromkeys([*with_runs, *contents.history.comparisons]))
 
@@ -83,7 +81,6 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
 
 
 def _noise(contents: Contents) -> list[str]:
-    """Say how far the comparisons of each machine can be trusted."""
     sentences = [
         f"Smallest detectable change of an interleaved comparison on {machine}: {detectable}."
         for machine, detectable in contents.findings.detectable.items()

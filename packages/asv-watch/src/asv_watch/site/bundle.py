@@ -25,7 +25,6 @@ _COMMENT_OR_INDENT = re.compile(r"/\*.*?\*/\n?|^ +|^\n", re.MULTILINE | re.DOTAL
 
 
 def _order(entry: str, finished: dict[str, str], open_modules: tuple[str, ...] = ()) -> None:
-    """Add the text of `entry` to `finished`, after every module that it imports."""
     if entry in finished:
         return
     if entry in open_modules:
@@ -42,8 +41,6 @@ def _imported(module: str, path: str) -> str:
 
 
 def _as_function(module: str, text: str, names: dict[str, str]) -> str:
-    """Return a module as a statement that binds its exports to one name."""
-
     def rebound(statement: re.Match[str]) -> str:
         wanted = [name.strip() for name in statement[1].split(",") if name.strip()]
         return f"const {{ {', '.join(wanted)} }} = {names[_imported(module, statement[2])]};\n"

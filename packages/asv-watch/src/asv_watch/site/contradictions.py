@@ -50,5 +50,4 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
 
 
 def _name(node: Node) -> str:
-    """Return the name of a version in the table."""
     return f"{node.commit[:8]}, {node.release}" if isinstance(node, VersionKey) else str(node)

@@ -63,7 +63,6 @@ def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[Serie
 
 
 def _values_of(summary: SeriesSummary) -> Json:
-    """Return values and intervals with an entry for each commit from the first to the last."""
     commits, valued = summary.commits, summary.series.columns.valued
     values, interval = valued.values, valued.interval
     has_interval = ~np.isnan(interval[:, 0])
@@ -150,7 +149,6 @@ def _smallest_change(contents: Contents, row: SeriesSummary) -> float:
 
 
 def _comparisons(contents: Contents) -> dict[str, list[Json]]:
-    """Return all interleaved comparisons of each case, the newest first."""
     listed: dict[str, list[tuple[int, Json]]] = defaultdict(list)
     for machine, comparisons in contents.history.comparisons.items():
         graphs = contents.findings.graphs[machine]
@@ -212,7 +210,6 @@ def _source(benchmark: Benchmark) -> Json:
 
 
 def _is_related(row: SeriesSummary, other: SeriesSummary) -> bool:
-    """Tell whether another series measures another metric of the same work and setup."""
     if row.benchmark is other.benchmark or not other.has_value:
         return False
     if setup_key(row.series) != setup_key(other.series):

@@ -47,7 +47,6 @@ def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:
 
 
 def _operators(differences: Sequence[OperatorDifference], layout: Layout) -> list[Json]:
-    """Add up operators with one name on the site, and return those that differ most."""
     seconds: dict[str, tuple[float, float]] = {}
     for operator in differences:
         if operator.clear:

@@ -235,7 +235,6 @@ def _series(
 
 
 def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> Json:
-    """Return the status of a series at the newest commit of its setup, and its small line."""
     columns, last = row.series.columns, row.series.last
     commits = contents.history.indices(columns)
     return {

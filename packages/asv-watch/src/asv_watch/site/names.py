@@ -76,7 +76,6 @@ def environment_labels(environments: Iterable[Environment]) -> dict[str, str]:
 
 
 def _disambiguate(labels: Mapping[str, str], longer: Mapping[str, str]) -> dict[str, str]:
-    """Replace each label that several environments have by their longer ones."""
     count = Counter(labels.values())
     return {name: label if count[label] == 1 else longer[name] for name, label in labels.items()}
 

@@ -64,7 +64,6 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
 
 
 def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
-    """Yield the newest release against each that came before a measured change of a case."""
     changes = [
         (step, finding.shown)
         for step in history.steps
@@ -116,7 +115,6 @@ def _sentences(
 
 
 def _why(entry: Lasting, title: str, name: str) -> str:
-    """Say which releases made the difference, the largest step first."""
     parts = [
         f"{quantities.change(ratio)} by {name} {release}{f' ({operator})' if operator else ''}"
         for release, ratio, operator in entry.steps[:_MOST_CAUSES]
@@ -127,7 +125,6 @@ def _why(entry: Lasting, title: str, name: str) -> str:
 
 
 def _news_of_commits(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
-    """Return the largest change among the last measured one of each case."""
     newest: dict[int, Change] = {}
     cases: set[str] = set()
     for row in contents.series:
@@ -164,7 +161,6 @@ def _headline_of_commit(change: Change, contents: Contents, titles: Mapping[str,
 
 
 def _why_of_commit(change: Change, contents: Contents, titles: Mapping[str, str]) -> str:
-    """Return the subject of the commit, and the interval of the ratio."""
     title = titles[contents.series[change.series].series.case.name]
     certainty = (
         f" {quantities.interval(change.interval, change.clock)}, with 99 % confidence."

@@ -50,7 +50,6 @@ def overview_data(
 
 
 def _newest_commits(contents: Contents) -> Json:
-    """Find the measured changes of the newest commits, and count the suspected ones."""
     recent = recent_changes(contents)
     index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
     lately = [(index_of[id(change)], change) for change in recent.changes]
@@ -66,7 +65,6 @@ def _newest_commits(contents: Contents) -> Json:
 
 
 def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Change]) -> str:
-    """Return sentences on what the newest commits changed, and how many are unknown."""
     if recent.count < 2:
         return "One commit is measured so far." if recent.count else "Nothing is measured yet."
     newest = f"the newest {counted(recent.count, 'measured commit')}"
@@ -99,7 +97,6 @@ def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Cha
 
 
 def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
-    """Compare the newest release with the one before it, if that was measured anywhere."""
     for history in contents.findings.release_histories:
         step = history.steps[0]
         if step.after != history.releases[-1]:
@@ -117,7 +114,6 @@ def _newest_release(contents: Contents, table: CaseTable, main: set[str]) -> Jso
 
 
 def _release_sentence(name: str, summaries: Mapping[str, Json]) -> str:
-    """Return in how many cases a release changed the time, and in how many peak memory."""
     time, memory = summaries["time"], summaries["memory"]
     sentences = []
     if time["count"]:

@@ -182,7 +182,6 @@ def _value_change(values: CaseValues) -> Json | None:
 
 
 def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
-    """Return sentences on how the releases were compared and how certain the results are."""
     sentences = [
         "Each release is compared with the one before it. Samples of both are interleaved.",
         "Some are also compared with other releases, and a ratio uses all of these comparisons.",

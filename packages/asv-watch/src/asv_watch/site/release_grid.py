@@ -158,7 +158,6 @@ def _cell(ratio: float, direction: Verdict, tip: str, href: str) -> Json:
 
 
 def _total(history: ReleaseHistory, case: str) -> Json | None:
-    """Return how the newest release compares with the oldest, if both were compared."""
     whole = history.ratio(case, history.releases[0], history.releases[-1])
     if whole is None:
         return None
@@ -171,7 +170,6 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
 
 
 def _table_of_commits(contents: Contents, table: CaseTable) -> Json | None:
-    """Return the newest commits with measured changes of times."""
     changes = [
         change
         for change in contents.findings.changes
@@ -275,5 +273,4 @@ def brief_titles(cases: Sequence[str], table: CaseTable) -> tuple[dict[str, str]
 
 
 def _shared(columns: Iterable[tuple[str, ...]]) -> list[bool]:
-    """Tell for each label of columns whether all have the same value."""
     return [len(set(values)) == 1 for values in zip(*columns, strict=True)]

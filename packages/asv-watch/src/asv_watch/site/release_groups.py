@@ -61,7 +61,6 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
 
 
 def _memory_text(step: ReleaseStep, differing: Sequence[str]) -> str:
-    """Say how much memory changed, in one text if it changed alike in most cases."""
     count = sum(ratio.kind == "memory" for ratio in step.ratios.values())
     if not count:
         return ""

@@ -70,7 +70,6 @@ def _certainty(change: Change) -> str:
 
 
 def _culprit(contents: Contents, change: Change) -> str:
-    """Return the commit that made the change, or the command that lists the candidates."""
     before, after, suspects = made_between(change, contents)
     if len(suspects) == 1:
         return suspects[0][:8]

@@ -63,7 +63,6 @@ def stretches_of(
 
 
 def _levels(commits: Indices, measured: Sequence[Change]) -> list[tuple[int, float]]:
-    """Return the first commit of each level and the level, oldest first."""
     newest_first = sorted(
         ((change.commit, change.ratio) for change in measured if change.ratio), reverse=True
     )

@@ -98,7 +98,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds anything but a site of ours or of asv."""
     entries = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}
     is_ours = MANIFEST in entries
     is_of_asv = {_ENTRY, "asv.js", "graphdisplay.js"} <= entries
@@ -110,7 +109,6 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def _swap(folder: Path, fresh: Path, old: Path) -> None:
-    """Move the old entries out and the new ones in, the page that names them last."""
     old.mkdir()
     incoming = sorted((entry.name for entry in fresh.iterdir()), key=lambda name: name == _ENTRY)
     outgoing = {entry.name for entry in folder.iterdir()} - {KEPT, _ASIDE}

@@ -208,7 +208,6 @@ class RatioGraph(Generic[Node]):
 
     @cached_property
     def _levels(self) -> Floats:
-        """Return all levels, relative to one level of each part."""
         levels = np.zeros(len(self._index))
         if not self.measured:
             return levels
@@ -221,13 +220,11 @@ class RatioGraph(Generic[Node]):
 
     @cached_property
     def _covariance(self) -> Floats:
-        """Return the covariance of all levels, relative to one level of each part."""
         covariance = np.zeros((len(self._index), len(self._index)))
         covariance[np.ix_(self._free, self._free)] = self._solve(np.eye(len(self._free)))
         return covariance
 
     def _parts(self) -> Indices:
-        """Return for each level the number of its part, the largest part first."""
         labels = _components(self._starts, self._ends, len(self._index))
         order = np.argsort(-np.bincount(labels), kind="stable")
         number = np.empty_like(order)
@@ -236,7 +233,6 @@ class RatioGraph(Generic[Node]):
 
     @cached_property
     def _only_measurement(self) -> dict[int, int]:
-        """Map a part that has one measurement, and so needs no solving, to its index."""
         parts: list[int] = self._part_of[self._starts[: len(self.measured)]].tolist()
         counts = Counter(parts)
         return {part: index for index, part in enumerate(parts) if counts[part] == 1}
@@ -339,7 +335,6 @@ class RatioGraph(Generic[Node]):
 
 
 def _components(starts: Indices, ends: Indices, count: int) -> Indices:
-    """Return the number of the connected part of each of ``count`` points."""
     parent = list(range(count))
 
     def root(point: int) -> int:
