@@ -39,6 +39,9 @@ class Parser(ArgumentParser):
         """Raise a message about the command line."""
         raise UsageError(message)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        file.write(message)  # argparse's own hides that the output was closed
+
 
 def add_command(
     commands: Any, name: str, run: Callable[[dict[str, Any]], int | None], arguments: str = ""
