@@ -87,13 +87,13 @@ def test_the_first_night_makes_the_branch_and_later_parts_win(hosted: Hosted) ->
 
 
 def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
-    hosted.keep(hosted.clone("a"), {"m/1.json": "1", "benchmarks.json": "a"})
+    hosted.keep(hosted.clone("a"), {"m/1.json": "1", "n/benchmarks.json": "a"})
     slow, quick = hosted.clone("slow"), hosted.clone("quick")
-    hosted.keep(quick, {"quick/1.json": "q", "benchmarks.json": "quick"})
-    done = hosted.keep(slow, {"slow/1.json": "s", "benchmarks.json": "slow"})
+    hosted.keep(quick, {"quick/1.json": "q", "n/benchmarks.json": "quick"})
+    done = hosted.keep(slow, {"slow/1.json": "s", "n/benchmarks.json": "slow"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert hosted.stored() == {
-        "results/benchmarks.json": "quick\nslow",
+        "results/n/benchmarks.json": "quick\nslow",
         "results/m/1.json": "1",
         "results/quick/1.json": "q",
         "results/slow/1.json": "s",
