@@ -69,6 +69,12 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
 
     site_url = conf.declared.site_url
+    project = {  # before `find_repository`, which makes a path of the name
+        "name": str(conf.project),
+        "url": address(str(conf.project_url)),
+        "commit_url": address(str(conf.show_commit_url)),
+        "site": f"{site_url.rstrip('/')}/" if site_url else "",
+    }
     repository, branch = find_repository(root, conf, fetch=pull)
     hashes = None
     if range_spec is not None:
@@ -85,10 +91,5 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         declared=conf.declared,
         measured_paths=measured_paths(conf, root, repository),
         work_folder=work_folder(Path(conf.env_dir)),
-        project={
-            "name": str(conf.project),
-            "url": address(str(conf.project_url)),
-            "commit_url": address(str(conf.show_commit_url)),
-            "site": f"{site_url.rstrip('/')}/" if site_url else "",
-        },
+        project=project,
     )
