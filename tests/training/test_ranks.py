@@ -68,8 +68,8 @@ def test_ranks_measure_a_table_together_and_refuse_in_one_line(tmp_path: Path) -
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
                "2", "-m", "torchspeed.cli", "reproduce"]  # fmt: skip
     small = ["--limit-batches", "2", "--rounds", "1"]
-    wide = environment() | {"COLUMNS": "160"}
-    done = run(*command, "inference", *small, cwd=tmp_path, env=wide, timeout=180)
+    variables = environment() | {"COLUMNS": "160"}
+    done = run(*command, "inference", *small, cwd=tmp_path, env=variables, timeout=180)
     assert "here, cpu, dummy, batch 4, devices 2" in done.stdout
     assert len((tmp_path / "inference.jsonl").read_text().splitlines()) == 1
     done = run(*command, "workers", cwd=tmp_path, env=environment(), status=1, timeout=180)
