@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 from asv_watch.records.measurements import read_version
@@ -36,9 +35,7 @@ SLOW = "batches.Suite.time_forward('darnn', 'cpu', 'plain', 1, 256)"
 SKIPPED = "plain.Suite.time_forward('darnn', 'cuda', 'plain', 1, 'source')"
 
 
-def _measure(
-    make_repository: Callable[..., Path], tmp_path: Path, slow_s: float
-) -> subprocess.Popen[str]:
+def _measure(tmp_path: Path, slow_s: float) -> subprocess.Popen[str]:
     """Pack a project whose case `SLOW` takes so many seconds, and start to measure it."""
     suite = f"SECONDS = {{'source': 0.001, 256: {slow_s}}}\n{SUITE}"
     settings = {
@@ -57,7 +54,13 @@ def _measure(
         "src/package.py": "",
         "packages/asv-watch/pyproject.toml": "[project]\ndependencies = []\n",
     }
-    project = make_repository(files)
+    project = tmp_path / "project"
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    git(project, "init", "--quiet", "--initial-branch=main")
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "Begin")
     git(project, "tag", "v0.5.0")
     packed = tmp_path / "packed"
     run(sys.executable, ROOT / "tools/gpu.py", "pack", packed, cwd=project)
@@ -75,10 +78,8 @@ def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
     return {name: case.outcome(0) for name, case in read_version(path)[0].items()}
 
 
-def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(
-    make_repository: Callable[..., Path], tmp_path: Path
-) -> None:
-    process = _measure(make_repository, tmp_path, slow_s=0.002)
+def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_path: Path) -> None:
+    process = _measure(tmp_path, slow_s=0.002)
     output, _ = process.communicate()
     assert process.returncode == 0, output
     commands = [line.split()[0] for line in output.splitlines() if " --budget " in line]
@@ -88,10 +89,8 @@ def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(
     assert {outcomes[name][0] for name in (MEASURED, SLOW)} == {Outcome.OK}
 
 
-def test_what_was_measured_is_brought_back_if_it_is_ended(
-    make_repository: Callable[..., Path], tmp_path: Path
-) -> None:
-    process = _measure(make_repository, tmp_path, slow_s=300)
+def test_what_was_measured_is_brought_back_if_it_is_ended(tmp_path: Path) -> None:
+    process = _measure(tmp_path, slow_s=300)
     assert process.stdout is not None
     lines = iter(process.stdout.readline, "")
     assert any(MEASURED in line for line in lines), "it ended early"
