@@ -38,15 +38,10 @@ SKIPPED = "plain.Suite.time_forward('darnn', 'cuda', 'plain', 1, 'source')"
 def _measure(tmp_path: Path, slow_s: float) -> subprocess.Popen[str]:
     """Pack a project whose case `SLOW` takes so many seconds, and start to measure it."""
     suite = f"SECONDS = {{'source': 0.001, 256: {slow_s}}}\n{SUITE}"
-    settings = {
-        "version": 1,
-        "project": "p",
-        "repo": ".",
-        "branches": ["main"],
-        "build_command": [],
-    }
+    settings = {"version": 1, "project": "p", "repo": ".", "branches": ["main"]}
+    settings |= {"build_command": [], "plugins": [".asv_watch"]}
     files = {
-        "asv.conf.json": json.dumps(settings | {"plugins": [".asv_watch"]}),
+        "asv.conf.json": json.dumps(settings),
         ".gitignore": ".asv/\nresults/\nhtml/\n",
         "benchmarks/__init__.py": "",
         "benchmarks/plain.py": suite,
