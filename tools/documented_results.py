@@ -8,7 +8,7 @@ A page holds markers, which Markdown does not show, around what is written betwe
 
 ``change`` gives one change with its 99 % interval, from all comparisons of the two releases.
 ``changes: torch on ci-2core: 5 % on 2 days`` gives a table of all times that changed by at
-least so much and were measured on at least so many days.
+least so much, as at least so many days show by themselves.
 ``releases: torch on ci-2core`` says how many releases were compared, and which.
 ``causes: torch`` gives the notes on releases in ``results/notes.toml``.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
@@ -27,9 +27,10 @@ from pathlib import Path
 
 from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import main
-from asv_watch.judge.release_history import ReleaseFinding, ReleaseStep, release_findings
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.comparison import Ratio
+from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.records.notes import read_release_notes
+from asv_watch.records.store import read_record
 from asv_watch.releases.measure import release_pairs
 from asv_watch.text import quantities
 
@@ -59,7 +60,7 @@ def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
         ValueError: it compared none.
     """
     configuration = read_configuration(ROOT)
-    comparisons, _ = read_comparisons(configuration.results, machine)
+    comparisons, _ = read_record(configuration.results, machine)
     pairs = release_pairs(requirement, configuration.releases[requirement], comparisons)
     compared = tuple(pair.stored for pair in pairs if pair.stored.ratios)
     if not compared:
@@ -67,15 +68,14 @@ def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
     return compared
 
 
-def _text(finding: ReleaseFinding) -> str:
-    shown = finding.shown
-    return quantities.measured(shown.ratio, shown.interval, shown.kind, shown.clock)
+def _text(finding: Ratio) -> str:
+    return quantities.measured(finding.ratio, finding.interval, finding.metric, finding.clock)
 
 
 def _change(rest: str) -> str:
     requirement, release, machine, case = _parts(r"(\S+) (\S+) on (\S+): (.+)", rest)
     for pair in _pairs(requirement, machine):
-        for finding in release_findings(pair):
+        for finding in pair.findings:
             if (pair.after, finding.case) == (release, case):
                 return _text(finding)
     raise ValueError(f"no change of {case} was measured in {requirement} {release} on {machine}")
@@ -86,10 +86,10 @@ def _changes(rest: str) -> str:
     rows = [
         f"| {pair.after} | `{finding.case}` | {_text(finding)} |"
         for pair in _pairs(requirement, machine)
-        for finding in release_findings(pair)
+        for finding in pair.findings
         if ".time_" in finding.case
-        and finding.agreeing >= int(days)
-        and abs(finding.shown.ratio - 1) >= int(least) / 100
+        and finding.days_showing >= int(days)
+        and abs(finding.ratio - 1) >= int(least) / 100
     ]
     head = ["| release | case | change (99 % interval) |", "|---|---|---|"]
     return "\n" + "\n".join([*head, *rows]) + "\n"

@@ -20,11 +20,11 @@ import msgspec
 
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import read_configuration
+from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import choose_cases, list_benchmarks_in
 from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.files import write_whole
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.site.declared_files import CasePair, ComparedCases, read_case_comparisons
 from benchmarks._cases import SMALL_CNNS, TIME_SERIES
 from torchspeed.models import list_implementations
@@ -62,7 +62,7 @@ def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling 
     tuned = dataclasses.replace(plain, name="tuned", other_cases=other_cases)
     conditions = f"torch {metadata.version('torch')}"
 
-    def keep(result: MeasuredCase) -> None:
+    def keep(result: Comparison) -> None:
         if result.failed or result.skipped:
             sys.exit(f"{result.case}: {result.failed or result.skipped}")
         after = msgspec.structs.replace(result, case=tuned_names[result.case])

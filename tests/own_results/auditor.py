@@ -6,145 +6,182 @@ releases, the headline's counts and means of releases, cells and totals of the h
 the levels, contradictions, stretches of Timeline and the numbers of Compare.
 
 Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
-detectable changes, and the variance between sittings, of which only is checked that closed ways
-disagree as much as it says. Counts of changes in the newest commits are checked against the listed
-changes, and values of private memory are taken as the page has them.
+detectable changes, and the standard deviation between sittings of each case, of which only is
+checked that repeats disagree as seldom as it says. Counts of changes in the newest commits are
+checked against the listed changes, and values of private memory are taken as the page has them.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement
 from math import exp, log, sqrt
 from pathlib import Path
-from statistics import fmean, median, stdev
-from typing import Any
+from statistics import fmean, median, variance
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.stats import t
 
-HOUR = 3600
 MACHINES = ("ci-2core", "ci-2core-xeon", "ci-2core-zen5")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A case of a stored comparison."""
+    """A case of a stored sitting."""
 
     kind: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    versions: tuple[dict[str, Any], ...]
     case: str
     metric: str
     at: int
-    logs: tuple[float, ...]
-    values: tuple[float, float]
+    rounds: tuple[tuple[float, ...], ...]
+    """The numbers of all versions that gave any."""
 
 
 def read(folder: Path) -> list[Line]:
-    """Read all ratios in the comparisons of a machine."""
-    lines = []
-    for path in sorted(folder.glob("comparisons/*.jsonl")):
-        header, *cases = [json.loads(line) for line in path.read_text().splitlines()]
-        for case in cases:
-            if "ratios" in case:
-                metric = "time" if case.get("unit", "seconds") == "seconds" else "memory"
-                logs = tuple(map(log, case["ratios"]))
-                values = case["before_s"], case["after_s"]
-                before, after = header["versions"]
-                sides = before, after
-                lines.append(
-                    Line(header["kind"], *sides, case["case"], metric, case["at"], logs, values)
-                )
-            elif "rounds" in case and not case.get("exact"):
-                lines += _lines_of_versions(header, case)
+    """Read all lines of a machine's record from which ratios follow."""
+    lines: list[Line] = []
+    for path in sorted(folder.glob("2???-??.jsonl")):
+        sitting: dict[str, Any] = {}
+        for text in path.read_text().splitlines():
+            line = json.loads(text)
+            if "sitting" in line:
+                sitting = line["sitting"]
+            elif line.get("rounds") and not line.get("exact"):
+                lines += _line(sitting, line)
     return sorted(lines, key=lambda line: line.at)
 
 
-def _lines_of_versions(header: dict[str, Any], case: dict[str, Any]) -> Iterator[Line]:
-    """Yield the ratios of each version to the one before it, in a file with one number a side."""
-    metric = "time" if case.get("unit", "seconds") == "seconds" else "memory"
-    for index, sides in enumerate(pairwise(header["versions"])):
-        pairs = [(r[index], r[index + 1]) for r in case["rounds"] if r[index] and r[index + 1]]
-        if pairs:
-            logs = tuple(log(after / before) for before, after in pairs)
-            values = median(before for before, _ in pairs), median(after for _, after in pairs)
-            yield Line(header["kind"], *sides, case["case"], metric, case["at"], logs, values)
+def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]:
+    rounds = line["cpu"] if line.get("clock") == "process" and line.get("cpu") else line["rounds"]
+    measured = [side for side, _ in enumerate(rounds[0]) if any(r[side] for r in rounds)]
+    kept = tuple(
+        tuple(r[side] for side in measured) for r in rounds if all(r[s] for s in measured)
+    )
+    if len(measured) > 1 and len(kept) > 1:
+        metric = "time" if line.get("unit", "seconds") == "seconds" else "memory"
+        versions = tuple(sitting["versions"][side] for side in measured)
+        yield Line(sitting["kind"], versions, line["case"], metric, line["at"], kept)
+
+
+Floats = NDArray[np.float64]
+
+
+def side_variances(line: Line) -> Floats:
+    """Variance of a number of each version, as a logarithm, by Grubbs' estimators."""
+    logs = np.log(line.rounds)
+    sides = logs.shape[1]
+    differences = np.array(
+        [[variance((a - b).tolist()) for b in logs.T] for a in logs.T]
+    )  # of the difference of two sides: the sum of both variances
+    mean = differences.sum() / (sides * (sides - 1)) / 2
+    if sides == 2:
+        return np.full(2, mean)
+    own = (differences.sum(axis=1) - differences.sum() / (2 * (sides - 1))) / (sides - 2)
+    return np.array(np.maximum(own, mean / 10))
+
+
+def side_levels(line: Line) -> Floats:
+    """Level of each version: the mean of its Hodges-Lehmann ratios to all of them."""
+    logs = np.log(line.rounds).T.tolist()
+
+    def middle(first: Sequence[float], second: Sequence[float]) -> float:
+        ratios = [a - b for a, b in zip(first, second, strict=True)]
+        return median((a + b) / 2 for a, b in combinations_with_replacement(ratios, 2))
+
+    return np.array([fmean(middle(own, other) for other in logs) for own in logs])
 
 
 def usual_spread(lines: Iterable[Line], metric: str) -> float:
-    """Median spread of rounds of a metric on a machine."""
+    """Median spread of ratios of rounds of a metric on a machine."""
     return median(
-        stdev(line.logs)
+        sqrt(2 * max(side_variances(line).mean(), 0.5e-8))
         for line in lines
         if line.metric == metric and not line.case.startswith("import ")
     )
 
 
-Edge = tuple[Any, Any, int, tuple[float, ...]]
-"""Two nodes, the sitting, and the logarithms of the rounds."""
+class Star(NamedTuple):
+    """A line with the nodes of its versions, and what follows from its rounds."""
+
+    nodes: tuple[Any, ...]
+    line: Line
+    levels: Floats
+    variances: Floats
 
 
 class Fit:
     """The levels of all nodes that were measured, by generalised least squares."""
 
-    def __init__(self, edges: Iterable[Edge], usual: float, between: float) -> None:
-        together: dict[tuple[Any, Any, int], list[float]] = defaultdict(list)
-        for before, after, sitting, logs in edges:
-            if (after, before, sitting) in together:
-                together[after, before, sitting].extend(-x for x in logs)
-            else:
-                together[before, after, sitting].extend(logs)
-        self.nodes = list(dict.fromkeys(n for a, b, _ in together for n in (a, b)))
-        rows = len(together)
-        self.incidence = np.zeros((rows, len(self.nodes)))
-        y, own, self.rounds = np.zeros(rows), np.zeros(rows), np.zeros(rows)
-        for row, ((before, after, _), pooled) in enumerate(together.items()):
-            self.incidence[row, self.nodes.index(before)] = -1
-            self.incidence[row, self.nodes.index(after)] = 1
-            n, spread = len(pooled), max(stdev(pooled), 1e-4)
-            if spread < usual:
-                spread = sqrt(((n - 1) * spread**2 + 3 * usual**2) / (n + 2))
-            y[row] = median((a + b) / 2 for a, b in combinations_with_replacement(pooled, 2))
-            own[row], self.rounds[row] = spread**2 / n, n
-        sittings = np.array([sitting for _, _, sitting in together])
-        same = sittings[:, None] == sittings[None, :]
-        shared = self.incidence @ self.incidence.T * same
-        covariance = np.diag(own) + between**2 / 2 * shared
-        weights = np.linalg.inv(covariance)
+    def __init__(self, stars: Sequence[Star], usual: float, between: float) -> None:
+        self.stars, self.usual, self.between = stars, usual, between
+        self.nodes = list(dict.fromkeys(node for star in stars for node in star.nodes))
+        incidence, y, of_rounds, covariance = [], [], [], []
+        for star in stars:
+            nodes, n = star.nodes, len(star.line.rounds)
+            contrast = np.eye(len(nodes))[1:] - np.eye(len(nodes))[:1]
+            places = np.zeros((len(nodes), len(self.nodes)))
+            places[range(len(nodes)), [self.nodes.index(node) for node in nodes]] = 1
+            incidence.append(contrast @ places)
+            y.append(contrast @ star.levels)
+            own = np.maximum(star.variances, 0.5e-8)
+            few = ((n - 1) * own + 3 * usual**2 / 2) / (n + 2)
+            own = np.where(2 * own < usual**2, few, own) / n
+            of_rounds.append(contrast @ np.diag(own) @ contrast.T)
+            covariance.append(contrast @ np.diag(own + between**2 / 2) @ contrast.T)
+        self.of_rounds, self.covariance = block_diag(*of_rounds), block_diag(*covariance)
+        weights = np.linalg.inv(self.covariance)
+        self.incidence = np.concatenate(incidence)
         normal = self.incidence.T @ weights @ self.incidence
         self.solution = np.linalg.pinv(normal, hermitian=True) @ self.incidence.T @ weights
-        self.levels = self.solution @ y
-        residuals = y - self.incidence @ self.levels
-        self.chi_squared = float(residuals @ weights @ residuals)
-        self.own, self.covariance = own, covariance
-        self.left_over = weights - weights @ self.incidence @ self.solution
-        self.weighted_residuals = self.left_over @ y
+        self.levels = self.solution @ np.concatenate(y)
+
+    def estimate(self, before: Any, after: Any) -> tuple[float, float, float]:
+        """Return the logarithm of the ratio of two nodes, its variance and freedom."""
+        first, last = self.nodes.index(before), self.nodes.index(after)
+        shares = self.solution[last] - self.solution[first]
+        total = float(shares @ self.covariance @ shares)
+        row, denominator = 0, 0.0
+        for star in self.stars:
+            own = slice(row, row := row + len(star.nodes) - 1)
+            part = float(shares[own] @ self.of_rounds[own, own] @ shares[own])
+            denominator += part**2 / (len(star.line.rounds) - 1)
+        return float(self.levels[last] - self.levels[first]), total, total**2 / denominator
 
     def ratio(self, before: Any, after: Any) -> tuple[float, tuple[float, float]]:
         """Return the ratio of two nodes and its 99 % interval."""
-        first, last = self.nodes.index(before), self.nodes.index(after)
-        shares = self.solution[last] - self.solution[first]
-        variance = shares @ self.covariance @ shares
-        of_rounds = ((shares**2 * self.own) ** 2 / (self.rounds - 1)).sum()
-        half = t.ppf(0.995, variance**2 / of_rounds) * sqrt(variance)
-        middle = self.levels[last] - self.levels[first]
+        middle, total, freedom = self.estimate(before, after)
+        half = t.ppf(0.995, freedom) * sqrt(total)
         return exp(middle), (exp(middle - half), exp(middle + half))
 
-    def checks(self) -> list[tuple[float, float]]:
-        """Return how far each edge is from all other ways, in standard errors, with its freedom.
+    def contradictions(self) -> Iterator[bool]:
+        """Tell of each star and pair with its first version whether all others exclude it."""
+        for index, star in enumerate(self.stars):
+            rest = [*self.stars[:index], *self.stars[index + 1 :]]
+            if not rest:
+                continue
+            others, alone = (Fit(of, self.usual, self.between) for of in (rest, [star]))
+            for node in star.nodes[1:]:
+                pair = star.nodes[0], node
+                if not others.joins(*pair):
+                    continue
+                (a, va, fa), (b, vb, fb) = alone.estimate(*pair), others.estimate(*pair)
+                freedom = (va + vb) ** 2 / (va**2 / fa + vb**2 / fb)
+                yield abs(a - b) > t.ppf(0.995, freedom) * sqrt(va + vb)
 
-        An edge that nothing else determines is left out.
-        """
-        free = np.diag(self.left_over) * self.own
-        return [
-            (self.weighted_residuals[row] / sqrt(self.left_over[row, row]), (n - 1) / share**2)
-            for row, (share, n) in enumerate(zip(free, self.rounds, strict=True))
-            if share > 1e-6
-        ]
+    def joins(self, before: Any, after: Any) -> bool:
+        """Tell whether any path leads from one node to another."""
+        reached, grows = {before}, True
+        while grows:
+            touching = [set(star.nodes) for star in self.stars if reached & set(star.nodes)]
+            grown = reached.union(*touching)
+            grows, reached = grown != reached, grown
+        return after in reached
 
 
 def node(version: dict[str, Any]) -> tuple[str, str]:
@@ -152,35 +189,38 @@ def node(version: dict[str, Any]) -> tuple[str, str]:
     return version["commit"], version["requirements"]["torch"]
 
 
-def edges_of_versions(lines: Iterable[Line], case: str) -> list[Edge]:
+def _stars(lines: Iterable[Line], nodes_of: Any) -> list[Star]:
+    placed = ((tuple(map(nodes_of, line.versions)), line) for line in lines)
+    return [
+        Star(nodes, line, side_levels(line), side_variances(line))
+        for nodes, line in placed
+        if len(set(nodes)) == len(nodes)
+    ]
+
+
+def stars_of_versions(lines: Iterable[Line], case: str) -> list[Star]:
     """What was compared of a case, between commits with their releases."""
-    return [
-        (node(line.before), node(line.after), line.at // HOUR, line.logs)
-        for line in lines
-        if line.case == case
-        and line.kind not in {"null", "planted"}
-        and node(line.before) != node(line.after)
-    ]
+    kept = (line for line in lines if line.case == case and line.kind not in {"null", "planted"})
+    return _stars(kept, node)
 
 
-def edges_of_releases(lines: Iterable[Line], case: str) -> list[Edge]:
+def stars_of_releases(lines: Iterable[Line], case: str) -> list[Star]:
     """What was compared of a case, between releases."""
-    return [
-        (node(line.before)[1], node(line.after)[1], line.at // HOUR, line.logs)
-        for line in lines
-        if line.case == case and line.kind == "release"
-    ]
+    kept = (line for line in lines if line.case == case and line.kind == "release")
+    return _stars(kept, lambda version: node(version)[1])
 
 
 def level(lines: Iterable[Line], case: str, before: Any, after: Any) -> float:
     """The level of two commits in their own comparisons: the mean logarithm of both sides."""
-    return fmean(
-        log(line.values[0] * line.values[1]) / 2
-        for line in lines
-        if line.case == case
-        and line.kind not in {"null", "planted"}
-        and {node(line.before), node(line.after)} == {before, after}
-    )
+    levels = []
+    for line in lines:
+        nodes = tuple(map(node, line.versions))
+        is_of_case = line.case == case and line.kind not in {"null", "planted"}
+        if is_of_case and {before, after} <= set(nodes):
+            sides = [nodes.index(before), nodes.index(after)]
+            values = [median(numbers[side] for numbers in line.rounds) for side in sides]
+            levels.append(log(values[0] * values[1]) / 2)
+    return fmean(levels)
 
 
 @dataclass
@@ -188,16 +228,16 @@ class Audit:
     """The raw files of a machine, and the levels that follow from them."""
 
     lines: list[Line]
-    between: dict[str, float]
-    """Metric to its standard deviation between sittings."""
+    between: Mapping[tuple[str, str], float]
+    """Maps ``versions`` or ``releases`` and a case to its standard deviation between sittings."""
     fits: dict[tuple[str, str], Fit] = field(default_factory=dict)
 
     def fit(self, kind: str, case: str) -> Fit:
         """Return the levels of a case, ``versions`` or ``releases``."""
         if (kind, case) not in self.fits:
-            edges_of = {"versions": edges_of_versions, "releases": edges_of_releases}[kind]
+            stars_of = {"versions": stars_of_versions, "releases": stars_of_releases}[kind]
             metric = next(line.metric for line in self.lines if line.case == case)
             usual = usual_spread(self.lines, metric)
-            edges = edges_of(self.lines, case)
-            self.fits[kind, case] = Fit(edges, usual, self.between[metric])
+            stars = stars_of(self.lines, case)
+            self.fits[kind, case] = Fit(stars, usual, self.between[kind, case])
         return self.fits[kind, case]

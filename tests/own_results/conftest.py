@@ -7,7 +7,6 @@ import pytest
 from asv_watch.asv.settings import read_configuration
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import Findings, analyse
-from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.site.contents import in_order
@@ -37,10 +36,13 @@ def stored_findings(stored_history: History) -> Findings:
 @pytest.fixture(scope="session")
 def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
     """The committed results of each machine with a history, read by the auditor."""
-    kinds: tuple[RatioKind, ...] = ("time", "memory")
     audits = {}
     for machine in auditor.MACHINES:
         graphs = stored_findings.graphs[machine]
-        between: dict[str, float] = {kind: graphs.noise(kind).between for kind in kinds}
+        between = {
+            ("versions", case): graph.between
+            for case in graphs.cases
+            if (graph := graphs.commits(case)) is not None
+        } | {("releases", case): graph.between for case, graph in graphs.releases("torch").items()}
         audits[machine] = auditor.Audit(auditor.read(ROOT / "results" / machine), between)
     return audits

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from asv_watch.comparison import Comparison
 from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_ratios
 from asv_watch.gate.result import parse_share
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.measurements import MeasuredCase, read_comparisons
 from asv_watch.statistics.ratio import middle_of_means
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -50,11 +49,10 @@ class GateSimulator:
         self._graphs = machine_graphs(results, machine)
         self._random = np.random.default_rng(seed)
         self._deviations = [
-            _deviations(np.log(ratio.ratios))
-            for comparison in read_comparisons(results, machine)[0]
-            if comparison.header.kind == "null"
-            for ratio in comparison.ratios
-            if ratio.kind == "time"
+            _deviations(np.diff(np.log(rounds)).ravel())
+            for comparison in self._graphs.comparisons
+            if comparison.sitting.kind == "null" and comparison.metric == "time"
+            if len(rounds := comparison.numbers(0, 1)) > 1
         ]
 
     def gates(self, count: int, slower: float) -> Calls:
@@ -65,7 +63,7 @@ class GateSimulator:
         return calls
 
     def _judge(self, slower: float, calls: Calls) -> None:
-        between = self._graphs.noise("time").between
+        between = self._graphs.usual_between("time")
         here = math.log1p(slower) + self._random.normal(0.0, between)
         deviations = self._deviations[self._random.integers(len(self._deviations))]
         deviations = deviations * self._random.choice((-1.0, 1.0))
@@ -78,7 +76,7 @@ class GateSimulator:
         calls.rounds += rounds
         if is_certain(change):
             calls.slower += 1
-            shown: CaseRatio = judged_ratios(first, _case(ratios[-ROUNDS[0] :]), self._graphs)[-1]
+            shown = judged_ratios(first, _case(ratios[-ROUNDS[0] :]), self._graphs)[-1]
             calls.failing += shown.ratio >= 1 + THRESHOLD
 
 
@@ -87,9 +85,9 @@ def _deviations(logs: np.ndarray) -> np.ndarray:
     return (logs - middle_of_means(logs.tolist())) * math.sqrt(len(logs) / (len(logs) - 1))
 
 
-def _case(ratios: np.ndarray) -> MeasuredCase:
+def _case(ratios: np.ndarray) -> Comparison:
     rounds = tuple((1.0, float(ratio)) for ratio in ratios)
-    return MeasuredCase("s.time_it", 1_790_000_000, rounds=rounds)
+    return Comparison("s.time_it", 1_790_000_000, rounds=rounds)
 
 
 def main() -> None:

@@ -19,10 +19,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from scipy.stats import t
 
+from asv_watch.comparison import Metric
 from asv_watch.judge.findings import Findings
-from asv_watch.records.comparisons import RatioKind
 from asv_watch.records.history import History
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
@@ -31,7 +30,7 @@ from asv_watch.site.contents import contents_of
 from tests.conftest import ROOT
 from tests.own_results import auditor
 
-KINDS: tuple[RatioKind, ...] = ("time", "memory")
+KINDS: tuple[Metric, ...] = ("time", "memory")
 EFFECT = log(1.015)
 
 
@@ -254,19 +253,19 @@ def test_cells_and_totals_of_the_heat_map_are_what_the_files_say(
 def test_contradictions_are_what_the_files_say(
     page: Page, audits: dict[str, auditor.Audit]
 ) -> None:
-    """Each pair of a sitting against all other ways, by the covariance matrix of its case."""
+    """Each pair of a sitting against all other paths, by the covariance matrix of its case."""
     for of_machine in page.about["machines"]:
         machine, shown = of_machine["name"], of_machine["contradictions"]
         if machine not in audits:
             continue
         audit = audits[machine]
         checks = [
-            (difference, freedom)
-            for case in {line.case for line in audit.lines}
-            if auditor.edges_of_versions(audit.lines, case)
-            for difference, freedom in audit.fit("versions", case).checks()
+            contradicted
+            for kind, case in audit.between
+            if kind == "versions"
+            for contradicted in audit.fit(kind, case).contradictions()
         ]
-        found = sum(abs(z) > t.ppf(0.995, freedom) for z, freedom in checks)
+        found = sum(checks)
         assert (shown["checked"], shown["count"]) == (len(checks), found)
         assert f"{found} of {len(checks):,}".replace(",", "") in shown["text"].replace(",", "")
 

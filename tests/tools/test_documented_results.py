@@ -23,7 +23,7 @@ def test_a_number_that_was_changed_by_hand_is_found() -> None:
     assert "−99.9 %" not in page
     assert "−10." in page
     table = written("<!-- changes: torch on ci-2core-xeon: 12 % on 1 day --><!-- end -->")
-    assert "`plain.PlainModels.time_forward('tsmixer', 'cpu')` | 0.38 times as long" in table
+    assert "`plain.PlainModels.time_backward('tcn', 'cpu')` | +60." in table
     assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
     with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
         written("<!-- releases: torch on nothing --><!-- end -->")

@@ -9,8 +9,8 @@ import sys
 import tarfile
 from pathlib import Path
 
-from asv_watch.records.measurements import read_version
-from asv_watch.records.records import Outcome
+from asv_watch.comparison import Outcome
+from asv_watch.records.side_files import read_measured
 from tests.conftest import ROOT, git, run
 
 SUITE = """
@@ -70,7 +70,7 @@ def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
     with tarfile.open(folder / "out/results.tar.gz") as archive:
         archive.extractall(folder / "home", filter="data")
     [path] = (folder / "home/results/m").glob("*.measured.jsonl")
-    return {name: case.outcome(0) for name, case in read_version(path)[0].items()}
+    return {name: case.outcome(0) for name, case in read_measured(path)[0].items()}
 
 
 def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_path: Path) -> None:

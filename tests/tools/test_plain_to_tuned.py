@@ -6,15 +6,15 @@ from pathlib import Path
 
 import msgspec
 
+from asv_watch.comparison import Comparison
 from asv_watch.engine.rounds import Sampling
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.site.declared_files import CasePair, read_case_comparisons
 from tools.plain_to_tuned import measure, store
 
 
 def test_both_implementations_of_a_model_are_compared(tmp_path: Path) -> None:
     data = tmp_path / "gains.json"
-    other = CasePair("plain.a", MeasuredCase("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
+    other = CasePair("plain.a", Comparison("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
     store(data, "here", "torch 2.15.0", other)
     measure("here", ["lstnet"], data, Sampling(most_rounds=5))
     [stored] = read_case_comparisons((data,))
@@ -33,7 +33,7 @@ def test_both_implementations_of_a_model_are_compared(tmp_path: Path) -> None:
 
 def test_a_case_is_replaced_and_one_machines_ratios_are_no_others(tmp_path: Path) -> None:
     data = tmp_path / "gains.json"
-    pair = CasePair("plain.a", MeasuredCase("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
+    pair = CasePair("plain.a", Comparison("tuned.a", 1, rounds=((2.0, 1.0), (2.2, 1.0))))
     again = msgspec.structs.replace(pair, after=msgspec.structs.replace(pair.after, at=2))
     for machine, stored_pair in (("here", pair), ("here", again), ("elsewhere", pair)):
         store(data, machine, "torch 2.15.0", stored_pair)

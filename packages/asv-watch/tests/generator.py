@@ -17,8 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from asv_watch.records.comparisons import StoredComparison
-from asv_watch.records.measurements import MeasuredCase
+from asv_watch.comparison import Comparison
 from asv_watch.records.side_files import MEASURED, RECORDS
 from tests.conftest import git
 from tests.planted_comparisons import compared_commits, store
@@ -187,8 +186,8 @@ def generate(root: Path, plan: Plan) -> Generated:
             if record:
                 file = (results / machine / name).with_suffix(MEASURED)
                 file.write_bytes(msgspec.json.Encoder().encode_lines(record))
-        for comparison in folder.comparisons(measured):
-            store(results, comparison)
+        for comparisons in folder.comparisons(measured):
+            store(results, comparisons)
         of_run = (results / machine / name).with_suffix(RECORDS)
         of_run.write_text(json.dumps(folder.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
@@ -334,7 +333,7 @@ class _SeriesFolder:
             "after": {"load_1_5_15_min": [1.0, 0.9, 0.5]},
         }
 
-    def comparisons(self, measured: list[int]) -> Iterator[StoredComparison]:
+    def comparisons(self, measured: list[int]) -> Iterator[list[Comparison]]:
         """What a night compares at a planted step of the code: the commits on both sides."""
         devices = {"cpu", *(["cuda"] if self.machine in self.plan.machines_with_cuda else [])}
         for step in self.steps:
@@ -361,7 +360,7 @@ class _SeriesFolder:
 
     def files(
         self, rng: np.random.Generator, measured: list[int]
-    ) -> Iterator[tuple[str, dict[str, Any], list[MeasuredCase]]]:
+    ) -> Iterator[tuple[str, dict[str, Any], list[Comparison]]]:
         """Name, content and record of the result file of each measured commit."""
         functions = [
             (suite, function, kind, self._series(rng, suite, kind, measured))
@@ -372,7 +371,7 @@ class _SeriesFolder:
         for index, commit in enumerate(measured):
             started_at = (FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600) * 1000
             rows: dict[str, Any] = {}
-            record: list[MeasuredCase] = []
+            record: list[Comparison] = []
             for suite, function, kind, series in functions:
                 row, output = self._row((suite, function, kind), series[:, index], rng, started_at)
                 rows[f"{suite.name}.{function}"] = row
@@ -437,12 +436,12 @@ class _SeriesFolder:
         matrix: np.ndarray,
         rng: np.random.Generator,
         started_at: int,
-    ) -> tuple[list[Any], list[MeasuredCase]]:
+    ) -> tuple[list[Any], list[Comparison]]:
         """A row of a result file as asv writes it, and what the record says beside it."""
         suite, function, kind = benchmark
         params = [[repr(value) for value in values] for values in suite.params.values()]
         values: list[float | None] = []
-        record: list[MeasuredCase] = []
+        record: list[Comparison] = []
         for drawn, case in zip(matrix.tolist(), itertools.product(*params), strict=True):
             output = _OUTCOMES.get(drawn)
             if output is None:
@@ -452,7 +451,7 @@ class _SeriesFolder:
             values.append(stored)
             reasons = {0: HOSTILE if self.plan.hostile and outcome == "failed" else reason}
             record.append(
-                MeasuredCase(
+                Comparison(
                     f"{suite.name}.{function}({', '.join(case)})",
                     at=started_at // 1000 + 60,
                     skipped=reasons if outcome == "skipped" else {},

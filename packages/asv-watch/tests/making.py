@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from asv_watch.comparison import Outcome
 from asv_watch.records.columns import CommitRuns, RunColumns, columns_by_case
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.records import Benchmark, Case, Environment, Machine, Outcome, Point, Run
+from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.commits import Commit
 

@@ -9,16 +9,7 @@ from typing import Any
 
 import msgspec
 
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    CaseResult,
-    CaseValues,
-    Kind,
-    Measurement,
-    StoredComparison,
-    Unmeasured,
-    import_case,
-)
+from asv_watch.comparison import Comparison, Kind, Sitting, import_case
 from asv_watch.records.explanations import (
     FILE_NAME,
     Explanation,
@@ -26,7 +17,7 @@ from asv_watch.records.explanations import (
     StoredExplanation,
 )
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.measurements import MeasurementWriter
+from asv_watch.records.store import SittingWriter
 from asv_watch.versions.version import Version
 from tests.making import make_rounds
 
@@ -62,11 +53,11 @@ def compared_releases(
     at: int = 1_780_000_000,
     machine: str = "ci-2core",
     skipped: str = "",
-    values: tuple[CaseValues, ...] = (),
+    values: tuple[Comparison, ...] = (),
     requirement: str = "torch",
     commits: tuple[str, str] = (COMMIT, COMMIT),
     unit: str = "seconds",
-) -> StoredComparison:
+) -> list[Comparison]:
     """Compare two releases.
 
     Args:
@@ -83,26 +74,25 @@ def compared_releases(
         commits: Of both sides.
         unit: Of all cases.
     """
-    versions = [
+    versions = tuple(
         Version(commit, {requirement: name}, "3.11")
         for commit, name in zip(commits, (before, after), strict=True)
-    ]
-    header = Measurement(kind=kind, at=at, machine=machine, versions=(versions[0], versions[1]))
-    results = tuple(
-        CaseRatio(
+    )
+    sitting = Sitting(kind=kind, at=at, machine=machine, versions=versions)
+    cases = [
+        Comparison(
             case,
             at,
-            make_rounds(ratio, math.log1p(half), ROUNDS),
-            ratio,
-            (ratio / (1 + half), ratio * (1 + half)),
-            0.01,
-            0.01 * ratio,
             unit,
+            rounds=tuple(
+                (0.01, 0.01 * number) for number in make_rounds(ratio, math.log1p(half), ROUNDS)
+            ),
         )
         for case, ratio in ratios.items()
-    )
-    others = (Unmeasured(skipped, at, skipped="this release lacks it"),) if skipped else ()
-    return StoredComparison(Path("planted.jsonl"), header, results, others, values)
+    ]
+    if skipped:
+        cases.append(Comparison(skipped, at, skipped=dict.fromkeys((0, 1), "this lacks it")))
+    return [msgspec.structs.replace(case, sitting=sitting) for case in (*cases, *values)]
 
 
 def compared_commits(
@@ -114,7 +104,7 @@ def compared_commits(
     torch: str = "2.15.0",
     before_torch: str = "",
     **others: Any,
-) -> StoredComparison:
+) -> list[Comparison]:
     """Compare two commits by their hashes, with a release of torch or, before, with another."""
     releases = before_torch or torch, torch
     return compared_releases(*releases, ratios, half=half, kind=kind, commits=commits, **others)
@@ -122,35 +112,24 @@ def compared_commits(
 
 def failed_release(
     before: str, after: str, reason: str, *, failed_before: bool = False, machine: str = "ci-2core"
-) -> StoredComparison:
+) -> list[Comparison]:
     """Try to compare two releases of torch, one of which cannot be installed."""
-    comparison = compared_releases(before, after, {}, machine=machine)
-    failed = Unmeasured(
-        import_case("torch"), comparison.header.at, failed=reason, failed_before=failed_before
+    failed = Comparison(
+        import_case("torch"), 1_780_000_000, failed={0 if failed_before else 1: reason}
     )
-    return msgspec.structs.replace(comparison, unmeasured=(failed,))
+    return compared_releases(before, after, {}, machine=machine, values=(failed,))
 
 
-def store(results: Path, comparison: StoredComparison) -> None:
-    """Write a comparison as `asv-watch releases measure` does."""
-    writer = MeasurementWriter(results, comparison.header)
-    cases: tuple[CaseResult, ...] = (
-        *comparison.ratios,
-        *comparison.unmeasured,
-        *comparison.values,
-    )
-    for result in cases:
-        writer.add(result)
+def store(results: Path, comparisons: Sequence[Comparison]) -> None:
+    """Write the comparisons of one sitting as `asv-watch releases measure` does."""
+    writer = SittingWriter(results, comparisons[0].sitting)
+    for comparison in comparisons:
+        writer.add(comparison)
+    writer.end()
 
 
 def case_values(
-    case: str,
-    before: float | str | None,
-    after: float | str | None,
-    *,
-    unit: str = "bytes",
-    exact: bool = False,
-) -> CaseValues:
-    """Peak memory or a count of a case; a text is why it failed."""
-    sides = [{"failed": v} if isinstance(v, str) else v for v in (before, after)]
-    return CaseValues(case, 1_780_000_000, unit, exact=exact, before=sides[0], after=sides[1])
+    case: str, before: float, after: float, *, unit: str = "bytes", exact: bool = False
+) -> Comparison:
+    """Peak memory or a count of a case."""
+    return Comparison(case, 1_780_000_000, unit, rounds=((before, after),), exact=exact)

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from asv_watch.engine.rounds import DEFAULT, PRECISE, Sampling
-from asv_watch.statistics.graph import Estimate, Measured, Noise, RatioGraph
-from asv_watch.statistics.ratio import estimate_ratio
+from asv_watch.statistics.graph import RatioGraph, Star
+from asv_watch.statistics.ratio import estimate_ratio, levels
 from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
 
 BETWEEN = 0.005
+"""Standard deviation of what a ratio is off in a sitting."""
 USUAL_SPREAD = 0.015
 _SMALLEST = math.log1p(MINIMUM_EFFECT)
 
@@ -34,41 +35,44 @@ class Claims:
     """Pairs that are called a change at the end of the night."""
 
 
-def simulate_pairs(pairs: int, ratio: float, between: float = BETWEEN, seed: int = 1) -> Claims:
+def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
     """Compare pairs of versions whose true ratio is known, each in a night of its own.
 
     Args:
         pairs: How many.
         ratio: True ratio of all.
-        between: Standard deviation of what the ratio is off in a sitting.
         seed: Of all that is drawn.
     """
     rng, claims = np.random.default_rng(seed), Claims(pairs)
-    noise = Noise(BETWEEN, USUAL_SPREAD)
     for _ in range(pairs):
         spread = float(np.clip(USUAL_SPREAD * rng.lognormal(0.0, 0.5), 0.004, 0.04))
-        first = Measured("a", "b", 0, _rounds(rng, ratio, spread, between, DEFAULT))
-        answer = first.alone(noise)
+        first = _sitting(rng, ratio, spread, DEFAULT)
+        answer = first.estimate(0, 1, BETWEEN)
         low, high = answer.interval
-        claims.holding += low <= ratio * math.exp(rng.normal(0.0, between)) <= high
+        claims.holding += low <= ratio * math.exp(rng.normal(0.0, BETWEEN)) <= high
         if abs(answer.log) >= _SMALLEST:
-            again = Measured("a", "b", 1, _rounds(rng, ratio, spread, between, PRECISE))
-            both: Estimate | None = RatioGraph([first, again], noise).estimate("a", "b")
+            again = _sitting(rng, ratio, spread, PRECISE)
+            both = RatioGraph([first, again], BETWEEN).estimate("a", "b")
             assert both is not None
             answer = both
         claims.called += verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
     return claims
 
 
+def _sitting(
+    rng: np.random.Generator, ratio: float, spread: float, sampling: Sampling
+) -> Star[str]:
+    """Measure a pair in a sitting of its own."""
+    rounds = _rounds(rng, ratio, spread, sampling)
+    logs, variances = levels([(1.0, each) for each in rounds], USUAL_SPREAD)
+    return Star(("a", "b"), tuple(logs), tuple(variances), len(rounds) - 1)
+
+
 def _rounds(
-    rng: np.random.Generator,
-    ratio: float,
-    spread: float,
-    between: float,
-    sampling: Sampling,
+    rng: np.random.Generator, ratio: float, spread: float, sampling: Sampling
 ) -> tuple[float, ...]:
     """Draw the rounds of one sitting, until their interval is narrow enough."""
-    here = ratio * math.exp(rng.normal(0.0, between))
+    here = ratio * math.exp(rng.normal(0.0, BETWEEN))
     rounds: list[float] = []
     while len(rounds) < sampling.most_rounds:
         slow = rng.uniform(1.0, 1.2) if rng.random() < 1 / 30 else 1.0

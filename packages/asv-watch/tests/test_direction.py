@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from asv_watch.errors import ExitStatus
-from asv_watch.records.comparisons import CaseRatio, CaseValues
-from asv_watch.records.measurements import read_comparisons
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.records.store import read_record
+from asv_watch.statistics.rule import Verdict
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.site.conftest import registered
@@ -95,7 +94,7 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
         assert [pair["verdict"] for pair in compared] == ["worse"] * (case != "track_share")
 
     # What is stored without a direction has that of the suites, or else of the unit.
-    [stored] = (project / "results/m/comparisons").iterdir()
+    [stored] = (project / "results/m").glob("????-??.jsonl")
     stored.write_text(stored.read_text().replace(',"higher_is_better":true', ""))
     assert _stored_verdicts(project) == dict.fromkeys(CASES, Verdict.WORSE)
     for path in (project / "results").rglob("benchmarks.json"):
@@ -108,13 +107,7 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
     }
 
 
-def _stored_verdicts(project: Path) -> dict[str, Verdict | None]:
-    [comparison], problems = read_comparisons(project / "results")
-    assert not problems
-    results: list[CaseRatio | CaseValues] = [*comparison.ratios, *comparison.values]
-    return {
-        result.case.removeprefix("suite."): (
-            verdict(result) if isinstance(result, CaseRatio) else result.verdict
-        )
-        for result in results
-    }
+def _stored_verdicts(project: Path) -> dict[str, Verdict]:
+    comparisons, _ = read_record(project / "results")
+    ratios = [each.ratio(0, 1) for each in comparisons]
+    return {ratio.case.removeprefix("suite."): ratio.verdict for ratio in ratios if ratio}

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from asv_watch.cli.main import main
+from asv_watch.comparison import Outcome
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Outcome
 from asv_watch.records.suite_lists import parse_list
 from asv_watch.versions.git import read_commits
 from tests import torchless

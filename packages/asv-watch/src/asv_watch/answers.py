@@ -7,16 +7,16 @@ a new `SCHEMA`.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from asv_watch.comparison import Clock, Ratio, metric_of
 from asv_watch.files import write_output
-from asv_watch.judge.graph import PairRatio
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock, Unmeasured, ratio_kind
-from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy
 from asv_watch.text import quantities
 from asv_watch.text.terminal import answer_output
 
@@ -90,7 +90,7 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
         """The change as tables show it: ``+5.2 %``; empty if there is none."""
         if self.ratio is None:
             return "changed" if self.differs else ""
-        return quantities.change(self.ratio, ratio_kind(self.unit))
+        return quantities.change(self.ratio, metric_of(self.unit))
 
     @property
     def ends(self) -> str:
@@ -115,48 +115,20 @@ def word_of(answer: Verdict, kind: str) -> str:
     return _WORDS_OF_TIMES.get(answer, answer.value) if kind == "time" else answer.value
 
 
-def measured_difference(ratio: PairRatio | CaseRatio, machine: str = "") -> Difference:
-    """Return a measured ratio as a difference."""
-    rounds = ratio.rounds if isinstance(ratio, PairRatio) else len(ratio.ratios)
-    answer = verdict(ratio)
+def measured_difference(ratio: Ratio, machine: str = "") -> Difference:
+    """Return a measured ratio as a difference; of exact values it has no interval."""
+    word = UNKNOWN if is_too_noisy(ratio) else word_of(ratio.verdict, ratio.metric)
     return Difference(
         case=ratio.case,
-        verdict=UNKNOWN if is_too_noisy(ratio) else word_of(answer, ratio.kind),
+        verdict=word,
         unit=ratio.unit,
         before=ratio.before,
         after=ratio.after,
-        ratio=ratio.ratio,
-        interval=ratio.interval,
+        ratio=ratio.ratio if 0 < ratio.ratio < math.inf else None,
+        interval=None if ratio.exact else ratio.interval,
         clock=ratio.clock,
-        rounds=rounds,
-        worse=answer is Verdict.WORSE,
-        machine=machine,
-    )
-
-
-def exact_difference(values: CaseValues, machine: str = "") -> Difference:
-    """Return a comparison of exact values as a difference."""
-    before, after = values.sides or (None, None)
-    answer = values.verdict if values.exact else None
-    return Difference(
-        case=values.case,
-        verdict=answer.value if answer else UNMEASURED,
-        unit=values.unit,
-        before=before,
-        after=after,
-        ratio=values.ratio if values.exact else None,
-        worse=answer is Verdict.WORSE,
-        machine=machine,
-        reason="" if values.exact else "zero or below, so without a ratio",
-    )
-
-
-def unmeasured_difference(case: Unmeasured, machine: str = "") -> Difference:
-    """Return a case that was skipped or failed as a difference without a ratio."""
-    return Difference(
-        case=case.case,
-        verdict=UNMEASURED,
-        reason=case.failed or case.skipped,
+        rounds=0 if ratio.exact else ratio.rounds,
+        worse=ratio.verdict is Verdict.WORSE,
         machine=machine,
     )
 

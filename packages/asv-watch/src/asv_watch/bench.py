@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from asv_watch.asv.selection import EVERYTHING, SHORT, Selection, matching
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Outcome
 from asv_watch.engine.runs import Outcomes, measure_missing
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
@@ -17,8 +18,6 @@ from asv_watch.machine.budget import Budget, is_spent, start_budget
 from asv_watch.options import Cases, Full, Machine, Release, TimeBudget
 from asv_watch.progress import human_time
 from asv_watch.publish import publish
-from asv_watch.records.comparisons import Unmeasured
-from asv_watch.records.records import Outcome
 from asv_watch.versions.git import ask_git
 
 
@@ -39,11 +38,9 @@ class Tally:
                 last = reason.splitlines()[-1] if reason else "no message"
                 self.failures.append(f"{case} {outcome.value}: {last}")
 
-    def add_unmeasured(self, cases: Sequence[Unmeasured], how: str) -> None:
+    def add_failures(self, reasons: Mapping[str, str], how: str) -> None:
         """Add the cases that failed in a comparison; ``how`` names it: ``measured again``."""
-        self.failures += [
-            f"{case.case}, {how}, failed: {case.failed}" for case in cases if case.failed
-        ]
+        self.failures += [f"{case}, {how}, failed: {why}" for case, why in reasons.items()]
 
     def __str__(self) -> str:
         if not self.counts:

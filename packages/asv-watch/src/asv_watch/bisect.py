@@ -9,7 +9,6 @@ lie in the unclear half, which is searched. Versions that cannot be measured are
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,20 +17,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec import structs
 
 from asv_watch import answers
 from asv_watch.asv.selection import EVERYTHING, matching
 from asv_watch.compare.measure import measure
+from asv_watch.comparison import Comparison, Ratio
 from asv_watch.engine.cases import MeasurableCase, find_case
 from asv_watch.engine.rounds import Sampling
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Clock
-from asv_watch.statistics.ratio import estimate_ratio
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, is_too_noisy, judged, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, is_too_noisy, judged
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
 
@@ -112,7 +110,7 @@ class Culprit:
     between: int
     """Number of versions between the two, which could not be measured or gave no clear result;
     the change may lie in any of them."""
-    ratio: CaseRatio
+    ratio: Ratio
 
 
 @dataclass
@@ -125,8 +123,8 @@ class _Bisection:
     """As `side` reads them, oldest first."""
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
-    _measured: dict[tuple[int, int], list[CaseRatio]] = field(default_factory=dict)
-    """Maps two candidates to the ratio of each of their measurements."""
+    _measured: list[tuple[tuple[int, ...], Comparison]] = field(default_factory=list)
+    """Each measurement, with its candidates."""
     _unmeasurable: dict[int, str] = field(default_factory=dict)
     """Maps a candidate to the reason why it cannot be measured."""
 
@@ -138,9 +136,17 @@ class _Bisection:
         """
         return side(self.workplace, self.candidates[index])
 
-    def ratio(self, before: int, after: int) -> CaseRatio:
+    def ratio(self, before: int, after: int) -> Ratio:
         """Return the ratio of two candidates that were measured, from all their rounds."""
-        return _joined(self._measured[before, after])
+        of_both = [each for each in self._measured if {before, after} <= set(each[0])]
+        candidates, newest = of_both[-1]
+        alone = newest.ratio(candidates.index(before), candidates.index(after))
+        if alone is not None and alone.exact:
+            return alone
+        # What was measured within one bisection is one sitting.
+        ratio = case_graph(self._measured, between=0.0).ratio(before, after)
+        assert ratio is not None  # noqa: S101 - both were measured together
+        return ratio
 
     def split(self, before: int, after: int, midpoint: int) -> tuple[Answer, Answer]:
         """Compare a midpoint with both ends, which can be measured.
@@ -164,26 +170,29 @@ class _Bisection:
             UnmeasurableError: one of them cannot be measured.
             MachineError: the machine is to blame, such as a full disk.
         """
-        if (before, after) not in self._measured:
+        if not self._times_measured(before, after):
             self._measure(before, after)
         ratio = self.ratio(before, after)
         answer = answer_of(ratio, self.resolution)
         if (
             answer is Answer.UNKNOWN
-            and len(self._measured[before, after]) < _ATTEMPTS
+            and self._times_measured(before, after) < _ATTEMPTS
             and not is_too_noisy(ratio)  # as many rounds again would narrow it by only a third
         ):
             self._measure(before, after)
             return self.compare(before, after)
-        size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
+        size = quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
         direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
         is_different = answer is Answer.DIFFERENT
-        word = answers.word_of(direction, ratio.kind) if is_different else answer.value
+        word = answers.word_of(direction, ratio.metric) if is_different else answer.value
         print(f"  {word}: {size}", flush=True)
         return answer
 
+    def _times_measured(self, before: int, after: int) -> int:
+        return sum({before, after} <= set(candidates) for candidates, _ in self._measured)
+
     def _measure(self, *candidates: int) -> None:
-        """Measure candidates interleaved, and add the ratio of each to the one before it.
+        """Measure candidates interleaved.
 
         Raises:
             UnmeasurableError: one of them cannot be measured.
@@ -196,13 +205,12 @@ class _Bisection:
             measured = measure(
                 self.workplace, sides, [self.case], "bisect", sampling, fewest_sides=len(sides)
             )
-            pairs = [measured.between(index, index + 1) for index in range(len(sides) - 1)]
+            for index in range(len(sides) - 1):
+                measured.between(index, index + 1)
         except WatchError as error:
             print(f"  cannot be measured: {error}", flush=True)
             raise UnmeasurableError(str(error)) from error
-        for pair, compared in zip(itertools.pairwise(candidates), pairs, strict=True):
-            ratio = _as_ratio(compared.values[0]) if compared.values else compared.ratios[0]
-            self._measured.setdefault(pair, []).append(ratio)
+        self._measured.append((candidates, measured.cases[0]))
 
 
 def find_culprits(
@@ -230,14 +238,15 @@ def find_culprits(
         raise WatchError(f"the ends of the range cannot be compared: {error}") from error
     whole = bisection.ratio(0, last)
     if answer is Answer.UNKNOWN:
-        size = quantities.measured(whole.ratio, whole.interval, whole.kind, whole.clock)
+        size = quantities.measured(whole.ratio, whole.interval, whole.metric, whole.clock)
         raise WatchError(
             f"{size}: {answers.UNKNOWN} whether {case.name} changed; try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
-    change = abs(math.log(whole.ratio))
-    bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
+    if not whole.exact:
+        change = abs(math.log(whole.ratio))
+        bisection.resolution = max(MINIMUM_EFFECT, math.expm1(change * _RESOLUTION))
     return [
         Culprit(
             bisection.side(before),
@@ -293,55 +302,20 @@ def candidates_between(workplace: Workplace, before: str, after: str) -> list[st
     return [f"{commit}@{old.environment.version}" for commit in (old.version.commit, *commits)]
 
 
-def answer_of(ratio: CaseRatio, resolution: float) -> Answer:
+def answer_of(ratio: Ratio, resolution: float) -> Answer:
     """Tell whether two versions differ by ``resolution`` or more, as a relative change.
 
     They are different if the rule for ratios says so and the ratio is that large, and the same if
     the interval excludes a change of that size. Exact values, whose interval has no width, are the
     same only if they are equal.
     """
-    if ratio.interval[0] == ratio.interval[1]:
-        return Answer.SAME if ratio.ratio == 1 else Answer.DIFFERENT
+    if ratio.exact:
+        return Answer.DIFFERENT if ratio.differs else Answer.SAME
     smallest = math.log1p(resolution)
-    if verdict(ratio) is not Verdict.SAME and abs(math.log(ratio.ratio)) >= smallest:
+    if ratio.differs and abs(math.log(ratio.ratio)) >= smallest:
         return Answer.DIFFERENT
     largest = max(abs(math.log(end)) for end in ratio.interval)
     return Answer.SAME if largest <= smallest else Answer.UNKNOWN
-
-
-def _joined(measured: Sequence[CaseRatio]) -> CaseRatio:
-    newest = measured[-1]
-    if len(measured) == 1:
-        return newest
-    ratios = tuple(ratio for case in measured for ratio in case.ratios)
-    ratio, interval = estimate_ratio(ratios)
-    clock: Clock = "process" if any(case.clock for case in measured) else ""
-    return structs.replace(newest, ratios=ratios, ratio=ratio, interval=interval, clock=clock)
-
-
-def _as_ratio(values: CaseValues) -> CaseRatio:
-    """Return exact values, which every process repeats, as a ratio whose interval has no width.
-
-    Raises:
-        UnmeasurableError: one of them is zero or below.
-    """
-    sides = values.sides
-    if sides is None or min(sides) <= 0:
-        raise UnmeasurableError("values of zero or below have no ratio")
-    before, after = sides
-    ratio = after / before
-    ends = (ratio, ratio)
-    return CaseRatio(
-        case=values.case,
-        at=values.at,
-        ratios=ends,
-        ratio=ratio,
-        interval=ends,
-        before=before,
-        after=after,
-        unit=values.unit,
-        higher_is_better=values.higher_is_better,
-    )
 
 
 def bisect(
@@ -401,5 +375,5 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         cause += f", or {earlier} before it, without a clear result"
     ratio = culprit.ratio
-    size = quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
+    size = quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
     return f"{size}: {cause} (after {before.name})"

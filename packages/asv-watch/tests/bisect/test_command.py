@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.store import read_record
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
@@ -43,17 +43,12 @@ def test_the_commit_is_named_with_the_size_of_its_change(project: Path, tmp_path
     assert 0.2 < float(last.split("%")[0]) / 100 < 0.6  # 1.4 times the work
     assert ": 4 commits\n" in output, "the docs cannot have changed it"
     assert "cannot be measured" in output
-    comparisons, _ = read_comparisons(project / "results")
-    assert {comparison.header.kind for comparison in comparisons} == {"bisect"}
-    files = [
-        list(map(json.loads, path.read_text().splitlines()))
-        for path in sorted(project.glob("results/*/comparisons/*.jsonl"))
-    ]
-    assert len(files[0][0]["versions"]) == 2, "the ends"
-    assert {len(header["versions"]) for header, _ in files[1:]} == {3}, "both halves at once"
-    broken = [case for _, case in files if "failed" in case]
-    assert len(broken) == 1
-    assert "rounds" not in broken[0], "its neighbours alone would say nothing new"
+    (ends, *halves), _ = read_record(project / "results")
+    assert {each.sitting.kind for each in (ends, *halves)} == {"bisect"}
+    assert len(ends.sitting.versions) == 2
+    assert {len(each.sitting.versions) for each in halves} == {3}, "both halves at once"
+    [broken] = [each for each in halves if each.failed]
+    assert broken.rounds == (), "its neighbours alone would say nothing new"
 
     unchanged = ("--before", "HEAD~5", "--after", "HEAD~4", "--cases", "slow")
     output, _ = run_driver("bisect", project, tmp_path, *unchanged)
@@ -69,6 +64,6 @@ def test_the_commit_that_changed_a_tracked_value_is_named(
         commit(root, {"src/package.py": f"WORDS = {words}  # {subject}"}, subject)
     range_ = ("--before", "HEAD~3", "--after", "HEAD", "--cases", "words")
     output, _ = run_driver("bisect", root, tmp_path, *range_)
-    assert "\n  worse: +0.1 % (" in output
+    assert "\n  worse: +0.1 %\n" in output
     subject = git(root, "log", "-1", "--format=%h %s", "HEAD~1")
-    assert f"+0.1 % (+0.1 to +0.1 %): {subject} (after " in output.splitlines()[-1]
+    assert f"+0.1 %: {subject} (after " in output.splitlines()[-1]

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from asv_watch.comparison import Comparison
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED
 from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, plain, timeline
 from tests.conftest import git
@@ -37,9 +37,9 @@ def released(publish: Callable[..., Site]) -> Site:
     def with_releases(project: Project) -> None:
         tags = git(project.root / "repository", "rev-parse", "v0.0.0", "v0.1.0").split()
         compared = (
-            compared_releases("2.14.1", "2.15.0", RELEASED),
-            compared_releases("2.14.1", "2.15.0", {DARNN_MEMORY: 2.0}, unit="bytes"),
-            compared_releases(
+            *compared_releases("2.14.1", "2.15.0", RELEASED),
+            *compared_releases("2.14.1", "2.15.0", {DARNN_MEMORY: 2.0}, unit="bytes"),
+            *compared_releases(
                 "2.15.0", "2.15.0", {DARNN: 1.2}, kind="compare", commits=(tags[0], tags[1])
             ),
         )
@@ -55,7 +55,7 @@ def released(publish: Callable[..., Site]) -> Site:
 def measured_by_the_engine(folder: Path, case: str) -> None:
     """Say of all values of a case of peak memory that they are of private memory."""
     for path in folder.glob("*-*.json"):
-        append_lines(path.with_suffix(MEASURED), [MeasuredCase(case, 1, rounds=((1.0,),))])
+        append_lines(path.with_suffix(MEASURED), [Comparison(case, 1, rounds=((1.0,),))])
 
 
 def first_screen(visitor: Visitor) -> str:
@@ -104,7 +104,7 @@ def test_what_the_newest_release_made_slower(
     [row] = visitor.rows("#findings-ci-2core-torch table")
     assert row[0] == "darnn · cpu · forward"
     assert row[1].startswith("✗ worse +30.0 %")
-    assert row[2] == "aten::mm · measured on 1 day"
+    assert row[2] == "aten::mm · one day"
 
 
 def test_what_releases_changed_stands_on_the_page_of_a_case(

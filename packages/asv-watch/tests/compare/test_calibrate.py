@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import detectable_change, newest_repeats, noise_in_words
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.judge.precision import newest_repeats, noise_in_words, smallest_changes
+from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.clockwork import CLOCK
 from tests.conftest import git
@@ -44,29 +46,27 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     project = make_project(SUITE, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "2")
     output, _ = run_driver("calibrate", project, tmp_path, *arguments, status=3)
-    comparisons, problems = read_comparisons(project / "results")
-    assert problems == ()
-    assert [stored.header.kind for stored in comparisons] == ["null", "null"]
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
+    assert {each.sitting.kind for each in comparisons} == {"null"}
+    assert len({each.sitting.key for each in comparisons}) == 2, "a sitting each"
     head = git(project, "rev-parse", "HEAD")
-    assert {stored.header.after.commit for stored in comparisons} == {head}
-    ratios = [ratio for stored in comparisons for ratio in stored.times]
+    assert {each.sitting.versions[-1].commit for each in comparisons} == {head}
     case = "suite.Suite.time_it('plain')"
-    assert [ratio.case for ratio in ratios] == [case, case]
-    assert all(abs(ratio.ratio - 1) < 0.01 for ratio in ratios)
+    timed = [each for each in comparisons if not each.failed]
+    assert [each.case for each in timed] == [case, case]
     graphs = MachineGraphs(comparisons)
-    judged = list(map(graphs.single, ratios))
+    ratios = [ratio for each in timed if (ratio := graphs.alone(each, 0, 1))]
+    assert [ratio.ratio for ratio in ratios] == pytest.approx([1, 1], abs=0.01)
     rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
-    assert [row[5] for row in rows] == [
-        quantities.interval(MachineGraphs(comparisons[: n + 1]).single(ratio).interval)
-        for n, ratio in enumerate(ratios)
-    ]
+    assert rows[-1][5] == quantities.interval(ratios[-1].interval)
     assert "out of cheese" in output
     noise, smallest, failed = output.splitlines()[-3:]
     assert failed == "Failed: suite.Suite.time_it('broken')."
-    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(judged)}."
-    assert str(detectable_change(ratios, graphs)) in smallest
+    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
+    assert str(smallest_changes(timed, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
-    assert files == {stored.path for stored in comparisons}
+    assert len(files) == 1, "the record, and nothing else"
 
 
 WORK = """
@@ -91,8 +91,9 @@ def test_a_planted_slowdown_is_measured_and_is_no_noise_of_the_machine(
     project = make_project(WORK, {"src/package.py": ""})
     arguments = ("--cases", "suite", "--comparisons", "1", "--planted", "50")
     output, _ = run_driver("calibrate", project, tmp_path, *arguments)
-    [stored], _ = read_comparisons(project / "results")
-    [ratio] = stored.times
+    [stored], _ = read_record(project / "results")
+    ratio = stored.ratio(0, 1)
+    assert ratio is not None
     assert 1.4 < ratio.ratio < 1.6
     assert newest_repeats([stored]) == []
     assert "slowed down by 50 %** against **" in output

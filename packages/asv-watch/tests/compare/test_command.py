@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver
@@ -86,21 +86,20 @@ def test_it_says_which_case_got_slower_which_did_not_and_what_could_not_run(
     )
     assert "Of 2 cases 1 slower, 0 faster, 1 same" in output
     assert "cuda" not in output
-    [comparison], problems = read_comparisons(project / "results")
-    assert problems == ()
-    assert output.splitlines()[-1] == f"stored in {comparison.path.relative_to(project)}"
-    header = comparison.header
-    assert (header.kind, header.machine) == ("compare", "m")
-    assert (header.before.commit, header.after.commit) == (parent, head)
-    assert header.recipe["fewest_rounds"] == 5
-    assert "usual_spread" not in header.recipe
-    stored = {case.case: case for case in comparison.ratios}
-    assert len(stored) == 2
-    ratio = stored["suite.Suite.time_it('slow', 'cpu')"].ratio
-    assert quantities.change(ratio) == slow[2]
-    assert {bool(case.failed) for case in comparison.unmeasured} == {True, False}
-    others = [path for path in (project / "results").rglob("*") if path.is_file()]
-    assert others == [comparison.path], "nothing else is added to the results"
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
+    [sitting] = {each.sitting.key: each.sitting for each in comparisons}.values()
+    assert (sitting.kind, sitting.machine) == ("compare", "m")
+    assert [version.commit for version in sitting.versions] == [parent, head]
+    assert sitting.recipe["fewest_rounds"] == 5
+    assert "usual_spread" not in sitting.recipe
+    ratios = {each.case: ratio for each in comparisons if (ratio := each.ratio(0, 1))}
+    assert len(ratios) == 2
+    assert quantities.change(ratios["suite.Suite.time_it('slow', 'cpu')"].ratio) == slow[2]
+    assert sum(bool(each.failed) for each in comparisons) == 1
+    assert sum(bool(each.skipped) for each in comparisons) == 1
+    [record] = [path for path in (project / "results").rglob("*") if path.is_file()]
+    assert output.splitlines()[-1] == f"stored in {record.relative_to(project)}"
 
 
 def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
@@ -112,7 +111,7 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     output, _ = _compare(project, tmp_path, *side, "--fail-if-slower", status=4)
     last = output.splitlines()[-1]
     assert last == "not stored: the working tree has changes that are not committed"
-    assert not list((project / "results").glob("*/comparisons"))
+    assert not list((project / "results").glob("*/*.jsonl"))
     assert output.startswith("before: the working tree")
     assert 1.5 < ratio_of(_row(output, "slow")[2]) < 2.3
     output, _ = _compare(project, tmp_path, "--before", "HEAD", "--after", ".", *side[4:])

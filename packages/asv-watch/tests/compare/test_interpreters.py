@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.records.store import read_record
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
 from tests.torchless import INSTALLED, make_interpreter, project_files
@@ -44,12 +44,11 @@ def test_three_interpreters_are_compared_each_with_the_next(project: Path, tmp_p
     output, _ = run_driver("compare", project, tmp_path, "--python", *pythons)
     assert output.count("1 slower, 0 faster, 0 same") == 2, "1.0 to 2.0, and 1.0 to 3.0"
     assert output.count("0 slower, 0 faster, 1 same") == 1
-    first, second = read_comparisons(project / "results")[0]
-    assert str(first.header.before.release) == "engine 1.0"
-    assert str(first.header.after.release) == "engine 2.0"
-    assert str(second.header.after.release) == "engine 3.0"
-    assert first.header.kind == "release"
-    assert first.header.requirement == "engine"
+    [comparison] = read_record(project / "results")[0]
+    sitting = comparison.sitting
+    releases = [str(version.release) for version in sitting.versions]
+    assert releases == ["engine 1.0", "engine 2.0", "engine 3.0"]
+    assert (sitting.kind, sitting.requirement) == ("release", "engine")
     assert not (project / ".asv" / "env").exists() or not list(
         (project / ".asv" / "env").glob("*/bin")
     ), "no environment is made"
@@ -105,6 +104,6 @@ def test_one_interpreter_measures_two_commits(
     python = make_interpreter(tmp_path / "env", "1.1", 0.001)
     output, _ = run_driver("compare", project, tmp_path, "--python", python)
     assert "1 slower, 0 faster, 0 same" in output
-    [comparison], _ = read_comparisons(project / "results")
-    assert str(comparison.header.after.release) == "engine 1.1"
-    assert comparison.header.kind == "compare"
+    [comparison], _ = read_record(project / "results")
+    assert str(comparison.sitting.versions[-1].release) == "engine 1.1"
+    assert comparison.sitting.kind == "compare"

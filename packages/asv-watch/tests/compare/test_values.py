@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from asv_watch.records.measurements import read_comparisons
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.records.store import read_record
+from asv_watch.statistics.rule import Verdict
 from tests.conftest import commit
 from tests.interruptible import run_driver
 from tests.tables import verdicts_of
@@ -95,16 +95,16 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
         "track_whole": "same",
         "track_sum": "same",
     }
-    [stored], problems = read_comparisons(root / "results")
+    comparisons, problems = read_record(root / "results")
     assert not problems
-    values = {value.case.removeprefix("suite.Suite."): value for value in stored.values}
-    words = values["track_words('short')"]
+    found = ((each.case.removeprefix("suite."), each.ratio(0, 1)) for each in comparisons)
+    ratios = {name: ratio for name, ratio in found if ratio is not None}
+    words = ratios["Suite.track_words('short')"]
     assert (words.before, words.after, words.exact) == (1, 2, True)
-    assert values["suite.track_sum"].exact, "a difference by rounding is none"
-    ratios = {ratio.case.removeprefix("suite."): ratio for ratio in stored.ratios}
+    assert ratios["track_sum"].exact, "a difference by rounding is none"
     peak = ratios["peakmem_words"]
-    assert (peak.unit, peak.kind, verdict(peak)) == ("bytes", "memory", Verdict.WORSE)
-    assert len(peak.ratios) >= 5, "a difference rests on five rounds"
-    assert verdict(ratios["Suite.track_noise('long')"]) is Verdict.SAME
-    assert "Cached.track_cached" in ratios, "what `setup_cache` returns is new in each round"
-    assert not stored.times
+    assert (peak.unit, peak.metric, peak.verdict) == ("bytes", "memory", Verdict.WORSE)
+    assert peak.rounds >= 5, "a difference rests on five rounds"
+    assert ratios["Suite.track_noise('long')"].verdict is Verdict.SAME
+    assert not ratios["Cached.track_cached"].exact, "`setup_cache` runs in each round"
+    assert {ratio.metric for ratio in ratios.values()} == {"memory"}

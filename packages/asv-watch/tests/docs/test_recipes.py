@@ -115,7 +115,7 @@ def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: P
     measured = [{hash_ for series in each.series for hash_ in series.runs} for each in histories]
     assert measured[0] < measured[1] == changing, "the first measured a part"
     assert not histories[1].problems
-    compared = {c.header.after.commit for c in histories[1].comparisons["cluster"]}
+    compared = {c.sitting.versions[-1].commit for c in histories[1].comparisons["cluster"]}
     assert compared >= changing - {commits[0].hash}, "the reference joins the parts"
 
 

@@ -18,13 +18,12 @@ from unittest import mock
 import numpy as np
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Comparison
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Number, Round, measure_round
 from asv_watch.engine.rounds import RoundsOfCases, Sampling
 from asv_watch.engine.sides import Side
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.statistics.graph import Measured, Noise
 from asv_watch.statistics.rule import MeasuredRatio, Verdict, verdict
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
@@ -125,18 +124,19 @@ def simulate_busy(
     machine, claims = _BusyMachine(ratio, spread, seed), Claims(pairs)
     with mock.patch.object(processes, "time", machine):
         for _ in range(pairs):
-            finished: list[MeasuredCase] = []
+            finished: list[Comparison] = []
             case = RoundsOfCases([CASE], 2, sampling, finished.append, {})
             rounds = itertools.count()
             while case.open:
                 case.add(CASE, machine.round(number=next(rounds)))
                 case.close_known()
-            stored: Any = finished[0].between(0, 1)
-            answer = Measured("a", "b", 0, stored.ratios).alone(Noise(0.005))
+            star = finished[0].star(usual_spread=0.0)
+            assert star is not None
+            answer = star.estimate(0, 1, between=0.005)
             low, high = answer.interval
             claims.holding += low <= ratio <= high
             differs = verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
             claims.called += differs
-            claims.rounds += len(stored.ratios)
+            claims.rounds += len(finished[0].rounds)
     claims.seconds = machine.now
     return claims

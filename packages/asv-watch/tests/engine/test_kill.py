@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.measurements import read_cases, read_comparisons
+from asv_watch.records.store import read_record
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver
 from tests.leftovers import wait_until_none_is_left
@@ -102,13 +102,13 @@ def test_a_comparison_goes_on_with_the_rounds_that_it_had(
     rounds = _strike(project, tmp_path, STRIKES)
     output, _ = run_driver("compare", project, tmp_path)
     assert not list(rounds.glob("*")), "a finished comparison keeps no rounds aside"
-    [comparison], problems = read_comparisons(project / "results")
-    assert problems == ()
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
     assert f"{CASES} slower" in output
-    cases = read_cases(comparison.path)
-    assert len(cases) == CASES
+    assert len(comparisons) == CASES
+    assert len({comparison.sitting.key for comparison in comparisons}) == 1, "one sitting"
     new_rounds = output.count("round ")
-    assert new_rounds < sum(len(case.rounds) for case in cases.values())
+    assert new_rounds < sum(len(comparison.rounds) for comparison in comparisons)
 
 
 @pytest.mark.timeout(1800)
@@ -130,9 +130,9 @@ def test_a_bisection_and_a_night_lose_no_finished_case(
         process.send_signal(number)
         process.communicate()
         wait_until_none_is_left(project)
-        comparisons, problems = read_comparisons(project / "results")
-        assert problems == ()
-        stored = {(str(c.path), ratio.case) for c in comparisons for ratio in c.ratios}
+        comparisons, problems = read_record(project / "results")
+        assert problems == []
+        stored = {(str(each.sitting.key), each.case) for each in comparisons}
         assert finished <= stored, "a finished case was lost"
         finished = stored
     output, _ = run_driver(command, project, tmp_path, *options)

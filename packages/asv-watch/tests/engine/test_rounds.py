@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine import unfinished as unfinished_module
 from asv_watch.engine.cases import MeasurableCase
@@ -31,9 +32,7 @@ from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import Unfinished
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
-from asv_watch.records.comparisons import CaseRatio, CaseResult, Unmeasured
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 
 SIDES = (
     Side("A", Path(), EnvironmentSpec({}, "", Path()), Path()),
@@ -45,18 +44,17 @@ Play = Callable[..., Any]
 
 def _measure(
     monkeypatch: pytest.MonkeyPatch, play: Play, cases: Sequence[str]
-) -> list[CaseResult]:
+) -> list[Comparison]:
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    chosen = [MeasurableCase(name, name, 1.0) for name in cases]
-    return [result.between(0, 1) for result in measure_cases(SIDES, chosen)]
+    return measure_cases(SIDES, [MeasurableCase(name, name, 1.0) for name in cases])
 
 
 def _round(*values: float) -> tuple[Number, ...]:
     return tuple(map(Number, values))
 
 
-def _ratios(results: Sequence[CaseResult]) -> list[CaseRatio]:
-    return [result for result in results if isinstance(result, CaseRatio)]
+def _ratios(results: Sequence[Comparison]) -> list[Ratio]:
+    return [ratio for result in results if (ratio := result.ratio(0, 1)) is not None]
 
 
 def _processes(spreads: dict[str, float], ratio: float, rng: np.random.Generator) -> Play:
@@ -86,7 +84,7 @@ def test_a_quiet_case_has_few_rounds_and_a_noisy_case_all(monkeypatch: pytest.Mo
     spreads = {"quiet": 0.001, "middle": 0.002, "noisy": 0.5}
     play = _processes(spreads, 1.0, np.random.default_rng(1))
     results = _ratios(_measure(monkeypatch, play, list(spreads)))
-    rounds = {result.case: len(result.ratios) for result in results}
+    rounds = {result.case: result.rounds for result in results}
     assert rounds == {"quiet": FEWEST_ROUNDS, "middle": FEWEST_ROUNDS, "noisy": MOST_ROUNDS}
 
 
@@ -99,7 +97,7 @@ def test_a_case_whose_difference_is_doubtful_has_as_many_rounds_again(
     monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
 ) -> None:
     (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, 0.006), ["x"]))
-    assert len(result.ratios) == rounds
+    assert result.rounds == rounds
 
 
 @pytest.mark.parametrize(
@@ -109,8 +107,8 @@ def test_a_noisy_case_has_as_many_rounds_again_only_if_they_would_decide_it(
     monkeypatch: pytest.MonkeyPatch, ratio: float, rounds: int
 ) -> None:
     (result,) = _ratios(_measure(monkeypatch, _alternating(ratio, 0.06), ["x"]))
-    assert len(result.ratios) == rounds
-    assert verdict(result) is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
+    assert result.rounds == rounds
+    assert result.verdict is (Verdict.WORSE if rounds > MOST_ROUNDS else Verdict.SAME)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +154,7 @@ def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
         return _round(1.0, after)
 
     results = _ratios(_measure(monkeypatch, play, ["1.0", "2.4"]))
-    rounds = {result.case: len(result.ratios) for result in results}
+    rounds = {result.case: result.rounds for result in results}
     assert rounds == {"2.4": FEWEST_ROUNDS, "1.0": MOST_ROUNDS}
 
 
@@ -197,11 +195,9 @@ def test_a_side_that_fails_is_left_out_and_the_others_go_on(
 
     monkeypatch.setattr(rounds_module, "measure_round", play)
     [measured] = measure_cases(sides, [MeasurableCase("x", "x", 1.0)])
-    first, second = measured.between(0, 1), measured.between(1, 2)
-    assert isinstance(first, Unmeasured)
-    assert first.skipped == "not in A"
-    assert isinstance(second, CaseRatio)
-    assert second.ratio == pytest.approx(1.1)
+    assert measured.ratio(0, 1) is None
+    assert measured.why_no_ratio(0, 1) == (Outcome.SKIPPED, "not in A")
+    assert [ratio.ratio for ratio in [measured.ratio(1, 2)] if ratio] == pytest.approx([1.1])
     assert measured.value(2) == 1.1
 
 
@@ -249,14 +245,11 @@ def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
 
     rounds: Counter[str] = Counter()
     monkeypatch.setattr(rounds_module, "measure_round", play)
-    kept: list[MeasuredCase] = []
+    kept: list[Comparison] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("quiet", "noisy")]
     with pytest.raises(MachineError, match=r"^quiet on B: No space"):
         measure_cases(SIDES, cases, kept.append)
-    assert [(type(case.between(0, 1)), case.case) for case in kept] == [
-        (CaseRatio, "quiet"),
-        (CaseRatio, "noisy"),
-    ]
+    assert [ratio.case for ratio in _ratios(kept)] == ["quiet", "noisy"]
 
 
 def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
@@ -275,9 +268,12 @@ def test_a_case_that_is_skipped_or_fails_has_no_ratio_and_is_not_tried_again(
     results = _measure(monkeypatch, play, ["skipped", "late", "works"])
     shown = "round 1 [1/3] skipped  skipped: no such device, 0 s left"
     assert capsys.readouterr().out.splitlines()[0] == shown
-    skipped, late = (case for case in results if isinstance(case, Unmeasured))
-    assert (skipped.case, skipped.skipped) == ("skipped", "no such device")
-    assert (late.case, late.failed, late.failed_before) == ("late", "B: out of cheese", False)
+    outcomes = {result.case: result.outcome(1) for result in results}
+    assert outcomes == {
+        "skipped": (Outcome.SKIPPED, "no such device"),
+        "late": (Outcome.FAILED, "B: out of cheese"),
+        "works": (Outcome.OK, ""),
+    }
     assert [case.case for case in _ratios(results)] == ["works"]
     assert {name: tried.count(name) for name in tried} == {
         "skipped": 1,
@@ -314,7 +310,7 @@ def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.Mon
             raise KeyboardInterrupt
         return _round(1.0, 1.0)
 
-    kept: list[MeasuredCase] = []
+    kept: list[Comparison] = []
     monkeypatch.setattr(rounds_module, "measure_round", play)
     cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
     with pytest.raises(KeyboardInterrupt):
@@ -339,12 +335,12 @@ def test_with_little_time_some_cases_are_finished_before_others_begin(
     side = dataclasses.replace(SIDES[0], suites=tmp_path)
     cases = [MeasurableCase(str(number), "x", 1.0) for number in range(sum(sizes))]
     budget = Budget(95.0, time.monotonic)
-    Unfinished(tmp_path, [side]).measure(cases, list[MeasuredCase]().append, budget=budget)
+    Unfinished(tmp_path, [side]).measure(cases, list[Comparison]().append, budget=budget)
     assert groups == sizes
 
 
 def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:
-    kept: list[MeasuredCase] = []
+    kept: list[Comparison] = []
     cases = [MeasurableCase(name, name, 1.0) for name in ("alike", "different")]
     comparison = RoundsOfCases(cases, 2, Sampling(fewest_rounds=3), kept.append, {})
     for _ in range(3):
@@ -367,7 +363,7 @@ def test_null_comparisons_are_seldom_differences_and_5_percent_is_nearly_always_
         for _ in range(9):
             play = _processes(spreads, ratio, rng)
             results = _measure(monkeypatch, play, list(spreads))
-            answers += [verdict(case) for case in _ratios(results)]
+            answers += [ratio.verdict for ratio in _ratios(results)]
         return answers
 
     null, slower = verdicts(1.0), verdicts(1.05)

@@ -17,14 +17,10 @@ from typing import Any
 
 import pytest
 
+from asv_watch.comparison import Comparison
 from asv_watch.records.loading import load_history
-from asv_watch.records.measurements import (
-    MeasuredCase,
-    read_cases,
-    read_comparisons,
-    read_version,
-)
-from asv_watch.records.side_files import MEASURED
+from asv_watch.records.side_files import MEASURED, read_measured
+from asv_watch.records.store import read_record
 from asv_watch.versions.git import read_commits
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver, start_driver
@@ -101,8 +97,8 @@ def _record(project: Path) -> Path:
     return _result_file(project).with_suffix(MEASURED)
 
 
-def _cases(project: Path) -> dict[str, MeasuredCase]:
-    cases, problems = read_version(_record(project))
+def _cases(project: Path) -> dict[str, Comparison]:
+    cases, problems = read_measured(_record(project))
     assert problems == []
     return cases
 
@@ -151,9 +147,9 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
-    header, *_ = map(json.loads, _record(project).read_text().splitlines())
-    [version] = header["versions"]
-    assert (header["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
+    sitting, *_ = map(json.loads, _record(project).read_text().splitlines())
+    [version] = sitting["versions"]
+    assert (sitting["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
     [peak] = _stored(project, "suite.peakmem_it", "result")
     assert 10e6 < peak < 100e6
     assert not measured_processes(project)
@@ -265,9 +261,8 @@ def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
     [path] = (project / "results" / "m").glob(f"{newest[:8]}-*.json")
     first, *_ = path.with_suffix(MEASURED).read_text().splitlines()
     assert json.loads(first)["kind"] == "compare"
-    [case] = read_version(path.with_suffix(MEASURED))[0].values()
-    comparison = read_comparisons(project / "results")[0][0]
-    [compared] = read_cases(comparison.path).values()
+    [case] = read_measured(path.with_suffix(MEASURED))[0].values()
+    [compared] = read_record(project / "results")[0]
     assert case.rounds == tuple((numbers[1],) for numbers in compared.rounds)
     row = json.loads(path.read_text())["results"]["suite.time_it"]
     assert row[0] == [case.value(0)]
@@ -292,7 +287,7 @@ def test_strikes_at_random_moments_lose_nothing(
 ) -> None:
     project = make_project(MANY)
     moments = random.Random(12)  # noqa: S311 - a test repeats itself
-    before: dict[str, MeasuredCase] = {}
+    before: dict[str, Comparison] = {}
     for strike in range(STRIKES):
         process = start_driver("bench", project, tmp_path)
         if strike:  # the first one may come before anything is measured

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from asv_watch.comparison import Comparison, Ratio
 from asv_watch.gate.result import GateCase, GateResult
-from asv_watch.records.comparisons import CaseRatio, CaseValues
 
 
 def change(
@@ -16,31 +16,32 @@ def change(
     unit: str = "seconds",
     *,
     higher_is_better: bool = False,
-) -> CaseRatio:
+) -> Ratio:
     low, ratio, high = (1 + end / 100 for end in (percent - half, percent, percent + half))
-    return CaseRatio(
+    return Ratio(
         case="s.time_z",
-        at=1_790_000_000,
-        ratios=(ratio,) * 6,
+        unit=unit,
         ratio=ratio,
         interval=(low, high),
         before=0.01,
         after=0.01 * ratio,
-        unit=unit,
         higher_is_better=higher_is_better,
+        rounds=6,
     )
 
 
-def exact(before: float, after: float, unit: str, *, higher_is_better: bool = False) -> CaseValues:
-    return CaseValues(
+def exact(before: float, after: float, unit: str, *, higher_is_better: bool = False) -> Ratio:
+    compared = Comparison(
         "s.track_z",
         1_790_000_000,
         unit,
+        rounds=((before, after),),
         exact=True,
-        before=float(before),
-        after=float(after),
         higher_is_better=higher_is_better,
     )
+    ratio = compared.ratio(0, 1)
+    assert ratio is not None
+    return ratio
 
 
 def result(*cases: GateCase, **changes: Any) -> GateResult:

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
+from asv_watch.comparison import Comparison
 from asv_watch.gate.certainty import (
     ERROR,
     ROUNDS,
@@ -18,14 +19,11 @@ from asv_watch.gate.certainty import (
     judged_ratios,
 )
 from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.statistics.rule import Verdict, verdict
 
 
-def _measured(ratios: Iterable[float]) -> MeasuredCase:
+def _measured(ratios: Iterable[float]) -> Comparison:
     rounds = tuple((1.0, float(ratio)) for ratio in ratios)
-    return MeasuredCase("s.time_it", 1_790_000_000, rounds=rounds)
+    return Comparison("s.time_it", 1_790_000_000, rounds=rounds)
 
 
 def test_chance_is_that_of_two_intervals_at_all_looks_together() -> None:
@@ -54,20 +52,20 @@ def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
     """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
     ratios = judged_ratios(_measured(first), _measured(again), MachineGraphs(()))
     low, high = ratios[-1].interval
-    if verdict(ratios[0]) is not Verdict.SAME:
+    if ratios[0].differs:
         assert not low <= 1 <= high
-        assert verdict(ratios[-1]) is verdict(ratios[0])
+        assert ratios[-1].verdict is ratios[0].verdict
 
 
 def test_intervals_of_the_gate_are_those_of_compare() -> None:
     """Also of a machine without a history: they include what the prior says of sittings."""
     measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
     [ratio] = judged_ratios(measured, None, MachineGraphs(()))
-    stored = measured.between(0, 1)
-    assert isinstance(stored, CaseRatio)
-    compared = MachineGraphs(()).single(stored)
+    alone, compared = measured.ratio(0, 1), MachineGraphs(()).alone(measured, 0, 1)
+    assert alone is not None
+    assert compared is not None
     assert (ratio.ratio, ratio.interval) == (compared.ratio, compared.interval)
     half = math.log(ratio.interval[1] / ratio.ratio)
     assert half > 2.5 * BETWEEN_SITTINGS["time"]
-    assert half > 5 * math.log(stored.interval[1] / stored.ratio)
+    assert half > 5 * math.log(alone.interval[1] / alone.ratio)
     assert not is_certain(ratio), "another hour may show less than 2 %"

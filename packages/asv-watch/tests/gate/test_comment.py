@@ -73,9 +73,9 @@ def test_the_sentence_says_how_many_the_worst_and_what_is_not_known() -> None:
 
 def test_less_is_worse_where_more_is_better() -> None:
     measured = result(
-        GateCase("s.track_a", exact=exact(0.9, 0.8, "%", higher_is_better=True)),
-        GateCase("s.track_b", exact=exact(0.8, 0.9, "%", higher_is_better=True)),
-        GateCase("s.track_c", exact=exact(100, 115, "lines")),
+        GateCase("s.track_a", (exact(0.9, 0.8, "%", higher_is_better=True),)),
+        GateCase("s.track_b", (exact(0.8, 0.9, "%", higher_is_better=True),)),
+        GateCase("s.track_c", (exact(100, 115, "lines"),)),
         GateCase("s.track_d", (change(-10, unit="%", higher_is_better=True),) * 2),
         GateCase("s.track_e", (change(10, 10, "%", higher_is_better=True),)),
     )
@@ -84,6 +84,17 @@ def test_less_is_worse_where_more_is_better() -> None:
     assert [case.case for case in measured.in_state(CaseState.BETTER)] == ["s.track_b"]
     assert measured.uncertain(0.03) == []
     assert sentence(measured, 0.1) == "3 of 5 cases worse, worst +15.0 %"
+
+
+def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
+    pairs = ((0, 1), (-5, 2), (-1, 0), (5, 0), (0, -1), (0, 0))
+    cases = [GateCase(f"s.track_{i}", (exact(*pair, "calls"),)) for i, pair in enumerate(pairs)]
+    measured = result(*cases)
+    assert measured.failing(0.03) == cases[:3]
+    assert measured.in_state(CaseState.BETTER) == cases[3:5]
+    assert measured.uncertain(0.0) == [], "equal counts reach no threshold"
+    changes = [difference.change for difference in gate_answer(measured, 0.03).differences]
+    assert changes == [*["changed"] * 5, "±0.0 %"]
 
 
 def test_a_note_accepts_a_slowdown_and_no_failure() -> None:
@@ -154,7 +165,7 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
         GateCase("s.time_a", (change(9), change(6))),
         GateCase("s.time_b", (change(2, 1.5),)),
         GateCase("s.time_c", (SAME,)),
-        GateCase("s.track_d", exact=exact(10.0, 8.0, "bytes")),
+        GateCase("s.track_d", (exact(10.0, 8.0, "bytes"),)),
         GateCase("s.time_e", failed="out of cheese"),
         GateCase("s.time_f"),
     )

@@ -24,7 +24,7 @@ COMMENT = comment(
         GateCase("s.time_a('x')", (change(9), change(6.2))),
         GateCase("s.time_b", (change(-2.5, half=0.3),)),
         GateCase("s.peakmem_c", (change(0, unit="bytes"),)),
-        GateCase("s.track_d", exact=exact(0, 3e20, "calls_of_x/s")),
+        GateCase("s.track_d", (exact(0, 3e20, "calls_of_x/s"),)),
     ),
     0.03,
 )
@@ -115,7 +115,7 @@ def test_whatever_a_pull_request_names_its_comment_is_posted(
         GateCase(case, failed=failed or "x"),
         GateCase(case, skipped=skipped),
         GateCase(case, (change(9, unit=unit),)),
-        GateCase(case, exact=exact(-1, 2e-9, unit)),
+        GateCase(case, (exact(-1, 2e-9, unit),)),
     ]
     text = comment(result(*cases, machine=machine, environment=machine, pattern=pattern), 0.03)
     assert post(tmp_path_factory.mktemp("posted"), text) == (0, "", text)

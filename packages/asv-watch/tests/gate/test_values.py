@@ -73,7 +73,7 @@ def test_memory_and_tracked_values_are_gated_where_nothing_is_timed(
     assert "| `suite.track_words` | 10.0 | 12.0 | +20.0 % | worse |" in comment
     assert "| `suite.track_warnings` | 0 | 2.00 | changed | worse |" in comment
     assert re.search(r"`suite.peakmem_words` \| \S+ MiB \| \S+ MiB \| \+\S+ % \(\+", comment)
-    assert "skipped: `values of zero or below have no ratio`" in comment
+    assert "skipped: `a value is zero or below, so there is no ratio`" in comment
 
 
 def test_where_some_cases_are_timed_one_line_says_what_is_left_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -12,7 +13,7 @@ from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.versions.releases import Release
 from tests.making import commit_hash
-from tests.planted_comparisons import compared_releases
+from tests.planted_comparisons import compared_commits
 
 POSITIONS = {commit_hash(number): number for number in range(100)}
 Pair = tuple[int, int, float]
@@ -20,18 +21,13 @@ Pair = tuple[int, int, float]
 
 def commits_of(*pairs: Pair) -> MeasuredCommits:
     """Commits that were compared, each pair in a sitting of its own."""
-    graphs = MachineGraphs(
-        [
-            compared_releases(
-                "2.2.0", "2.2.0", {"a": ratio}, kind="compare", at=3600 * number,
-                commits=(commit_hash(before), commit_hash(after)),
-            )
-            for number, (before, after, ratio) in enumerate(pairs)
-        ]
-    )  # fmt: skip
-    graph = graphs.versions("a")
+    sittings = (
+        compared_commits((commit_hash(before), commit_hash(after)), {"a": ratio}, at=number)
+        for number, (before, after, ratio) in enumerate(pairs)
+    )
+    graph = MachineGraphs(list(itertools.chain(*sittings))).commits("a")
     assert graph is not None
-    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.2.0"), "3.11")
+    return MeasuredCommits(graph, POSITIONS, Release("torch", "2.15.0"), "3.11")
 
 
 @given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))
@@ -44,7 +40,7 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
         measured = pair.measured
         assert measured.ratio == pytest.approx(math.prod(ratios[before:after]))
         assert measured.interval[0] < measured.ratio < measured.interval[1]
-        assert measured.is_direct == (after == before + 1)
+        assert len(measured.sittings) == (after == before + 1)
 
 
 def test_a_ratio_does_not_depend_on_how_many_other_commits_were_compared() -> None:

@@ -8,35 +8,27 @@ from collections.abc import Iterable
 import pytest
 from msgspec.structs import replace
 
-from asv_watch.judge.graph import MachineGraphs
+from asv_watch.comparison import Ratio
 from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.statistics.ratio import estimate_ratio
 from asv_watch.text import quantities
 from tests.planted_comparisons import compared_commits
 
 
-def _case(name: str, ratios: list[float]) -> CaseRatio:
-    ratio, interval = estimate_ratio(ratios)
-    return CaseRatio(name, 0, tuple(ratios), ratio, interval, 1.0, 1.0)
-
-
 def test_noise_is_the_standard_deviation_of_all_logarithms_about_0() -> None:
-    ratios = [_case(name, [ratio] * 3) for name, ratio in (("x", 1.02), ("x", 0.99), ("y", 1.0))]
-    noise = math.sqrt(sum(math.log(ratio) ** 2 for ratio in (1.02, 0.99, 1.0)) / 3)
     # 2 % in every round is certain, and above 1.5 %.
-    judged = list(map(MachineGraphs(()).single, ratios))
-    assert noise_in_words(judged) == (
+    ratios = [Ratio("x", "seconds", each, (each, each), 1.0, each) for each in (1.02, 0.99, 1.0)]
+    noise = math.sqrt(sum(math.log(ratio.ratio) ** 2 for ratio in ratios) / 3)
+    assert noise_in_words(ratios) == (
         f"{quantities.share(noise)} (standard deviation), 2.0 % at worst. "
         "1 of them counted as a change"
     )
-    assert noise_in_words(judged[1:]).endswith("1.0 % at worst. None of them counted as a change")
+    assert noise_in_words(ratios[1:]).endswith("1.0 % at worst. None of them counted as a change")
 
 
 def test_the_version_that_was_compared_with_itself_last_counts() -> None:
-    old, new = (compared_commits((c * 40, c * 40), {"x": 1.0}, kind="null") for c in "ab")
-    other_recipe = replace(new, header=replace(new.header, recipe={"rounds": 1}))
-    planted = compared_commits(("b" * 40, "b" * 40), {"x": 1.0}, kind="planted")
+    [old], [new] = (compared_commits((c * 40, c * 40), {"x": 1.0}, kind="null") for c in "ab")
+    other_recipe = replace(new, sitting=replace(new.sitting, recipe={"rounds": 1}))
+    [planted] = compared_commits(("b" * 40, "b" * 40), {"x": 1.0}, kind="planted")
     assert newest_repeats([old, other_recipe, new, new, planted]) == [new, new]
     assert newest_repeats([planted]) == []
 

@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from asv_watch.comparison import Comparison, Kind, Outcome, import_case
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     failed_releases,
     release_histories,
+    release_steps,
 )
-from asv_watch.records.comparisons import Kind, StoredComparison, import_case
 from asv_watch.versions.releases import Release
+from tests.judge.test_graph import LADDER, compared
 from tests.making import commit_hash
 from tests.planted_comparisons import DAY, compared_releases, failed_release
 
+Sittings = Sequence[list[Comparison]]
+FIRST = 1_780_000_000
+
+
+def joined(sittings: Sittings) -> list[Comparison]:
+    return list(itertools.chain(*sittings))
+
 
 def histories_of(
-    comparisons: Mapping[str, Sequence[StoredComparison]], versions: Mapping[str, str] = {}
+    sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
 ) -> tuple[ReleaseHistory, ...]:
+    comparisons = {machine: joined(stored) for machine, stored in sittings.items()}
     graphs = {machine: MachineGraphs(stored) for machine, stored in comparisons.items()}
     return release_histories(comparisons, graphs, versions)
 
 
-def history_of(*comparisons: StoredComparison) -> ReleaseHistory:
-    [history] = histories_of({"ci-2core": comparisons})
+def history_of(*sittings: list[Comparison]) -> ReleaseHistory:
+    [history] = histories_of({"ci-2core": sittings})
     return history
 
 
 def relative(history: ReleaseHistory, case: str) -> dict[str, float]:
-    return {value.release: value.ratio for value in history.times.get(case, ())}
+    return {release: ratio.ratio for release, ratio in history.relative.get(case, {}).items()}
 
 
 def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> None:
@@ -49,7 +60,7 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> Non
         ("2.9.1", "2.10.0"),
         ("2.8.0", "2.9.1"),
     ]
-    assert relative(history, "b") == pytest.approx({"2.8.0": 2.0, "2.10.0": 1.0})
+    assert relative(history, "b") == pytest.approx({"2.8.0": 2.0})
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
@@ -60,8 +71,9 @@ def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) 
             for n, (ratio, half) in enumerate(steps)
         )
     )
-    oldest, *_, before_newest, newest = (history.times["a"][0], *history.times["a"])
-    assert (newest.ratio, newest.interval) == (1.0, (1.0, 1.0))
+    assert list(history.relative["a"]) == list(history.releases[:-1])
+    ratios = list(history.relative["a"].values())
+    oldest, before_newest = ratios[0], ratios[-1]
     assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
     reach = math.log(oldest.interval[1] / oldest.ratio)
     assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
@@ -80,7 +92,7 @@ def test_a_closing_comparison_narrows_what_a_chain_leaves_wide() -> None:
         for n in range(9)
     ]
     closing = compared_releases("2.0.0", "2.9.0", {"a": 1.0}, half=0.02, at=DAY * 20)
-    wide, narrow = (history_of(*of).times["a"][0] for of in (chain, [*chain, closing]))
+    wide, narrow = (history_of(*of).relative["a"]["2.0.0"] for of in (chain, [*chain, closing]))
     assert math.log(narrow.interval[1]) < math.log(wide.interval[1]) / 2
 
 
@@ -90,21 +102,32 @@ def test_nothing_leads_to_a_release_beyond_a_missing_ratio() -> None:
         compared_releases("2.2.0", "2.3.0", {"b": 0.9}, skipped="a"),
         compared_releases("2.3.0", "2.4.0", {"a": 0.9}),
     )
-    assert list(relative(history, "a")) == ["2.3.0", "2.4.0"]
-    assert "a" in history.steps[1].unmeasured
+    assert list(relative(history, "a")) == ["2.3.0"]
+    assert history.steps[1].unmeasured == {"a": (Outcome.SKIPPED, "this lacks it")}
     assert relative(history, "b") == {}, "not measured with the newest release"
 
 
-def test_all_comparisons_of_two_releases_count_once_each_sitting() -> None:
-    first = compared_releases("2.1.0", "2.2.0", {"a": 0.7, "b": 0.9})
-    again = compared_releases("2.1.0", "2.2.0", {"a": 0.7}, at=first.header.at + DAY)
-    [step] = history_of(first, again).steps
-    assert {case: ratio.ratio for case, ratio in step.ratios.items()} == pytest.approx(
-        {"a": 0.7, "b": 0.9}
-    )
-    a, b = (step.ratios[case] for case in "ab")
-    assert math.log(a.interval[1] / a.ratio) < 0.8 * math.log(b.interval[1] / b.ratio)
+def test_all_comparisons_count_and_the_most_certain_difference_comes_first() -> None:
+    [step] = history_of(
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9, "b": 0.8, "same": 1.0}),
+        compared_releases("2.1.0", "2.2.0", {"b": 0.81, "c": 0.7}, at=FIRST + 60),
+        compared_releases("2.1.0", "2.2.0", {"a": 0.9, "c": 0.7}, at=FIRST + DAY),
+    ).steps
+    found = [(ratio.case, len(ratio.sittings), ratio.days) for ratio in step.findings]
+    assert found == [("c", 2, 2), ("b", 2, 1), ("a", 2, 2)]
+    assert set(step.times) == {"a", "b", "c", "same"}
     assert len(step.days) == 2
+
+
+@pytest.mark.parametrize("ratios", [(0.95, 1.0), (0.9, 1.1), (1.0, 1.01)])
+def test_days_that_disagree_show_no_difference(ratios: Sequence[float]) -> None:
+    [step] = history_of(
+        *(
+            compared_releases("2.1.0", "2.2.0", {"a": ratio}, half=0.05, at=FIRST + day * DAY)
+            for day, ratio in enumerate(ratios)
+        )
+    ).steps
+    assert step.findings == []
 
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:
@@ -115,21 +138,23 @@ def test_noise_is_of_releases_against_themselves_without_imports() -> None:
         half=0.05,
         kind="null",
     )
-    compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
-    assert [ratio.case for ratio in history_of(compared, null).null_ratios] == ["a", "b"]
-    assert history_of(compared).null_ratios == ()
+    known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    assert [ratio.case for ratio in history_of(known, null).null_ratios] == ["a", "b"]
+    assert history_of(known).null_ratios == ()
 
 
 def test_noise_is_that_of_the_recipe_by_which_releases_were_compared_last() -> None:
     null = compared_releases("2.2.0", "2.2.0", {"a": 1.001}, kind="null")
-    header = msgspec.structs.replace(null.header, recipe={"rounds": 100})
-    other = msgspec.structs.replace(null, header=header)
-    compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
-    assert history_of(compared, other).null_ratios == ()
-    again = msgspec.structs.replace(
-        compared, header=msgspec.structs.replace(compared.header, recipe={"rounds": 100})
-    )
-    assert history_of(compared, again, null, other).nulls == (other,)
+    other = with_recipe(compared_releases("2.2.0", "2.2.0", {"a": 1.002}, kind="null"))
+    known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    assert history_of(known, other).null_ratios == ()
+    [ratio] = history_of(known, with_recipe(known), null, other).null_ratios
+    assert ratio.ratio == pytest.approx(1.002)
+
+
+def with_recipe(sitting: list[Comparison]) -> list[Comparison]:
+    recipe: dict[str, float | str] = {"rounds": 100}
+    return [replace(case, sitting=replace(case.sitting, recipe=recipe)) for case in sitting]
 
 
 def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
@@ -146,17 +171,31 @@ def test_releases_of_each_requirement_have_a_history_of_their_own() -> None:
 
 
 def test_a_release_that_cannot_be_installed_is_named_until_it_is_compared() -> None:
-    compared = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
+    known = compared_releases("2.1.0", "2.2.0", {"a": 0.9})
     failed = failed_release("2.2.0", "2.3.0", "no wheel")
     reasons = {Release("torch", "2.3.0"): "no wheel"}
-    assert failed_releases([compared, failed], "torch") == reasons
-    assert failed_releases([compared, failed], "numpy") == {}
-    assert history_of(compared, failed).releases == ("2.1.0", "2.2.0")
+    assert failed_releases(joined([known, failed]), "torch") == reasons
+    assert failed_releases(joined([known, failed]), "numpy") == {}
+    assert history_of(known, failed).releases == ("2.1.0", "2.2.0")
     older = failed_release("2.2.0", "2.3.0", "no license", failed_before=True)
     both = reasons | {Release("torch", "2.2.0"): "no license"}
-    assert failed_releases([compared, failed, older], "torch") == both
+    assert failed_releases(joined([known, failed, older]), "torch") == both
     later = compared_releases("2.2.0", "2.3.0", {"a": 1.0})
-    assert failed_releases([compared, failed, older, later], "torch") == {}
+    assert failed_releases(joined([known, failed, older, later]), "torch") == {}
+
+
+def test_releases_measured_at_once_are_compared_each_with_each_if_all_can_be_imported() -> None:
+    ladder = compared(LADDER)
+    [history] = histories_of({"m": [[ladder]]})
+    assert [(step.before, step.after) for step in history.steps] == [
+        ("2.2.0", "2.3.0"),
+        ("2.1.0", "2.2.0"),
+        ("2.0.0", "2.1.0"),
+    ]
+    assert set(release_steps([ladder], "torch")) == set(itertools.combinations(LADDER, 2))
+    failed = replace(ladder, case=import_case("torch"), rounds=(), failed={1: "no wheel"})
+    assert release_steps([failed], "torch") == {}
+    assert failed_releases([failed], "torch") == {Release("torch", "2.1.0"): "no wheel"}
 
 
 def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands_first() -> None:
@@ -164,7 +203,7 @@ def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
         compared_releases("2.2.0", "2.3.0", {"a": 0.9}),
     ]
-    later = long[0].header.at + DAY
+    later = FIRST + DAY
     short = compared_releases("2.2.0", "2.3.0", {"a": 0.9}, at=later)
     histories = histories_of({"a-machine": [short], "z-machine": long})
     assert [history.machine for history in histories] == ["z-machine", "a-machine"]
@@ -175,7 +214,7 @@ def test_the_machine_with_the_newest_release_and_then_the_longest_history_stands
 
 def compared_commits(
     before: int, after: int, ratio: float, kind: Kind = "compare"
-) -> StoredComparison:
+) -> list[Comparison]:
     commits = commit_hash(before), commit_hash(after)
     return compared_releases("2.2.0", "2.2.0", {"a": ratio}, kind=kind, commits=commits)
 
@@ -193,5 +232,5 @@ def test_versions_of_the_package_are_releases_too() -> None:
     package, torch = histories_of({"ci-2core": comparisons}, versions)
     assert (package.requirement, torch.requirement) == ("", "torch")
     assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
-    expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2, "v1.0.0": 1}
+    expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2}
     assert relative(package, "a") == pytest.approx(expected)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.records.measurements import read_comparisons, read_version
+from asv_watch.records.side_files import read_measured
+from asv_watch.records.store import read_record
 from tests.conftest import commit
 from tests.interruptible import run_driver, start_driver
 from tests.leftovers import measured_processes
@@ -43,7 +44,7 @@ def test_a_case_is_stopped_when_the_budget_is_spent_and_the_night_publishes(
     assert (project / "html/index.html").is_file()
     assert measured_processes(project) == []
     [path] = (project / "results/m").glob("*-*.measured.jsonl")
-    assert list(read_version(path)[0]) == ["suite.Steps.track_step('quick')"]
+    assert list(read_measured(path)[0]) == ["suite.Steps.track_step('quick')"]
 
 
 @pytest.mark.parametrize("job", ["bench", "compare"])
@@ -59,15 +60,15 @@ def test_a_run_and_a_comparison_keep_what_was_finished_in_time(
     if job == "bench":
         assert "1 ok" in output
         [path] = (project / "results/m").glob("*-*.measured.jsonl")
-        assert list(read_version(path)[0]) == quick
+        assert list(read_measured(path)[0]) == quick
     else:
-        [comparison], _ = read_comparisons(project / "results")
-        assert [values.case for values in comparison.values] == quick
+        [comparison], _ = read_record(project / "results")
+        assert [comparison.case] == quick
 
 
 @pytest.mark.parametrize(
     ("budget", "message"),
-    [("soon", "'soon' is not a duration"), ("1s", "no case was finished in 1s; run the same")],
+    [("soon", "'soon' is not a duration"), ("0.1s", "no case was finished in 0.1s; run the same")],
 )
 def test_a_budget_that_is_wrong_or_too_short_is_named(
     make_project: Callable[..., Path], tmp_path: Path, budget: str, message: str

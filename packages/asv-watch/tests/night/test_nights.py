@@ -18,8 +18,7 @@ from asv_watch import publish as publishing
 from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
-from asv_watch.records.measurements import read_version
-from asv_watch.records.side_files import MEASURED
+from asv_watch.records.side_files import MEASURED, read_measured
 from tests.conftest import commit, git
 from tests.torchless import BUILD, BUILT, CONFIGURATION
 from tests.wheels import write_wheel
@@ -157,7 +156,7 @@ class Nights:
         values: dict[tuple[str, str], dict[str, float | str]] = {}
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
-            measured, _ = read_version(path.with_suffix(MEASURED))
+            measured, _ = read_measured(path.with_suffix(MEASURED))
             of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
             for name, row in stored["results"].items():
                 column = dict(zip(stored["result_columns"], row, strict=False))["result"]

@@ -1,4 +1,4 @@
-"""What a part of the commits needs; `tests/asv_watch/test_recipes.py` measures in parts."""
+"""What a part of the commits needs; `tests/test_recipes.py` measures in parts."""
 
 from __future__ import annotations
 

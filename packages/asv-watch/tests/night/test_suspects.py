@@ -27,9 +27,10 @@ def test_suspected_changes_of_this_machine_are_measured_newest_first() -> None:
     assert find_suspects(history, analyse(history).changes, "another") == []
 
 
-@pytest.mark.parametrize(("comparisons", "wanted"), [(0, True), (1, False)])
-def test_a_suspicion_is_compared_once(comparisons: int, wanted: bool) -> None:
+@pytest.mark.parametrize(("comparisons", "wanted"), [(0, True), (1, True), (2, False)])
+def test_a_suspicion_without_an_answer_is_compared_twice(comparisons: int, wanted: bool) -> None:
     unsure = comparison(38, 39, 1.15, half=0.2)
     history = history_of(noisy({39: 1.3}), comparisons=together(*[unsure] * comparisons))
-    changes = analyse(history).changes
-    assert bool(find_suspects(history, changes, MACHINE)) is wanted
+    findings = analyse(history)
+    [unsure_change] = (*findings.changes, *findings.near)
+    assert bool(find_suspects(history, [unsure_change], MACHINE)) is wanted

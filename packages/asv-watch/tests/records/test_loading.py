@@ -14,13 +14,12 @@ import pytest
 from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 
+from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.errors import WatchError
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import Measurement
 from asv_watch.records.history import History
+from asv_watch.records.json_lines import append_lines
 from asv_watch.records.loading import load_history
-from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
-from asv_watch.records.records import Outcome
 from asv_watch.records.side_files import MEASURED
 from asv_watch.site.about_data import about_data
 from asv_watch.site.case_table import case_table
@@ -170,20 +169,16 @@ def test_a_single_sample_has_no_interval(results_dir: Path) -> None:
     assert history.problems == ()
 
 
-def _record_of(
-    path: Path, *cases: MeasuredCase, commit: int = 0, machine: str = "ci-2core"
-) -> MeasurementWriter:
-    """Write a record beside a result file."""
+def _record_of(path: Path, *cases: Comparison, commit: int = 0, machine: str = "ci-2core") -> Path:
+    """Write a record beside a result file; return its path."""
     version = Version(HASHES[commit], {"torch": "2.15.0"}, "3.11")
-    header = Measurement(kind="run", at=6, machine=machine, versions=(version,))
-    writer = MeasurementWriter(path.parent.parent, header, path.with_suffix(MEASURED))
-    for case in cases:
-        writer.add(case)
-    return writer
+    sitting = Sitting(kind="run", at=6, machine=machine, versions=(version,))
+    append_lines(path.with_suffix(MEASURED), [sitting, *cases])
+    return path.with_suffix(MEASURED)
 
 
-def _case(params: str, version: str = "", at: int = 8, **measured: Any) -> MeasuredCase:
-    return MeasuredCase(f"{NAME}({params})", at, benchmark_version=version, **measured)
+def _case(params: str, version: str = "", at: int = 8, **measured: Any) -> Comparison:
+    return Comparison(f"{NAME}({params})", at, benchmark_version=version, **measured)
 
 
 @pytest.mark.parametrize("lacks", ["values", "the row"])
@@ -211,13 +206,13 @@ def test_a_value_that_only_the_record_has_is_shown(results_dir: Path, lacks: str
 def test_a_record_of_another_commit_or_machine_is_left_out_and_named(results_dir: Path) -> None:
     nothing = [math.nan] * 4
     case = _case("'darnn', 5", "one", rounds=((1.5,),))
-    for commit, header in (
+    for commit, named in (
         (0, {"commit": 1}),
         (1, {"commit": 1, "machine": "desk"}),
         (2, {"commit": 2}),
     ):
         path = save(results_dir, commit, result=measured(nothing))
-        _record_of(path, case, **header)
+        _record_of(path, case, **named)
     history = load_history(results_dir, COMMITS)
     runs = case_of(history, "darnn", "5").runs
     assert [commit for commit, run in runs.items() if run.point] == [HASHES[2]]
@@ -253,7 +248,7 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     assert "no reason" in unexplained.reason
     assert run_of(history, "darnn", "5", commit=1).outcome is Outcome.NEVER_RUN
     [problem] = history.problems
-    assert problem.path == str(record.path)
+    assert problem.path == str(record)
     assert problem.message.startswith("line 2 ")
 
 
@@ -308,7 +303,7 @@ def test_peak_memory_of_asv_and_of_the_engine_are_two_metrics(results_dir: Path)
     for commit, value in enumerate((8e8, 4e8)):
         result = measured(result=[value], samples=[None], number=[None])
         path = save(results_dir, commit=commit, result=result, benchmark=benchmark)
-        _record_of(path, MeasuredCase(name, 8, rounds=((4e8,),) * commit), commit=commit)
+        _record_of(path, Comparison(name, 8, rounds=((4e8,),) * commit), commit=commit)
     history = load_history(results_dir, COMMITS)
     found = {
         series.case.name: (series.case.labels["metric"], series.columns.valued.values.tolist())

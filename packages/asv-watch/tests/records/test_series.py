@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.records.records import NEVER_RUN, Outcome, Point, Run
+from asv_watch.comparison import Outcome
+from asv_watch.records.records import NEVER_RUN, Point, Run
 from tests.making import columns_of, commit_hash
 
 NUMBERS = st.floats(-1e300, 1e300)

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.comparison import Comparison, Outcome
 from asv_watch.records.columns import columns_by_case
 from asv_watch.records.labels import UNDECLARED
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.records.records import NEVER_RUN, Benchmark, Outcome, Run
+from asv_watch.records.records import NEVER_RUN, Benchmark, Run
 from asv_watch.records.result_files import NAN_MARK, ResultFile
 from asv_watch.records.stored_runs import SPREAD_COLUMNS, RunReader, runs_of_row
 
@@ -51,7 +51,7 @@ def test_a_row_has_the_runs_of_its_entries(
     )
     values, lows, highs, recorded = (list(column) for column in zip(*entries, strict=True))
     cases = [
-        None if entry is None else MeasuredCase(f"{NAME}({number})", at=9, **entry)
+        None if entry is None else Comparison(f"{NAME}({number})", at=9, **entry)
         for number, entry in enumerate(recorded)
     ]
     content = ResultFile(

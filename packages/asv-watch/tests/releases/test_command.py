@@ -6,14 +6,14 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from asv_watch.asv.settings import read_configuration
-from asv_watch.records.comparisons import CaseValues
-from asv_watch.records.measurements import read_comparisons
+from asv_watch.comparison import Comparison, Ratio, Sitting
+from asv_watch.records.store import read_record
 from tests.clockwork import CLOCK
 from tests.conftest import git
 from tests.interruptible import run_driver
@@ -168,23 +168,22 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     _check_measured_answer(file)
     failed = "Failed: suite.Compiled.track_breaks_it('lstm'): engine 9.1.0: RuntimeError"
     assert failed in printed
-    [comparison], problems = read_comparisons(project / "results")
-    assert problems == ()
-    header = comparison.header
-    assert header.kind == "release"
-    assert header.before.requirements == {"engine": "9.0.0", "addon": "8.0.0"}
-    assert str(header.after.release) == "engine 9.1.0"
-    assert header.before.commit == header.after.commit
-    ratios = {case.case: case.ratio for case in comparison.ratios}
-    assert set(ratios) == {"import engine", "suite.Suite.time_it('all')", "suite.peakmem_it"}
-    assert ratios["suite.Suite.time_it('all')"] == pytest.approx(1.3, abs=0.01)
-    unmeasured = {case.case: case for case in comparison.unmeasured}
-    assert unmeasured["suite.Suite.time_it('new')"].skipped == "engine 9.0 has no such operator"
-    assert unmeasured["suite.track_missing_it"].skipped == "no such operator"
-    values = {case.case.removeprefix("suite."): case for case in comparison.values}
-    assert (values["track_it"].before, values["track_it"].after) == (2000, 2600)
-    assert ratios["suite.peakmem_it"] == pytest.approx(1, abs=0.1)
-    _check_values_of_one_process(values)
+    [(sitting, comparisons)] = _sittings(project)
+    assert sitting.kind == "release"
+    before, after = sitting.versions
+    assert before.requirements == {"engine": "9.0.0", "addon": "8.0.0"}
+    assert str(after.release) == "engine 9.1.0"
+    assert before.commit == after.commit
+    ratios = _ratios(comparisons, 0, 1)
+    timed = {case for case, ratio in ratios.items() if ratio.metric == "time"}
+    assert timed == {"import engine", "Suite.time_it('all')"}
+    assert ratios["Suite.time_it('all')"].ratio == pytest.approx(1.3, abs=0.01)
+    skipped = {each.case: each.skipped for each in comparisons}
+    assert skipped["suite.Suite.time_it('new')"] == {0: "engine 9.0 has no such operator"}
+    assert skipped["suite.track_missing_it"] == {0: "no such operator"}
+    assert (ratios["track_it"].before, ratios["track_it"].after) == (2000, 2600)
+    assert ratios["peakmem_it"].ratio == pytest.approx(1, abs=0.1)
+    _check_values_of_one_process(ratios)
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     environments = read_configuration(project).environments_folder
     assert not list(environments.glob("*/bin")), "none of asv's own is made"
@@ -193,7 +192,7 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert errors == ""
     assert "nothing is missing: each release is compared already" in printed
     printed, _ = _releases(project, tmp_path, "list")
-    assert re.search(r"\| 9\.1\.0 .*\| 7 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
+    assert re.search(r"\| 9\.1\.0 .*\| 10 cases, 2 failed, \d{4}-\d\d-\d\d +\|", printed), printed
     printed, errors = _releases(project, tmp_path, "findings", *to_file)
     assert errors == ""
     answer = json.loads(file.read_text())
@@ -206,12 +205,27 @@ def test_releases_are_compared_once_and_the_list_says_so(project: Path, tmp_path
     assert slower["reason"] == "engine 9.1.0 against 9.0.0"
     assert printed.startswith("engine 9.1.0 against 9.0.0: ")
     assert re.search(
-        r"^\| `suite\.Suite\.time_it\('all'\)` \| measured on 1 day \|.*: \+\d+\.\d % \(",
+        r"^\| `suite\.Suite\.time_it\('all'\)` \| one day +\|.*: \+\d+\.\d % \(",
         printed,
         re.M,
     )
     printed, _ = _releases(project, tmp_path, "findings", "--machine", "elsewhere")
     assert printed.startswith("no such releases were compared on elsewhere; give --machine ")
+
+
+def _sittings(project: Path) -> list[tuple[Sitting, list[Comparison]]]:
+    """Return what was stored of each sitting, the oldest first."""
+    comparisons, problems = read_record(project / "results")
+    assert problems == []
+    by_key: dict[object, list[Comparison]] = {}
+    for comparison in comparisons:
+        by_key.setdefault(comparison.sitting.key, []).append(comparison)
+    return [(cases[0].sitting, cases) for cases in by_key.values()]
+
+
+def _ratios(comparisons: Sequence[Comparison], before: int, after: int) -> dict[str, Ratio]:
+    ratios = ((each.case, each.ratio(before, after)) for each in comparisons)
+    return {case.removeprefix("suite."): ratio for case, ratio in ratios if ratio is not None}
 
 
 def _check_measured_answer(file: Path) -> None:
@@ -223,14 +237,14 @@ def _check_measured_answer(file: Path) -> None:
     assert found["track_missing_it"]["reason"] == "no such operator"
 
 
-def _check_values_of_one_process(values: Mapping[str, CaseValues]) -> None:
-    compiled = {
-        name.removeprefix("Compiled.track_"): (case.before, case.after)
-        for name, case in values.items()
-        if name.startswith("Compiled")
-    }
-    assert list(compiled["breaks_it('cnn')"]) == [1, 1]
-    assert list(compiled["graphs_it('cnn')"]) == [2, 2], "one process and folder measures both"
+def _releases_of(sitting: Sitting) -> list[str]:
+    return [version.release.version for version in sitting.versions]
+
+
+def _check_values_of_one_process(ratios: Mapping[str, Ratio]) -> None:
+    breaks, graphs = (ratios[f"Compiled.track_{name}_it('cnn')"] for name in ("breaks", "graphs"))
+    assert (breaks.before, breaks.after) == (1, 1)
+    assert (graphs.before, graphs.after) == (2, 2), "one process and folder measures both"
 
 
 def test_a_night_compares_a_release_that_was_added_since(
@@ -247,17 +261,14 @@ def test_a_night_compares_a_release_that_was_added_since(
     # Three: asv's own environment has no engine, so its cases fail.
     printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it", status=3)
     assert "release without comparison:\nengine 9.2.0 against 9.1.0\n" in printed
-    stored = read_comparisons(project / "results")[0]
-    _, comparison, closing = (c for c in stored if c.header.kind == "release")
-    versions = comparison.header.before, comparison.header.after
-    assert [version.release.version for version in versions] == ["9.1.0", "9.2.0"]
-    assert str(closing.header.before.release) == "engine 9.0.0", "what checks the chain comes last"
-    assert str(closing.header.after.release) == "engine 9.2.0"
-    assert {case.case for case in comparison.ratios} == {
-        "import engine",
-        "suite.Suite.time_it('all')",
-        "suite.Suite.time_it('new')",
-    }
+    stored = [each for each in _sittings(project) if each[0].kind == "release"]
+    assert [_releases_of(sitting) for sitting, _ in stored] == [
+        ["9.0.0", "9.1.0"],
+        ["9.1.0", "9.2.0"],
+        ["9.0.0", "9.2.0"],  # what checks the chain comes last
+    ]
+    timed = {"import engine", "Suite.time_it('all')", "Suite.time_it('new')"}
+    assert set(_ratios(stored[1][1], 0, 1)) == timed
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 
@@ -280,12 +291,8 @@ def test_a_night_tries_a_release_that_failed_among_others_once(
     tried = re.findall("^release without comparison:\n(.*)$", printed, re.MULTILINE)
     assert tried[0] == "engine 9.2.0 against 9.1.0 against 9.0.0"
     assert "engine 9.2.0 against 9.1.0" not in tried
-    pairs = [
-        (comparison.header.before.release.version, comparison.header.after.release.version)
-        for comparison in read_comparisons(project / "results")[0]
-        if comparison.header.kind == "release" and comparison.ratios
-    ]
-    assert ("9.0.0", "9.1.0") in pairs, "the others are stored"
+    measured = [_releases_of(sitting) for sitting, cases in _sittings(project) if len(cases) > 1]
+    assert ["9.0.0", "9.1.0"] in measured, "the others are stored"
 
 
 def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
@@ -299,10 +306,10 @@ def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     assert not list((project / ".asv" / "releases").iterdir())
     printed, _ = _releases(project, tmp_path, "list")
     assert re.search(rf"\| 9\.2\.0 .*\| failed: {reason} +\|", printed), printed
-    (failed, others), problems = read_comparisons(project / "results")
-    assert (str(failed.header.after.release), problems) == ("engine 9.2.0", ())
-    assert str(others.header.after.release) == "engine 9.1.0", "the others are measured without it"
-    assert "suite.Suite.time_it('all')" in {ratio.case for ratio in others.ratios}
+    (failed, _), (others, cases) = _sittings(project)
+    assert _releases_of(failed) == ["9.1.0", "9.2.0"]
+    assert _releases_of(others) == ["9.0.0", "9.1.0"], "the others are measured without it"
+    assert "Suite.time_it('all')" in _ratios(cases, 0, 1)
 
 
 def test_neighbouring_releases_are_measured_at_once(
@@ -314,17 +321,11 @@ def test_neighbouring_releases_are_measured_at_once(
     _list(project, {"engine": "9.2.0", "addon": "8.2.1"})
     measure = ("measure", "--cases", "time_it.*all")
     printed, _ = _releases(project, tmp_path, *measure)
-    [file] = project.glob("results/m/comparisons/*.jsonl")
-    header, imports, case = map(json.loads, file.read_text().splitlines())
-    sides = [side["requirements"]["engine"] for side in header["versions"]]
-    assert sides == ["9.0.0", "9.1.0", "9.2.0"]
-    assert {len(numbers) for numbers in (*imports["rounds"], *case["rounds"])} == {3}
-    older, newer = (
-        {ratio.case: ratio.ratio for ratio in comparison.ratios}
-        for comparison in read_comparisons(project / "results")[0]
-    )
-    assert older["suite.Suite.time_it('all')"] == pytest.approx(1.3, abs=0.01)
-    assert newer["suite.Suite.time_it('all')"] == pytest.approx(1, abs=0.01)
+    [(sitting, cases)] = _sittings(project)
+    assert _releases_of(sitting) == ["9.0.0", "9.1.0", "9.2.0"]
+    assert {len(numbers) for each in cases for numbers in each.rounds} == {3}
+    pairs = [_ratios(cases, *pair)["Suite.time_it('all')"] for pair in ((0, 1), (1, 2), (0, 2))]
+    assert [pair.ratio for pair in pairs] == pytest.approx([1.3, 1, 1.3], abs=0.01)
     assert "**engine 9.2.0** against **engine 9.1.0**" in printed
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
     printed, _ = _releases(project, tmp_path, *measure)
@@ -341,7 +342,7 @@ def test_a_release_that_needs_another_python_is_named_and_not_installed(
     printed, errors = _releases(project, tmp_path, "measure", "9.2.0", status=1)
     assert printed.startswith(reason)
     assert errors.count("\n") == 1
-    assert read_comparisons(project / "results")[0] == ()
+    assert _sittings(project) == []
     assert not (project / ".asv" / "releases").exists()
 
 
@@ -357,4 +358,4 @@ def test_without_an_index_no_release_counts_as_failed(
     _, errors = _releases(project, tmp_path, "measure", "--cases", "time_it", status=1)
     assert len(errors.splitlines()) == 1
     assert "the package index" in errors
-    assert read_comparisons(project / "results")[0] == ()
+    assert _sittings(project) == []

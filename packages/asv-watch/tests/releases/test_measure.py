@@ -18,7 +18,7 @@ def test_neighbours_are_paired_and_cases_without_a_ratio_are_missing() -> None:
         "9.0.0", "9.1.0", {"fast": 1.0}, skipped="slow", requirement="numpy"
     )
     of_another = compared_releases("9.1.0", "9.2.0", {"fast": 1.0}, requirement="scipy")
-    pairs = release_pairs("numpy", RELEASES, [compared, of_another])
+    pairs = release_pairs("numpy", RELEASES, [*compared, *of_another])
     assert [(pair.before.version, pair.after.version) for pair in pairs] == [
         ("9.1.0", "9.2.0"),
         ("9.0.0", "9.1.0"),
@@ -48,7 +48,7 @@ def test_five_releases_are_measured_at_once_instead_of_four_pairs() -> None:
 
 def test_only_neighbours_that_lack_the_same_cases_are_measured_at_once() -> None:
     compared = compared_releases("9.0.0", "9.1.0", {"fast": 1.0}, requirement="numpy")
-    pairs = release_pairs("numpy", RELEASES, [compared])
+    pairs = release_pairs("numpy", RELEASES, compared)
     assert ladders(pairs, ["fast", "slow"], 5) == [[pairs[0]], [pairs[1]]]
     assert ladders(pairs, ["fast", "slow"], 5, again=True) == [list(pairs)]
     assert ladders(pairs, ["fast"], 5) == [[pairs[0]]]

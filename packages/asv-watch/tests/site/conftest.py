@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from asv_watch.comparison import Comparison
 from asv_watch.judge.findings import analyse
-from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
@@ -70,14 +70,14 @@ class Project:
         command = sys.executable, "-m", "asv", "publish", *arguments
         return run(*command, env=environment, **{"cwd": self.root} | options)
 
-    def contents(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> Contents:
+    def contents(self, comparisons: Mapping[str, tuple[Comparison, ...]] = {}) -> Contents:
         """What a site shows of the stored results, and of further comparisons of some machines."""
         commits = read_commits(self.root / "repository")
         history = in_order(load_history(self.results, commits, layout=self.layout))
         history = replace(history, comparisons={**history.comparisons, **comparisons})
         return contents_of(history, analyse(history))
 
-    def build(self, comparisons: Mapping[str, tuple[StoredComparison, ...]] = {}) -> None:
+    def build(self, comparisons: Mapping[str, tuple[Comparison, ...]] = {}) -> None:
         """Build the site without the time that asv takes to start."""
         build_site(
             self.html,

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_watch.comparison import Outcome
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.records import Environment, Outcome
+from asv_watch.records.records import Environment
 from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.contents import order_of_release

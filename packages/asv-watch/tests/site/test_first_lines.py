@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from asv_watch.comparison import Comparison
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.side_files import MEASURED
+from asv_watch.text import quantities
 from tests.generator import ALL_OK, small_plan
 from tests.planted_comparisons import compared_commits, store
 from tests.site.conftest import (
@@ -143,9 +144,10 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     assert headline["after"] == f" since {after[:8]}."
     [why] = news["why"]
     assert why.startswith("tpa_lstm · cpu · forward: “")
-    assert why.endswith("”. +3.5 to +6.5 %, with 99 % confidence."), why
+    interval = quantities.interval(change["interval"])
+    assert why.endswith(f"”. {interval}, with 99 % confidence."), why
     [title] = titles
-    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} (+3.5 to ")
+    assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} ({interval})")
     assert badge == "1 worse"
 
 
@@ -167,7 +169,7 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     (newest,) = newest_files(quiet, 1)
     change_row(newest, None)
     message = "For parameters: 'b'\nTraceback (most recent call last):\nRuntimeError: 3 features"
-    failed = MeasuredCase(CASE, 1_790_000_000, failed={0: message})
+    failed = Comparison(CASE, 1_790_000_000, failed={0: message})
     append_lines(newest.with_suffix(MEASURED), [failed])
     index, *_ = published(quiet)
     (series,) = [entry for entry in index["series"] if case_of(index, entry) == CASE]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from asv_watch.comparison import DAY, Comparison
 from tests.generator import Plan
 from tests.planted_comparisons import (
     compared_releases,
@@ -33,9 +35,9 @@ def project(tmp_path: Path) -> Project:
 
 def history_of(project: Project, memory: Mapping[str, float]) -> dict[str, Any]:
     """Publish a release that changed times and memory."""
-    compared = [compared_releases("2.14.1", "2.15.0", TIMES)]
+    compared = compared_releases("2.14.1", "2.15.0", TIMES)
     if memory:
-        compared.append(compared_releases("2.14.1", "2.15.0", memory, unit="bytes"))
+        compared += compared_releases("2.14.1", "2.15.0", memory, unit="bytes")
     project.build({"ci-2core": tuple(compared)})
     [history] = registered(project.html / "data/releases.js")[1]
     return dict(history)
@@ -48,6 +50,21 @@ def test_times_that_differ_are_listed_the_largest_first(project: Project) -> Non
     assert listed == sorted((c for c in TIMES if TIMES[c] != 1), key=TIMES.__getitem__)[::-1]
     assert {found["operator"] for found in step["differences"]} == {""}
     assert step["memory_text"] == ""
+
+
+def test_a_small_difference_is_pale_until_two_days_show_it(project: Project) -> None:
+    times = dict(zip(TIMES, (1.04, 1.15), strict=False))
+    comparisons: list[Comparison] = []
+    for day, days, pale, shades in ((0, "one day", True, "04"), (1, "2 of 2 days", False, "24")):
+        at = 1_780_000_000 + day * DAY
+        comparisons += compared_releases("2.14.1", "2.15.0", times, half=0.004, at=at)
+        project.build({"ci-2core": tuple(comparisons)})
+        [history] = registered(project.html / "data/releases.js")[1]
+        small, large = history["steps"][0]["ratios"]
+        assert [small["days"], large["days"]] == [days, days]
+        assert [small["pale"], large["pale"]] == [pale, False]
+        page = (project.html / "index.html").read_text()
+        assert "".join(re.findall(r"tile worse shade-(\d)", page)) == shades
 
 
 def test_times_of_one_operator_stand_together_under_its_name(project: Project) -> None:

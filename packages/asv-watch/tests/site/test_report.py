@@ -18,6 +18,7 @@ from asv_watch.records.explanations import (
 from asv_watch.records.history import History
 from asv_watch.site.contents import contents_of
 from asv_watch.site.report import Markup, write_report
+from asv_watch.text import quantities
 from asv_watch.versions.git import Ancestry
 from asv_watch.versions.version import Version
 from tests.judge.test_findings import comparison, history_of, noisy
@@ -44,9 +45,11 @@ def _report(
 
 
 def test_a_measured_change_is_described_as_markdown_and_as_text(history: History) -> None:
-    markdown = _report(history, [_change(history)], "markdown")
+    change = _change(history)
+    markdown = _report(history, [change], "markdown")
     title, _, *facts = markdown.splitlines()
-    size = "+20.0 % (+18.4 to +21.6 %)"
+    assert change.interval is not None
+    size = f"+20.0 % ({quantities.interval(change.interval)})"
     assert title == f"### `darnn · cpu · forward`: worse, {size}"
     described = dict(re.findall(r"^- \*\*([\w ]+)\*\*: (.*)$", "\n".join(facts), re.M))
     assert list(described) == ["What", "Since", "How certain", "Commit", "Cause", "Reproduce"]
@@ -61,7 +64,7 @@ def test_a_measured_change_is_described_as_markdown_and_as_text(history: History
     assert described["Reproduce"] == f"`{command}{pattern} --release 2.15.0`"
     assert re.search(pattern.strip("'"), CASE)
 
-    text = _report(history, [_change(history)], "text")
+    text = _report(history, [change], "text")
     assert text.splitlines()[0] == title.removeprefix("### ").replace("`", "")
     assert "**" not in text
     for name, fact in described.items():

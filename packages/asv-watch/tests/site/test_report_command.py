@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from asv_watch.cli.main import main
-from asv_watch.records.comparisons import Measurement
-from asv_watch.records.measurements import MeasuredCase, MeasurementWriter
+from asv_watch.comparison import Comparison, Sitting
+from asv_watch.records.store import SittingWriter
 from asv_watch.versions.version import Version
 from tests.conftest import commit, run
 from tests.making import make_rounds
@@ -34,10 +34,10 @@ def hashes(make_repository: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
     store_benchmarks(results, TIME_A)
     for hash_, seconds in zip(made[1:3], (0.0100, 0.0110), strict=True):
         store_result(results, result_content(hash_, {"s.time_a": timed(seconds, 0.01)}))
-    versions = [Version(hash_, {}, "3.11") for hash_ in made[1:3]]
-    header = Measurement(kind="compare", at=1, machine="m", versions=(versions[0], versions[1]))
+    versions = tuple(Version(hash_, {}, "3.11") for hash_ in made[1:3])
+    sitting = Sitting(kind="compare", at=1, machine="m", versions=versions)
     rounds = tuple((0.01, 0.01 * ratio) for ratio in make_rounds(1.1, 0.004))
-    MeasurementWriter(results, header).add(MeasuredCase(CASE, 1, rounds=rounds))
+    SittingWriter(results, sitting).add(Comparison(CASE, 1, rounds=rounds))
     return made
 
 

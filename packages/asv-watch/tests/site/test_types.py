@@ -41,7 +41,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     stored = project.contents().history.comparisons["ci-2core"]
     explained = explained_releases("2.14.1", "2.15.0", CASE, "aten::mm", (1.0, 1.1))
     write_explanations(project.results / "ci-2core", [explained])
-    project.build({"ci-2core": (*stored, released)})
+    project.build({"ci-2core": (*stored, *released)})
     folder = project.html
     _, index = registered(folder / "data" / "index.js")
 

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from asv_watch.records.comparisons import CaseRatio
 from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error
-from asv_watch.statistics.rule import Verdict, verdict
-from tests.planted_comparisons import case_values
+from asv_watch.statistics.rule import MeasuredRatio, Verdict, verdict
 
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
@@ -77,8 +75,7 @@ def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
 
 
 def _verdict(ratios: list[float]) -> Verdict:
-    ratio, interval = estimate_ratio(ratios)
-    return verdict(CaseRatio("x", 0, tuple(ratios), ratio, interval, 1.0, 1.0))
+    return verdict(MeasuredRatio(*estimate_ratio(ratios)))
 
 
 @pytest.mark.parametrize(
@@ -98,29 +95,4 @@ def test_a_difference_is_certain_and_large_enough(ratios: list[float], expected:
 def test_an_interval_that_ends_at_1_excludes_no_equality(
     ratio: float, interval: tuple[float, float]
 ) -> None:
-    assert verdict(CaseRatio("x", 0, (ratio, ratio), ratio, interval, 1.0, 1.0)) is Verdict.SAME
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "exact", "expected"),
-    [
-        (1000, 1001, True, Verdict.WORSE),
-        (1000, 999, True, Verdict.BETTER),
-        (1000, 1000, True, Verdict.SAME),
-        (0, 3, True, Verdict.WORSE),
-        (0, 0, True, Verdict.SAME),
-        (1000, 2000, False, Verdict.SAME),
-        (None, 1000, True, None),
-        ("failed", 1000, True, None),
-    ],
-)
-def test_any_other_count_differs_and_memory_is_not_judged(
-    before: float | str | None, after: float, exact: bool, expected: Verdict | None
-) -> None:
-    before = float(before) if isinstance(before, int) else before
-    values = case_values("a", before, float(after), exact=exact)
-    assert values.verdict is expected
-    ratio = values.ratio
-    assert ratio == (None if not before or isinstance(before, str) else after / before) or (
-        before == after and ratio == 1.0
-    )
+    assert verdict(MeasuredRatio(ratio, interval)) is Verdict.SAME

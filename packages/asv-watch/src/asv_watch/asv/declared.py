@@ -12,8 +12,8 @@ import asv.config
 import msgspec
 
 from asv_watch.asv.patterns import case_pattern
+from asv_watch.comparison import Clock
 from asv_watch.errors import WatchError
-from asv_watch.records.comparisons import Clock
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.versions.releases import release_order
 

@@ -24,14 +24,13 @@ from asv_runner.statistics import compute_stats
 
 from asv_watch.asv.selection import cases_of
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.files import make_folder, read_regular, write_whole
 from asv_watch.machine.facts import describe
-from asv_watch.records.comparisons import Measurement
 from asv_watch.records.json_lines import append_lines
-from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_version
-from asv_watch.records.records import Outcome, case_name
+from asv_watch.records.records import case_name
 from asv_watch.records.result_files import is_finite_number
-from asv_watch.records.side_files import MEASURED, RECORDS
+from asv_watch.records.side_files import MEASURED, RECORDS, read_measured
 from asv_watch.versions.releases import distribution
 
 _COLUMNS = (
@@ -47,26 +46,24 @@ _UNKNOWN_SPREAD = 10.0
 class ResultStore:
     """What was measured of one commit in one environment, and asv's file of it."""
 
-    def __init__(
-        self, results: Path, header: Measurement, date: int, spec: EnvironmentSpec
-    ) -> None:
+    def __init__(self, results: Path, sitting: Sitting, date: int, spec: EnvironmentSpec) -> None:
         """Read what is stored; a damaged file of asv is set aside.
 
         Args:
             results: folder of all machines' results.
-            header: the commit as its only version, the machine, and how it is measured.
+            sitting: the commit as its only version, the machine, and how it is measured.
             date: the author's date of the commit, in seconds since the epoch.
             spec: the environment.
         """
-        [version] = header.versions
-        self.path = results / get_filename(header.machine, version.commit, spec.name)
+        [version] = sitting.versions
+        self.path = results / get_filename(sitting.machine, version.commit, spec.name)
         requirements = {distribution(name): release for name, release in spec.requirements.items()}
         self._content: dict[str, Any] = {
             "commit_hash": version.commit,
             "env_name": spec.name,
             "date": date * 1000,
             "params": {
-                "machine": header.machine,
+                "machine": sitting.machine,
                 **describe(),
                 "python": spec.python,
                 **requirements,
@@ -83,10 +80,10 @@ class ResultStore:
         """New name of a damaged file."""
         self._rows: dict[str, dict[str, Any]] = self._read()
         record = self.path.with_suffix(MEASURED)
-        self._writer = MeasurementWriter(results, header, record)
-        self._measured: dict[str, MeasuredCase] = {}
+        self._first_line = [sitting]
+        self._measured: dict[str, Comparison] = {}
         if record.exists():
-            self._measured, _ = read_version(record, header.machine, version.commit)
+            self._measured, _ = read_measured(record, sitting.machine, version.commit)
         self.is_recorded = bool(self._measured) or self.path.with_suffix(RECORDS).exists()
         """Whether this package measured; asv alone stores no record."""
 
@@ -130,7 +127,7 @@ class ResultStore:
                 row[name][index] = cell[old] if isinstance(cell, list) else None
         return row
 
-    def add(self, benchmark: Mapping[str, Any], index: int, case: MeasuredCase) -> None:
+    def add(self, benchmark: Mapping[str, Any], index: int, case: Comparison) -> None:
         """Store one finished case.
 
         Args:
@@ -140,11 +137,11 @@ class ResultStore:
         """
         self._make_file()
         version = benchmark["version"]
-        self._writer.add(msgspec.structs.replace(case, benchmark_version=version))
+        self._append(msgspec.structs.replace(case, benchmark_version=version))
         self._put(benchmark, index, case)
         self._save()
 
-    def recorded(self, benchmark: Mapping[str, Any], name: str) -> MeasuredCase | None:
+    def recorded(self, benchmark: Mapping[str, Any], name: str) -> Comparison | None:
         """Return the record of a case, unless it is of another version of the benchmark."""
         known = self._measured.get(name)
         return known if known and known.benchmark_version in ("", benchmark["version"]) else None
@@ -165,7 +162,7 @@ class ResultStore:
         if lacking:
             self._save()
 
-    def _put(self, benchmark: Mapping[str, Any], index: int, case: MeasuredCase) -> None:
+    def _put(self, benchmark: Mapping[str, Any], index: int, case: Comparison) -> None:
         row = self._row(benchmark)
         cells: dict[str, Any] = dict.fromkeys(_PER_CASE)
         cells["result"] = math.nan if case.skipped else case.value(0)
@@ -188,10 +185,13 @@ class ResultStore:
             return False
         self._make_file()
         at, unit, version = int(time.time()), benchmark["unit"], benchmark["version"]
-        self._writer.add(
-            MeasuredCase(name, at, unit, skipped={0: reason}, benchmark_version=version)
-        )
+        self._append(Comparison(name, at, unit, skipped={0: reason}, benchmark_version=version))
         return True
+
+    def _append(self, case: Comparison) -> None:
+        """Add a line to the record; the first one says what was measured with."""
+        append_lines(self.path.with_suffix(MEASURED), [*self._first_line, case])
+        self._first_line = []
 
     def record(self, record: Mapping[str, Any]) -> None:
         """Store the machine and environment of a run."""

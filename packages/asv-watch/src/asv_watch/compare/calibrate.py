@@ -17,14 +17,14 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import ALL
 from asv_watch.compare.measure import measure
 from asv_watch.compare.report import differences_of, report
+from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.judge.precision import detectable_change, noise_in_words
+from asv_watch.judge.precision import noise_in_words, smallest_changes
 from asv_watch.options import Cases, Machine, Release
-from asv_watch.records.comparisons import CaseRatio
 from asv_watch.versions.git import ask_git
 
 
@@ -59,32 +59,32 @@ def calibrate(
         slowed = dataclasses.replace(version, planted=planted / 100)
         after = f"{slowed.name}, slowed down by {planted} %" if planted else slowed.name
         timed = list_cases(workplace, [version], selection, "time")
-        ratios: list[CaseRatio] = []
+        measured: list[Comparison] = []
         failed: dict[str, None] = {}
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
             compared = measure(workplace, (version, slowed), timed).between(0, 1)
             found = differences_of(compared, workplace.machine)
             print(f"\n{report(compared, found, version.name, after)}\n", flush=True)
-            ratios += compared.ratios
-            failed |= {case.case: None for case in compared.unmeasured if case.failed}
+            measured += compared.cases
+            failed |= dict.fromkeys(compared.failures)
         if not planted:
-            _print_noise(workplace, commit, ratios)
+            _print_noise(workplace, commit, measured)
     if failed:
         print(f"Failed: {', '.join(failed)}.")
         return ExitStatus.SOME_CASES_FAILED
     return ExitStatus.DONE
 
 
-def _print_noise(workplace: Workplace, commit: str, ratios: Sequence[CaseRatio]) -> None:
+def _print_noise(workplace: Workplace, commit: str, measured: Sequence[Comparison]) -> None:
     graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-    judged = list(map(graphs.single, ratios))
+    ratios = [ratio for case in measured if (ratio := graphs.alone(case, 0, 1))]
     print(
         f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-        f"{noise_in_words(judged)}."
+        f"{noise_in_words(ratios)}."
     )
     print(
         f"Smallest detectable change of a comparison on {workplace.machine}: "
-        f"{detectable_change(ratios, graphs)}. "
+        f"{smallest_changes(measured, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
     )

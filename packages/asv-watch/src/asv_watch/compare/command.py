@@ -90,7 +90,7 @@ def compare(
         timed = [case for case in chosen if case.is_timed]
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         sampling = Sampling(
-            change_if_busy=CHANGE_IF_BUSY, usual_spread=graphs.noise("time").usual_spread
+            change_if_busy=CHANGE_IF_BUSY, usual_spread=graphs.usual_spread["time"]
         )
         measured = measure(
             workplace,
@@ -110,10 +110,10 @@ def compare(
         found = differences_of(compared, workplace.machine, ends if last > 1 else ())
         print(f"\n{report(compared, found, *ends)}")
         differences += found
-        failed = failed or compared.failed
+        failed = failed or bool(compared.failures)
     write_answer(Answer("compare", names[0], names[last], differences), json_file)
-    if measured.path is not None:
-        print(f"stored in {measured.path.relative_to(root)}")
+    if measured.record is not None:
+        print(f"stored in {measured.record.relative_to(root)}")
     elif all(each.version for each in versions):
         print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
+from asv_watch.comparison import Comparison, Kind, Outcome, Ratio, Sitting
 from asv_watch.engine.cases import (
     MeasurableCase,
     Measures,
@@ -24,50 +25,63 @@ from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import Budget, run_within
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Kind, Measurement, Unmeasured
-from asv_watch.records.measurements import MeasuredCase, MeasurementWriter, read_cases
+from asv_watch.records.store import SittingWriter, read_sitting
 from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.text import quantities
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The result of a comparison of two versions."""
+    """Two of the versions that were measured."""
 
-    ratios: tuple[CaseRatio, ...]
-    unmeasured: tuple[Unmeasured, ...]
-    path: Path | None
-    """File of the comparison; ``None`` if a side is not committed."""
-    values: tuple[CaseValues, ...] = ()
+    cases: tuple[Comparison, ...]
+    before: int
+    """Index of a version."""
+    after: int
+    record: Path | None
+    """File of the record; ``None`` if a side is not committed, so that nothing is stored."""
 
     @property
-    def failed(self) -> bool:
-        """Whether a case failed on a side."""
-        return any(case.failed for case in self.unmeasured)
+    def ratios(self) -> list[Ratio]:
+        """The ratios of this sitting alone."""
+        ratios = (case.ratio(self.before, self.after) for case in self.cases)
+        return [ratio for ratio in ratios if ratio is not None]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Maps each case that failed on a side to the reason."""
+        return self._without_ratio(Outcome.FAILED, Outcome.TIMED_OUT)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """Maps each other case without a ratio to the reason."""
+        return self._without_ratio(Outcome.SKIPPED)
+
+    def _without_ratio(self, *wanted: Outcome) -> dict[str, str]:
+        reasons = {
+            case.case: case.why_no_ratio(self.before, self.after)
+            for case in self.cases
+            if case.ratio(self.before, self.after) is None
+        }
+        return {case: reason for case, (outcome, reason) in reasons.items() if outcome in wanted}
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The result of a measurement of several versions."""
 
-    cases: tuple[MeasuredCase, ...]
-    path: Path | None
+    cases: tuple[Comparison, ...]
+    record: Path | None
 
     def between(self, before: int, after: int) -> Compared:
-        """Return the comparison of two versions, by index.
+        """Return two of the versions, by index.
 
         Raises:
             WatchError: no case ran on both.
         """
-        results = [case.between(before, after) for case in self.cases]
-        compared = Compared(
-            tuple(result for result in results if isinstance(result, CaseRatio)),
-            tuple(result for result in results if isinstance(result, Unmeasured)),
-            self.path,
-            tuple(result for result in results if isinstance(result, CaseValues)),
-        )
-        if compared.unmeasured and not compared.ratios and not compared.values:
-            reason = compared.unmeasured[0].failed or compared.unmeasured[0].skipped
+        compared = Compared(self.cases, before, after, self.record)
+        if self.cases and not compared.ratios:
+            _, reason = self.cases[0].why_no_ratio(before, after)
             raise WatchError(f"no case ran on both sides ({reason})")
         return compared
 
@@ -78,7 +92,7 @@ def measure(
     cases: Sequence[MeasurableCase],
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
-    extra: Sequence[MeasuredCase] = (),
+    extra: Sequence[Comparison] = (),
     fewest_sides: int = 2,
     budget: Budget | None = None,
 ) -> Measured:
@@ -97,31 +111,30 @@ def measure(
         fewest_sides: a case is given up if fewer sides are left that can be measured.
         budget: time limit; when it is over, the finished cases are returned.
     """
-    header = _header(workplace, sides, kind, sampling)
-    measured: list[MeasuredCase] = []
-    if header is None:
+    sitting = _sitting(workplace, sides, kind, sampling)
+    measured: list[Comparison] = []
+    if sitting is None:
         keep = measured.append
         work = partial(_measure_unstored, workplace, sides, cases, sampling, keep, budget)
         run_within(budget, work)
         return Measured((*extra, *measured), None)
-    writer = MeasurementWriter(workplace.configuration.results, header)
-    unfinished = find_unfinished(workplace, sides, header.kind)
-    finished: dict[str, MeasuredCase] = {}
-    if unfinished.path is not None:
-        writer.go_on_with(unfinished.path)
-        finished = read_cases(unfinished.path)
-    unfinished.store_in(writer.path)
+    results = workplace.configuration.results
+    unfinished = find_unfinished(workplace, sides, sitting.kind)
+    sitting = unfinished.continued(sitting)
+    writer = SittingWriter(results, sitting)
+    finished = read_sitting(results, sitting)
     known = [finished[case.name] for case in cases if case.name in finished]
     for result in extra:
         if result.case not in finished:
             writer.add(result)
     missing = [case for case in cases if case.name not in finished]
 
-    def store(result: MeasuredCase) -> None:
+    def store(result: Comparison) -> None:
         writer.add(result)
         measured.append(result)
 
     run_within(budget, partial(unfinished.measure, missing, store, sampling, fewest_sides, budget))
+    writer.end()
     return Measured((*extra, *known, *measured), writer.path)
 
 
@@ -181,9 +194,9 @@ def compare_missing(
     return [compared]
 
 
-def _header(
+def _sitting(
     workplace: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
-) -> Measurement | None:
+) -> Sitting | None:
     """Describe a measurement; ``None`` if a side has no version, so that it is not stored.
 
     Sides that are not committed have none, and neither do interpreters with the same releases.
@@ -203,7 +216,7 @@ def _header(
     del recipe["usual_spread"]  # of the machine today, so no two comparisons would have one recipe
     if not sampling.change_if_busy:
         del recipe["change_if_busy"]  # as in all comparisons that were stored before it existed
-    return Measurement(
+    return Sitting(
         kind=kind,
         at=int(time.time()),
         machine=workplace.machine,

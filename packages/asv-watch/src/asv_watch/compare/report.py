@@ -7,15 +7,14 @@ from collections.abc import Sequence
 
 from asv_watch.answers import (
     UNKNOWN,
+    UNMEASURED,
     Difference,
-    exact_difference,
     measured_difference,
-    unmeasured_difference,
     word_of,
 )
 from asv_watch.compare.measure import Compared
+from asv_watch.comparison import metric_of
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
-from asv_watch.records.comparisons import ratio_kind
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
@@ -40,18 +39,23 @@ def differences_of(
         machine: name of its machine.
         sides: names of both sides, if others follow.
     """
-    if compared.path is None:  # a side is not committed, so nothing is stored
+    if compared.record is None:
         graphs = MachineGraphs(())
     else:
-        folder = compared.path.parents[1]
+        folder = compared.record.parent
         graphs = machine_graphs(folder.parent, folder.name)
-    found = [
-        *(measured_difference(graphs.single(ratio), machine) for ratio in compared.ratios),
-        *(exact_difference(values, machine) for values in compared.values),
-        *(unmeasured_difference(case, machine) for case in compared.unmeasured),
-    ]
-    for difference in found:
+    found = []
+    for case in compared.cases:
+        ratio = graphs.alone(case, compared.before, compared.after)
+        if ratio is None:
+            _, reason = case.why_no_ratio(compared.before, compared.after)
+            difference = Difference(
+                case=case.case, verdict=UNMEASURED, reason=reason, machine=machine
+            )
+        else:
+            difference = measured_difference(ratio, machine)
         difference.sides = list(sides)
+        found.append(difference)
     return found
 
 
@@ -66,18 +70,16 @@ def report(compared: Compared, found: Sequence[Difference], before: str, after: 
     """
     shown = sorted((case for case in found if any(case.values)), key=_order)
     ratios = [case for case in found if case.interval is not None]
+    any_exact = any(ratio.exact for ratio in compared.ratios)
     head = ("case", "before", "after", "change", "interval", "rounds", "verdict")
     parts = [
         f"**{after}** against **{before}**",
         table(head, list(map(_row, shown))),
         f"The interval holds the ratio with {quantities.share(CONFIDENCE)} confidence. {_RULE}"
-        + (" Exact values differ if they are not equal." if compared.values else "")
+        + (" Exact values differ if they are not equal." if any_exact else "")
         + (f" {_CPU_TIME}" if any(case.clock for case in found) else ""),
     ]
-    for label, reasons in (
-        ("Skipped", {case.case: case.skipped for case in compared.unmeasured if case.skipped}),
-        ("Failed", {case.case: case.failed for case in compared.unmeasured if case.failed}),
-    ):
+    for label, reasons in (("Skipped", compared.skipped), ("Failed", compared.failures)):
         if reasons:
             parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
     if ratios:
@@ -91,7 +93,7 @@ def _order(case: Difference) -> tuple[bool, bool, float]:
 
 
 def _summary(ratios: Sequence[Difference]) -> str:
-    [kind, *others] = {ratio_kind(case.unit) for case in ratios}
+    [kind, *others] = {metric_of(case.unit) for case in ratios}
     worse, better = (
         word_of(answer, "memory" if others else kind) for answer in (Verdict.WORSE, Verdict.BETTER)
     )

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from asv_watch.comparison import Clock
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import COMPUTING, DISTURBED, Number, Round
-from asv_watch.records.comparisons import Clock
 
 BUSY = 0.02
 """Share of the CPU time that other work added, from which the machine counts as busy."""

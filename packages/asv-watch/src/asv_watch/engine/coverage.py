@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection, cases_of
-from asv_watch.records.comparisons import StoredComparison
+from asv_watch.comparison import Comparison, Outcome
 from asv_watch.records.history import History
 from asv_watch.records.peak_memory import suite_name
-from asv_watch.records.records import Outcome, case_name
+from asv_watch.records.records import case_name
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.versions.releases import Release
 from asv_watch.versions.version import Version
@@ -51,18 +51,17 @@ class ReferenceCoverage:
     """The commits and releases that are measured completely against the reference."""
 
     def __init__(
-        self, comparisons: Iterable[StoredComparison], reference: Version, selected: set[str]
+        self, comparisons: Iterable[Comparison], reference: Version, selected: set[str]
     ) -> None:
         self._reference = (reference.commit, reference.release)
         self._cases: defaultdict[tuple[str, Release], set[str]] = defaultdict(set)
         """Maps commit and release to the cases that were measured or skipped."""
         for comparison in comparisons:
-            header = comparison.header
-            if (header.kind, header.before) == ("reference", reference):
-                self._cases[header.after.commit, header.after.release] |= {
-                    *(case.case for case in comparison.ratios),
-                    *(case.case for case in comparison.unmeasured if case.skipped),
-                }
+            sitting = comparison.sitting
+            if (sitting.kind, sitting.versions[0]) == ("reference", reference):
+                after = sitting.versions[-1]
+                if not comparison.failed:
+                    self._cases[after.commit, after.release].add(comparison.case)
         compared = set[str]().union(*self._cases.values())
         self._wanted = compared & selected
 

@@ -34,6 +34,7 @@ from typing import Any, Literal
 import msgspec
 import psutil
 
+from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
@@ -41,8 +42,6 @@ from asv_watch.machine.children import TooMuchMemoryError, exit_in_words
 from asv_watch.machine.facts import usable_cores
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import memory_limit
-from asv_watch.records.comparisons import Clock
-from asv_watch.records.measurements import Finite
 from asv_watch.statistics.ratio import fastest
 
 MOST_SAMPLES = 8

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from asv_watch.comparison import Comparison, Rounds, metric_of
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of, is_disturbed, seconds
 from asv_watch.engine.processes import (
@@ -45,8 +46,6 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget
 from asv_watch.progress import Display, human_time, time_left
-from asv_watch.records.comparisons import ratio_kind
-from asv_watch.records.measurements import MeasuredCase, Rounds
 from asv_watch.statistics.ratio import (
     estimate_ratio,
     margin_of_error,
@@ -98,7 +97,7 @@ _SAME_CLOCK = 1e-3
 """Two clocks that differ by no more than this share are one, such as the wall and asv's own."""
 
 KeepRound = Callable[[MeasurableCase, Round], None]
-KeepCase = Callable[[MeasuredCase], None]
+KeepCase = Callable[[Comparison], None]
 
 
 @dataclass
@@ -154,7 +153,7 @@ class RoundsOfCases:
         self._sampling = sampling
         self._keep = keep
         self._spreads: dict[MeasurableCase, float] = {}
-        self.results: list[MeasuredCase] = []
+        self.results: list[Comparison] = []
 
     def active(self, case: MeasurableCase) -> list[int]:
         """Return the indices of the sides on which a case is still measured."""
@@ -184,7 +183,7 @@ class RoundsOfCases:
                 return "same" if len(values) > len(set(values)) == 1 else shown
             if not has_ratio:
                 return "zero or below"
-        kind = ratio_kind(case.unit)
+        kind = metric_of(case.unit)
         changes = [quantities.change(ratios[-1], kind) for ratios in opened.ratios()]
         return ", ".join(changes) or quantities.quantity(values[0], case.unit)
 
@@ -222,7 +221,11 @@ class RoundsOfCases:
             rounds, is_busy = len(opened.rounds), self._is_busy(opened)
             usual = self._sampling.usual_spread if is_busy else 0.0
             measured = [
-                MeasuredRatio(*estimate_ratio(pair, max(least, spread_of_few(pair, usual))))
+                MeasuredRatio(
+                    *estimate_ratio(
+                        pair, max(least, spread_of_few(spread_of_rounds(pair), len(pair), usual))
+                    )
+                )
                 for pair in case_pairs
                 if pair
             ]
@@ -317,7 +320,7 @@ class RoundsOfCases:
     ) -> None:
         opened = self.open.pop(case)
         reasons = opened.unmeasured.items()
-        result = MeasuredCase(
+        result = Comparison(
             case=case.name,
             at=int(time.time()),
             unit=case.unit,
@@ -364,7 +367,7 @@ def measure_cases(
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
     fewest_sides: int = 2,
-) -> list[MeasuredCase]:
+) -> list[Comparison]:
     """Measure cases of all sides, those that time something first, one suite after the other.
 
     Args:
@@ -417,7 +420,7 @@ def _measure_group(
     measured: RoundsOfCases,
     keep_round: KeepRound,
     budget: Budget | None,
-) -> list[MeasuredCase]:
+) -> list[Comparison]:
     started, count = time.monotonic(), 0
     begun = max(len(opened.rounds) for opened in measured.open.values())
     measured.close_known()

@@ -1,7 +1,7 @@
 """Measures a single version, and stores what was measured of it, alone or in a comparison.
 
 Cases of a version that a comparison measured are not measured again. A case is finished, stored
-and resumed as in comparisons, in lines of the same kind (`asv_watch.records.measurements`); if a
+and resumed as in comparisons, in lines of the same kind (`asv_watch.comparison`); if a
 run was killed, the rounds of its unfinished cases are kept (`asv_watch.engine.unfinished`).
 """
 
@@ -21,6 +21,7 @@ from asv_watch.asv.packages import make_environment
 from asv_watch.asv.result_store import ResultStore, store_machine
 from asv_watch.asv.selection import Selection
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.comparison import Comparison, Kind, Outcome, Sitting
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
 from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.sides import Side, commit_side
@@ -29,9 +30,6 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, run_within
 from asv_watch.machine.facts import machine_facts, machine_state
-from asv_watch.records.comparisons import Kind, Measurement
-from asv_watch.records.measurements import MeasuredCase
-from asv_watch.records.records import Outcome
 from asv_watch.records.result_files import is_finite_number
 from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
 from asv_watch.records.suite_lists import read_machine_list, store_list
@@ -80,7 +78,7 @@ def measure_missing(
         elif store.skip(entry, case.name, case.cannot_run):
             outcomes[case.name] = Outcome.SKIPPED, case.cannot_run
 
-    def keep(result: MeasuredCase) -> None:
+    def keep(result: Comparison) -> None:
         case = missing[result.case]
         store.add(entries[case.benchmark], case.index, result)
         outcomes[case.name] = result.outcome(0)
@@ -98,7 +96,7 @@ def store_compared(
     sides: Sequence[Side],
     benchmarks: Benchmarks,
     cases: Iterable[MeasurableCase],
-    measured: Iterable[MeasuredCase],
+    measured: Iterable[Comparison],
     index: int,
     kind: Kind,
 ) -> None:
@@ -124,7 +122,7 @@ def store_compared(
                 continue
             entry = entries[case.benchmark]
             if not is_finite_number(store.value(entry, case.index)):
-                store.add(entry, case.index, result.of(index))
+                store.add(entry, case.index, result.alone(index))
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
@@ -190,7 +188,7 @@ def _open_store(
     version, configuration = side.version, workplace.configuration
     assert version is not None  # noqa: S101 - it is a commit
     store_machine(configuration.results, workplace.machine)
-    header = Measurement(
+    header = Sitting(
         kind=kind,
         at=int(time.time()),
         machine=workplace.machine,

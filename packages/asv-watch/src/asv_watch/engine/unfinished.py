@@ -7,21 +7,19 @@ when that is finished. A file older than a day is ignored, because the machine m
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from asv_watch.comparison import Kind, Sitting, Time
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
-from asv_watch.files import write_whole
 from asv_watch.machine.budget import Budget
-from asv_watch.records.comparisons import Kind
 from asv_watch.records.json_lines import append_lines, read_stored
 
 _OLDEST_S = 24 * 3600.0
@@ -33,8 +31,8 @@ of a group starts processes and imports anew."""
 class _KeptRound(msgspec.Struct, frozen=True):
     """A line of the file."""
 
-    stored_in: str
-    """Path of the measurement's file, which holds its finished cases."""
+    at: Time
+    """When the sitting began, seconds since the epoch: the record has its finished cases."""
     case: str
     numbers: Round
 
@@ -57,36 +55,22 @@ class Unfinished:
         for path in sorted(sides[0].suites.rglob("*.py")):
             key.update(path.read_bytes())
         self._path = folder / f"{key.hexdigest()[:16]}.jsonl"
-        self._stored_in = ""
+        self._at = 0
         self.rounds: dict[str, list[Round]] = {}
         """Maps a case to its rounds."""
         if self._path.exists() and time.time() - self._path.stat().st_mtime < _OLDEST_S:
             for kept in read_stored(self._path, _KeptRound, "round")[0]:
-                self._stored_in = kept.stored_in
+                self._at = kept.at
                 # A round in which a side gave no number is measured again.
                 if len(kept.numbers) == len(sides) and all(kept.numbers):
                     self.rounds.setdefault(kept.case, []).append(kept.numbers)
         else:
             self.forget()
 
-    @property
-    def path(self) -> Path | None:
-        """File of the interrupted measurement; ``None`` if no case of it was finished."""
-        return Path(self._stored_in) if os.path.isfile(self._stored_in) else None
-
-    def store_in(self, path: Path) -> None:
-        """Name the file of the measurement, for the rounds of earlier starts too.
-
-        An interrupt may finish a case, and so make the file, before this start keeps a round.
-        """
-        self._stored_in = str(path)
-        kept = [
-            _KeptRound(self._stored_in, case, numbers)
-            for case, rounds in self.rounds.items()
-            for numbers in rounds
-        ]
-        if kept:
-            write_whole(self._path, msgspec.json.Encoder().encode_lines(kept))
+    def continued(self, sitting: Sitting) -> Sitting:
+        """Return the sitting that an earlier start began, or this one if there is none."""
+        self._at = self._at or sitting.at
+        return msgspec.structs.replace(sitting, at=self._at)
 
     def measure(
         self,
@@ -112,7 +96,7 @@ class Unfinished:
 
     def keep(self, case: str, numbers: Round) -> None:
         """Store a round, and wait until it is on the disk."""
-        append_lines(self._path, [_KeptRound(self._stored_in, case, numbers)])
+        append_lines(self._path, [_KeptRound(self._at, case, numbers)])
 
     def forget(self) -> None:
         """Remove the rounds: the measurement is finished."""

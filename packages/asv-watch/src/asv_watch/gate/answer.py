@@ -10,7 +10,6 @@ from asv_watch.answers import (
     UNMEASURED,
     Answer,
     Difference,
-    exact_difference,
     measured_difference,
 )
 from asv_watch.gate.result import CaseState, GateCase, GateResult
@@ -46,15 +45,12 @@ def gate_answer(result: GateResult, threshold: float) -> GateAnswer:
 
 def case_difference(case: GateCase, result: GateResult) -> Difference:
     """Describe a case of a result."""
-    if case.exact is not None:
-        difference = exact_difference(case.exact, result.machine)
-    elif not case.changes or case.failed:
+    if not case.changes or case.failed:
         reason = case.failed or case.skipped
         return Difference(
             case=case.case, verdict=UNMEASURED, reason=reason, machine=result.machine
         )
-    else:
-        difference = measured_difference(case.changes[-1], result.machine)
+    difference = measured_difference(case.changes[-1], result.machine)
     is_uncertain = result.state(case) is CaseState.NOT_CERTAIN
     return replace(
         difference,

@@ -5,7 +5,7 @@ would be called slower. A case is called slower if an interval with a much small
 1: 1 in 40,000, the error of two 99 % intervals together. This error is divided among the repeated
 tests of a case.
 
-Intervals are those of `asv_watch.judge.graph.MachineGraphs.single`, as `compare` prints them: they
+Intervals are those of `asv_watch.judge.graph.MachineGraphs.alone`, as `compare` prints them: they
 include how far a ratio of the machine varies from one sitting of measuring to another.
 """
 
@@ -13,13 +13,10 @@ from __future__ import annotations
 
 import math
 
-from msgspec.structs import replace
-
+from asv_watch.comparison import Comparison, Ratio
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 
 ROUNDS = (5, 8, 12, 18, 27, 40, 60)
 """Numbers of rounds after which a case is tested: it is decided, or gets more rounds."""
@@ -28,17 +25,18 @@ ERROR = ((1 - CONFIDENCE) / 2) ** 2
 _CONFIDENCE = 1 - 2 * ERROR / len(ROUNDS)
 
 
-def is_certain(change: CaseRatio) -> bool:
+def is_certain(change: Ratio) -> bool:
     """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
-    freedom = len(change.ratios) - 1  # of rounds; sittings would add to it, so this is cautious
-    error = standard_error(change.interval, len(change.ratios))
-    distance = abs(math.log(change.ratio))
-    return verdict(change) is Verdict.WORSE and distance > quantile(freedom, _CONFIDENCE) * error
+    if change.exact or change.verdict is not Verdict.WORSE:
+        return change.verdict is Verdict.WORSE
+    freedom = change.rounds - 1  # of rounds; sittings would add to it, so this is cautious
+    error = standard_error(change.interval, change.rounds)
+    return abs(math.log(change.ratio)) > quantile(freedom, _CONFIDENCE) * error
 
 
 def judged_ratios(
-    first: MeasuredCase, again: MeasuredCase | None, graphs: MachineGraphs
-) -> tuple[CaseRatio, ...]:
+    first: Comparison, again: Comparison | None, graphs: MachineGraphs
+) -> tuple[Ratio, ...]:
     """Return one or two ratios of a case: the first decides, the last shows the size.
 
     The first rounds of a slower case were chosen for being slow, so fresh ones show its size.
@@ -60,36 +58,31 @@ def judged_ratios(
     fresh = _judged(again, graphs)
     if pooled is None or fresh is None:
         return ()
-    fresh_agrees = verdict(fresh) is verdict(pooled) is not Verdict.SAME
+    fresh_agrees = fresh.differs and fresh.verdict is pooled.verdict
     return (pooled, fresh) if fresh_agrees else (pooled,)
 
 
-def _judged(measured: MeasuredCase, graphs: MachineGraphs) -> CaseRatio | None:
-    stored = measured.between(0, 1)
-    if not isinstance(stored, CaseRatio):
-        return None
-    ratio = graphs.single(stored, measured.least_spread)
-    return replace(
-        stored,
-        ratio=ratio.ratio,
-        interval=ratio.interval,
-        before=ratio.before,
-        after=ratio.after,
-    )
+def _judged(measured: Comparison, graphs: MachineGraphs) -> Ratio | None:
+    return graphs.alone(measured, 0, 1, measured.least_spread)
 
 
 def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:
     """Return how many times slower or larger a head is, or smaller where more is better."""
-    return 1 / ratio if higher_is_better else ratio
+    if not higher_is_better:
+        return ratio
+    return 1 / ratio if ratio else math.inf
 
 
-def reaches(change: CaseRatio, threshold: float) -> bool:
-    """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %)."""
+def reaches(change: Ratio, threshold: float) -> bool:
+    """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %).
+
+    An exact value that did not change reaches no share, not even zero.
+    """
     better = change.higher_is_better
     worst = max(slowdown_factor(end, higher_is_better=better) for end in change.interval)
-    return worst >= 1 + threshold
+    return worst > 1 and worst >= 1 + threshold
 
 
-def is_decided(change: CaseRatio, threshold: float) -> bool:
+def is_decided(change: Ratio, threshold: float) -> bool:
     """Tell whether more rounds would not change the answer of the gate."""
     return is_certain(change) or not reaches(change, threshold)

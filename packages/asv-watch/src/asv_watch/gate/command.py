@@ -287,7 +287,7 @@ def _order(
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:
-    between = graphs.noise("time" if all(case.is_timed for case in listed) else "memory").between
+    between = graphs.usual_between("time" if all(case.is_timed for case in listed) else "memory")
     source = f"as the comparisons of {machine} show"
     if not graphs.cases:
         source = f"assumed, because {machine} has no stored comparisons"

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from asv_watch.comparison import Comparison, Outcome
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling, measure_cases
@@ -18,8 +19,6 @@ from asv_watch.gate.result import GateCase, parse_share
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.progress import time_left
-from asv_watch.records.comparisons import CaseRatio, CaseValues, Unmeasured
-from asv_watch.records.measurements import MeasuredCase
 
 FIRST_TOGETHER = 5
 """Most cases of the first group: those that run what was changed, if any are known. How many more
@@ -75,7 +74,7 @@ class GateMeasurement:
         self._sides, self._threshold, self._budget = sides, threshold, budget
         self._graphs = graphs
         self._cases: dict[str, MeasurableCase] = {}
-        self._results: dict[str, list[MeasuredCase]] = {}
+        self._results: dict[str, list[Comparison]] = {}
 
     def _begun(self) -> list[GateCase]:
         return [
@@ -118,7 +117,7 @@ class GateMeasurement:
         self._results |= {case.name: [] for case in group}
         kept: dict[str, list[Round]] = {case.name: [] for case in group}
 
-        def keep(result: MeasuredCase) -> None:
+        def keep(result: Comparison) -> None:
             self._results[result.case] = [result]
 
         for rounds in ROUNDS:
@@ -164,25 +163,18 @@ class GateMeasurement:
             if ratios and is_certain(ratios[0]):
                 yield self._cases[name]
 
-    def _gate_case(self, name: str, results: Sequence[MeasuredCase]) -> GateCase:
+    def _gate_case(self, name: str, results: Sequence[Comparison]) -> GateCase:
         """Combine the measurements of a case; one that fails on the base is skipped."""
-        ratios: tuple[CaseRatio, ...] = ()
-        exact = None
-        skipped = failed = ""
-        for measured in results:
-            result = measured.between(0, 1)
-            if isinstance(result, CaseRatio):
-                again = measured if measured is not results[0] else None
-                ratios = judged_ratios(results[0], again, self._graphs)
-            if isinstance(result, CaseValues):
-                if result.exact and result.sides:
-                    exact = result
-                else:
-                    skipped = "values of zero or below have no ratio"
-            if isinstance(result, Unmeasured):
-                skipped = result.failed if result.failed_before else result.skipped
-                failed = "" if result.failed_before else result.failed
-        return GateCase(name, ratios, exact, skipped, failed)
+        if not results:
+            return GateCase(name)
+        first, newest = results[0], results[-1]
+        ratios = judged_ratios(first, newest if newest is not first else None, self._graphs)
+        outcome, reason = newest.why_no_ratio(0, 1)
+        if newest.ratio(0, 1) is not None:
+            return GateCase(name, ratios)
+        if outcome is Outcome.SKIPPED or 0 in newest.failed:
+            return GateCase(name, ratios, skipped=newest.failed.get(0, reason))
+        return GateCase(name, ratios, failed=reason)
 
 
 def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:

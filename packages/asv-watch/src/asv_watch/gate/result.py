@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from enum import Enum
 
 import msgspec
 
+from asv_watch.comparison import Ratio
 from asv_watch.errors import WatchError
 from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor
-from asv_watch.records.comparisons import CaseRatio, CaseValues
 from asv_watch.records.notes import ChangeNote
-from asv_watch.statistics.rule import Verdict, is_too_noisy, verdict
+from asv_watch.statistics.rule import Verdict, is_too_noisy
 
 
 class CaseState(Enum):
@@ -31,7 +30,7 @@ class CaseState(Enum):
     NOT_MEASURED = "not measured"
 
 
-_STATES: dict[Verdict | None, CaseState] = {
+_STATES: dict[Verdict, CaseState] = {
     Verdict.WORSE: CaseState.WORSE,
     Verdict.BETTER: CaseState.BETTER,
     Verdict.SAME: CaseState.SAME,
@@ -43,11 +42,9 @@ class GateCase(msgspec.Struct, frozen=True):
 
     case: str
     """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
-    changes: tuple[CaseRatio, ...] = ()
+    changes: tuple[Ratio, ...] = ()
     """Its measurements, head against base: one, and for a slower case a second one that shows its
-    size, because the first is biased by selection; none for an exact value."""
-    exact: CaseValues | None = None
-    """A value that all processes agree on, for the base and for the head."""
+    size, because the first is biased by selection."""
     skipped: str = ""
     """Why it cannot run here."""
     failed: str = ""
@@ -62,7 +59,7 @@ class GateCase(msgspec.Struct, frozen=True):
     @property
     def is_measured(self) -> bool:
         """Whether head and base were compared."""
-        return bool(self.changes) or self.exact is not None
+        return bool(self.changes)
 
     @property
     def factor(self) -> float:
@@ -70,11 +67,9 @@ class GateCase(msgspec.Struct, frozen=True):
 
         It is infinite if an exact value got worse and one side is zero or below.
         """
-        newest = self.exact or (self.changes[-1] if self.changes else None)
-        if self.exact and min(self.exact.sides or (0.0,)) <= 0:
-            return math.inf if self.exact.verdict is Verdict.WORSE else 0.0
-        if newest is None or newest.ratio is None:
+        if not self.changes:
             return 0.0
+        newest = self.changes[-1]
         return slowdown_factor(newest.ratio, higher_is_better=newest.higher_is_better)
 
 
@@ -103,23 +98,18 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_timed(self) -> bool:
         """Whether its cases time something; otherwise they measure amounts."""
-        return all(
-            case.exact is None and all(change.unit == "seconds" for change in case.changes)
-            for case in self.cases
-        )
+        return all(change.unit == "seconds" for case in self.cases for change in case.changes)
 
     def state(self, case: GateCase) -> CaseState:
         """Return the state of one of the cases."""
         if case.failed:
             return CaseState.FAILED
-        if case.exact is not None:
-            return _STATES[case.exact.verdict]
         if not case.changes:
             return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
         change = case.changes[0]
         if is_too_noisy(change):
             return CaseState.NOISY
-        state = _STATES[verdict(change)]
+        state = _STATES[change.verdict]
         is_uncertain = state is CaseState.WORSE and not is_certain(change)
         return CaseState.NOT_CERTAIN if is_uncertain else state
 

@@ -16,18 +16,19 @@ from typing import Literal
 
 import msgspec
 
+from asv_watch.comparison import Clock
 from asv_watch.judge.measured_pairs import (
     MeasuredCommits,
     MeasuredPair,
     changed_pairs,
 )
-from asv_watch.records.comparisons import Clock
 from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.runs.suspicions import Suspicion
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, judged
+from asv_watch.text import quantities
 
 State = Literal["measured", "suspected"]
 """Whether a change was measured."""
@@ -62,6 +63,10 @@ class Change(msgspec.Struct, frozen=True):
     """``other commits`` if the two were not compared with each other, but each with others."""
     clock: Clock = ""
     """Clock of a measured ratio of times."""
+    days: str = ""
+    """How many days show a measured ratio by themselves."""
+    needs_second_day: bool = False
+    """Whether it is a small difference that fewer than two days show."""
     cause: Cause = "code"
     note: ChangeNote | None = None
     """The note about it in ``results/notes.toml``."""
@@ -155,8 +160,8 @@ def near_changes(
         is_near = abs(math.log(pair.measured.ratio)) >= math.log1p(MINIMUM_EFFECT)
         if (
             is_near
-            and pair.measured.sittings == 1
-            and not pair.differs
+            and len(pair.measured.sittings) == 1
+            and not pair.measured.differs
             and not any(map(pair.overlaps, measured))
         ):
             yield _compared(history, index, kind, pair, "suspected")
@@ -176,8 +181,10 @@ def _compared(
         ratio=measured.ratio,
         values=(measured.before, measured.after),
         interval=measured.interval,
-        through="" if measured.is_direct else "other commits",
+        through="" if measured.sittings else "other commits",
         clock=measured.clock,
+        days=quantities.days(measured.days_showing, measured.days) if measured.differs else "",
+        needs_second_day=measured.needs_second_day,
     )
 
 

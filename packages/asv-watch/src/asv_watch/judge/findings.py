@@ -105,7 +105,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
         exact_changes=complete(exact),
         graphs=graphs,
         compared=compared,
-        detectable=detectable_changes(history.comparisons, graphs),
+        detectable=detectable_changes(graphs),
         events=events,
         release_histories=release_histories(history.comparisons, graphs, history.versions),
     )
@@ -131,7 +131,7 @@ def _compared(history: History, graphs: Mapping[str, MachineGraphs]) -> dict[int
     }
     compared = {}
     for (machine, case, release, python), (_, index) in newest.items():
-        graph = graphs[machine].versions(case) if machine in graphs else None
+        graph = graphs[machine].commits(case) if machine in graphs else None
         if graph is not None:
             commits = MeasuredCommits(graph, positions, release, python)
             if len(commits.nodes) > 1:

@@ -1,17 +1,15 @@
-"""All interleaved comparisons of a machine, as one graph for each case.
+"""All comparisons of a machine, as one graph for each case.
 
-This is the one place that combines measurements. Versions are nodes, and every stored
-comparison of two versions is an edge, whatever it was made for. Comparisons of a version with
-itself (``null``, ``planted``) are left out. Whatever a page, a report or a command says about two
-versions is a query of this graph:
+This is the one place that combines sittings. Versions are nodes, and every stored comparison is a
+star, whatever it was made for. Comparisons of a version with itself (``null``, ``planted``) are
+left out. Whatever a page, a report or a command says about two versions is a query of this graph:
 
-- `MachineGraphs.versions` is the graph of a case whose nodes are commits, each with its release
-  and Python: changes of the code, the Timeline, comparisons of two stored results.
+- `MachineGraphs.commits` is the graph of a case whose nodes are commits, each with its release and
+  Python: changes of the code, the Timeline, comparisons of two stored results.
 - `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement;
-  both sides of its comparisons run one commit of the project.
-- `CaseGraph.ratio` gives the ratio of two nodes by all ways between them, with its interval.
-- `MachineGraphs.single` gives the ratio of one comparison by itself, as a report prints it.
-- `MachineGraphs.checks` compares what was measured with what the other ways say.
+  all sides of its comparisons run one commit of the project.
+- `CaseGraph.ratio` gives the ratio of two nodes by all paths between them, with its interval.
+- `MachineGraphs.alone` gives the ratio of one comparison by itself, as a report prints it.
 
 `asv_watch.statistics.graph` holds the mathematics, ``docs/measuring.md`` the rule by hand.
 """
@@ -20,317 +18,329 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from statistics import fmean, median
+from typing import NamedTuple
 
 import msgspec
 
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    Clock,
-    RatioKind,
-    StoredComparison,
-    is_import,
-    ratio_kind,
-)
-from asv_watch.records.measurements import read_comparisons
-from asv_watch.statistics.graph import (
-    SITTING,
-    Check,
-    Estimate,
-    Measured,
-    Noise,
-    RatioGraph,
-    calibrate,
-)
-from asv_watch.statistics.ratio import spread_of_rounds
+from asv_watch.comparison import DAY, Comparison, Metric, Ratio, is_import
+from asv_watch.records.store import read_record
+from asv_watch.statistics.graph import Estimate, RatioGraph, Star, fit_between
 
 Node = Hashable
 
 OF_ITSELF = frozenset({"null", "planted"})
 """Kinds of comparisons of a version with itself."""
-BETWEEN_SITTINGS: dict[RatioKind, float] = {"time": 0.005, "memory": 0.0135}
-"""Default variation of a ratio from one sitting to another, until a machine has shown its own. The
-cycles of this project's two CPU machines show 0.46 and 0.56 % for times, 1.4 % for memory."""
+BETWEEN_SITTINGS: dict[Metric, float] = {"time": 0.005, "memory": 0.0135}
+"""Default standard deviation of a ratio from one sitting to another, until a machine has shown its
+own: as on this project's first two machines."""
 
 
-class Edge(msgspec.Struct, frozen=True):
-    """One stored comparison of a case between two nodes."""
+class _Side(NamedTuple):
+    """A comparison as a star of a graph."""
 
-    before: Node
-    after: Node
-    stored: CaseRatio
+    comparison: Comparison
+    star: Star[Node]
 
 
-class PairRatio(msgspec.Struct, frozen=True):
-    """The ratio of a case between two versions, as all ways between them measured it."""
+class Contradiction(NamedTuple):
+    """Two versions whose ratio in one sitting is not that of all others."""
 
     case: str
-    unit: str
-    ratio: float
-    """After over before: above 1 is slower, or more memory."""
-    interval: tuple[float, float]
-    """Confidence interval of the ratio (99 %), with the variation between sittings."""
-    before: float
-    """Value before, in ``unit``: the level of both sides in the rounds of the comparisons,
-    divided by the ratio, so that after / before is the ratio."""
-    after: float
-    higher_is_better: bool = False
-    stored: tuple[CaseRatio, ...] = ()
-    """The comparisons of exactly these two versions, oldest first, as they were stored."""
-
-    @property
-    def kind(self) -> RatioKind:
-        """What is compared: a time, or an amount."""
-        return ratio_kind(self.unit)
-
-    @property
-    def clock(self) -> Clock:
-        """Clock of the ratio: CPU time if any of the comparisons used it."""
-        return "process" if any(ratio.clock for ratio in self.stored) else ""
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether the two were compared with each other, and not only through others."""
-        return bool(self.stored)
-
-    @property
-    def sittings(self) -> int:
-        """Number of sittings in which exactly these two versions were compared."""
-        return len({ratio.at // SITTING for ratio in self.stored})
-
-    @property
-    def rounds(self) -> int:
-        """Number of rounds of exactly these two versions."""
-        return sum(len(ratio.ratios) for ratio in self.stored)
-
-
-def _pair_ratio(
-    example: CaseRatio, estimate: Estimate, level: float, stored: tuple[CaseRatio, ...]
-) -> PairRatio:
-    """Return a ratio with values that belong to it.
-
-    Args:
-        example: Any comparison of the same case.
-        estimate: The ratio.
-        level: Mean logarithm of the values of both sides.
-        stored: The comparisons of exactly the two versions.
-    """
-    return PairRatio(
-        example.case,
-        example.unit,
-        estimate.ratio,
-        estimate.interval,
-        math.exp(level - estimate.log / 2),
-        math.exp(level + estimate.log / 2),
-        example.higher_is_better,
-        stored,
-    )
+    before: Node
+    after: Node
+    found: float
+    expected: float
 
 
 class CaseGraph:
     """The versions that one machine compared in one case."""
 
-    def __init__(self, edges: Sequence[Edge], graph: RatioGraph[Node]) -> None:
+    def __init__(self, stars: Sequence[_Side], between: float) -> None:
         """Gather what is known of a case.
 
         Args:
-            edges: Comparisons, at least one, oldest first.
-            graph: Their graph.
+            stars: its comparisons, at least one, oldest first.
+            between: standard deviation of its ratios between sittings.
         """
-        self._edges = edges
-        self._graph = graph
-        self.compared = Counter(node for edge in edges for node in (edge.before, edge.after))
+        self._stars = stars
+        self.between = between
+        self._graph = RatioGraph([star for _, star in stars], between)
+        self.compared = Counter(node for _, star in stars for node in star.nodes)
         """Maps a node to the number of comparisons that it is a side of."""
 
     @cached_property
-    def pairs(self) -> dict[tuple[Node, Node], tuple[CaseRatio, ...]]:
-        """Maps each pair that was compared directly to its comparisons, oldest first."""
-        pairs: dict[tuple[Node, Node], list[CaseRatio]] = defaultdict(list)
-        for edge in self._edges:
-            pairs[edge.before, edge.after].append(edge.stored)
-        return {pair: tuple(stored) for pair, stored in pairs.items()}
+    def pairs(self) -> Mapping[tuple[Node, Node], tuple[Ratio, ...]]:
+        """Maps each pair that was compared, in either order, to its sittings' ratios."""
+        pairs: dict[tuple[Node, Node], list[Ratio]] = defaultdict(list)
+        for comparison, star in self._stars:
+            sides = zip(comparison.measured_sides, star.nodes, strict=True)
+            for (before, old), (after, new) in permutations(sides, 2):
+                ratio = comparison.ratio(before, after)
+                if ratio is not None:
+                    pairs[old, new].append(ratio)
+        return {pair: tuple(ratios) for pair, ratios in pairs.items()}
 
     @cached_property
     def _levels(self) -> dict[Node, float]:
         values: dict[Node, list[float]] = defaultdict(list)
-        for edge in self._edges:
-            values[edge.before].append(math.log(edge.stored.before))
-            values[edge.after].append(math.log(edge.stored.after))
+        for (_, new), ratios in self.pairs.items():
+            values[new] += (math.log(ratio.after) for ratio in ratios)
         return {node: fmean(logs) for node, logs in values.items()}
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All versions that were compared."""
+        return self._graph.nodes
+
+    @property
+    def metric(self) -> Metric:
+        """What the case measures."""
+        return self._stars[-1].comparison.metric
+
+    @property
+    def cycle_count(self) -> int:
+        """Number of independent paths that lead back to where they began."""
+        return self._graph.cycle_count
 
     def part(self, node: Node) -> int:
         """Return the number of the connected part to which a node belongs."""
         return self._graph.part(node)
 
-    def direct(self, before: Node, after: Node) -> tuple[CaseRatio, ...]:
-        """Return the comparisons of exactly two nodes, whichever was before."""
-        forward = self.pairs.get((before, after), ())
-        back = self.pairs.get((after, before), ())
-        return tuple(sorted((*forward, *back), key=lambda ratio: ratio.at)) if back else forward
-
-    def ratio(self, before: Node, after: Node) -> PairRatio | None:
-        """Return the ratio of two nodes by all ways between them; ``None`` if there is none."""
+    def ratio(self, before: Node, after: Node) -> Ratio | None:
+        """Return the ratio of two nodes by all paths between them; ``None`` if there is none."""
         estimate = self._graph.estimate(before, after)
         if estimate is None:
             return None
-        direct = self.direct(before, after)
-        if direct:
-            level = fmean(math.log(stored.before * stored.after) / 2 for stored in direct)
+        sittings = self.pairs.get((before, after), ())
+        if sittings:
+            level = fmean(math.log(ratio.before * ratio.after) / 2 for ratio in sittings)
         else:
             level = (self._levels[before] + self._levels[after]) / 2
-        return _pair_ratio(self._edges[-1].stored, estimate, level, direct)
+        ratio = _with_values(self._stars[-1].comparison, estimate, level, sittings)
+        if not ratio.differs:
+            return ratio
+        days = self._days_showing(ratio, before, after)
+        return msgspec.structs.replace(ratio, days_showing=days)
 
-    def checks(self) -> list[Check[Node]]:
-        """Compare each pair of a sitting with all other ways between its two nodes."""
-        return self._graph.checks()
+    def _days_showing(self, ratio: Ratio, before: Node, after: Node) -> int:
+        """Count the days (UTC) whose comparisons show a difference without those of others."""
+        by_day: dict[int, list[Star[Node]]] = defaultdict(list)
+        for comparison, star in self._stars:
+            by_day[comparison.at // DAY].append(star)
+        count = 0
+        for stars in by_day.values():
+            estimate = RatioGraph(stars, self.between).estimate(before, after)
+            if estimate is not None:
+                of_day = msgspec.structs.replace(
+                    ratio, ratio=estimate.ratio, interval=estimate.interval
+                )
+                count += of_day.differs and of_day.verdict is ratio.verdict
+        return count
 
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """All versions that were compared."""
-        return tuple(self.compared)
+    def contradictions(self) -> Iterator[Contradiction | None]:
+        """Compare the first version of each comparison and each further one with all others.
 
-    @property
-    def kind(self) -> RatioKind:
-        """What the case measures."""
-        return self._edges[-1].stored.kind
+        Yields the pair if the others contradict it, else nothing; pairs that no other path
+        connects are left out.
+        """
+        for index, (comparison, star) in enumerate(self._stars):
+            others = self._graph.without(index)
+            for position, node in enumerate(star.nodes[1:], start=1):
+                expected = others.estimate(star.nodes[0], node) if others else None
+                if expected is None:
+                    continue
+                found = star.estimate(0, position, self.between)
+                pair = Contradiction(
+                    comparison.case, star.nodes[0], node, found.ratio, expected.ratio
+                )
+                yield pair if _contradict(found, expected) else None
 
-    @property
-    def closed_ways(self) -> int:
-        """Number of independent cycles of the graph."""
-        return self._graph.closed_ways
+
+def _contradict(found: Estimate, expected: Estimate) -> bool:
+    """Tell whether two estimates differ by more than their errors allow in 99 % of pairs."""
+    variance = found.variance + expected.variance
+    parts = found.variance**2 / found.freedom + expected.variance**2 / expected.freedom
+    low, high = Estimate(found.log - expected.log, variance, variance**2 / parts).interval
+    return not low <= 1 <= high
 
 
-def measured_sides(edges: Iterable[Edge]) -> list[Measured[Node]]:
-    """Return the measurements of edges: nothing else reads rounds from stored comparisons."""
-    return [
-        Measured(edge.before, edge.after, edge.stored.at // SITTING, edge.stored.ratios)
-        for edge in edges
-        if edge.before != edge.after
+def _with_values(
+    example: Comparison, estimate: Estimate, level: float, sittings: tuple[Ratio, ...]
+) -> Ratio:
+    """Return a ratio with values that belong to it.
+
+    Args:
+        example: any comparison of the same case.
+        estimate: the ratio.
+        level: mean logarithm of the values of both sides.
+        sittings: the ratios of exactly the two versions, oldest first.
+    """
+    return Ratio(
+        case=example.case,
+        unit=example.unit,
+        ratio=estimate.ratio,
+        interval=estimate.interval,
+        before=math.exp(level - estimate.log / 2),
+        after=math.exp(level + estimate.log / 2),
+        higher_is_better=example.higher_is_better,
+        clock="process" if any(ratio.clock for ratio in sittings) else "",
+        at=sittings[-1].at if sittings else example.at,
+        rounds=sum(ratio.rounds for ratio in sittings),
+        sittings=sittings,
+    )
+
+
+def case_graph(
+    comparisons: Iterable[tuple[Sequence[Node], Comparison]], between: float
+) -> CaseGraph:
+    """Return the graph of comparisons of one case, each with the nodes of its versions.
+
+    Args:
+        comparisons: at least one with levels, oldest first.
+        between: standard deviation of its ratios between sittings.
+    """
+    sides = [
+        _Side(comparison, star)
+        for nodes, comparison in comparisons
+        if (star := _star(comparison, nodes, 0.0)) is not None
     ]
+    return CaseGraph(sides, between)
+
+
+def _star(comparison: Comparison, nodes: Sequence[Node], usual_spread: float) -> Star[Node] | None:
+    """Return a comparison as a star of these nodes; ``None`` if it has no levels."""
+    star = comparison.star(usual_spread)
+    if star is None:
+        return None
+    return Star(tuple(nodes[i] for i in star.nodes), star.levels, star.variances, star.freedom)
+
+
+class _Graphs(NamedTuple):
+    """The graphs of cases, and the deviation between sittings of a case without one."""
+
+    of_cases: dict[str, CaseGraph]
+    usual_between: dict[Metric, float]
 
 
 class MachineGraphs:
     """The graphs of all cases of one machine, and how precise it is."""
 
-    def __init__(self, comparisons: Sequence[StoredComparison]) -> None:
+    def __init__(self, comparisons: Sequence[Comparison]) -> None:
         """Gather the comparisons of a machine; graphs are solved when they are asked for.
 
         Args:
-            comparisons: The machine's comparisons, oldest first.
+            comparisons: the machine's comparisons, oldest first.
         """
-        self._comparisons = comparisons
-        self._versions: dict[str, CaseGraph] = {}
+        self.comparisons = comparisons
         self._releases: dict[str, dict[str, CaseGraph]] = {}
-        self._noise: dict[RatioKind, Noise] = {}
 
     @cached_property
-    def _edges(self) -> dict[str, list[Edge]]:
-        edges: dict[str, list[Edge]] = defaultdict(list)
-        for comparison in self._comparisons:
-            header = comparison.header
-            sides = header.before.key, header.after.key
-            if header.kind not in OF_ITSELF and sides[0] != sides[1]:
-                for ratio in comparison.ratios:
-                    edges[ratio.case].append(Edge(*sides, ratio))
-        return dict(edges)
+    def usual_spread(self) -> dict[Metric, float]:
+        """Median standard deviation of rounds' ratios, without imports, by metric."""
+        spreads: dict[Metric, list[float]] = {"time": [0.0], "memory": [0.0]}
+        for comparison in self.comparisons:
+            star = None if is_import(comparison.case) else comparison.star(0.0)
+            if star is not None:
+                squares = 2 * fmean(star.variances) * (star.freedom + 1)
+                spreads[comparison.metric].append(math.sqrt(squares))
+        return {metric: median(values[1:] or [0.0]) for metric, values in spreads.items()}
+
+    @cached_property
+    def _commits(self) -> _Graphs:
+        return self._graphs(
+            (comparison, [version.key for version in comparison.sitting.versions])
+            for comparison in self.comparisons
+        )
 
     @property
     def cases(self) -> tuple[str, ...]:
-        """Names of all cases in which two versions were compared."""
-        return tuple(self._edges)
+        """Names of all cases in which versions were compared."""
+        return tuple(self._commits.of_cases)
 
-    def noise(self, kind: RatioKind) -> Noise:
-        """Return how far ratios of times, or of memory, are from the truth on this machine."""
-        if kind not in self._noise:
-            spreads = [
-                spread_of_rounds(ratio.ratios)
-                for comparison in self._comparisons
-                for ratio in comparison.ratios
-                if ratio.kind == kind and not is_import(ratio.case)  # whole processes vary more
-            ]
-            default = Noise(BETWEEN_SITTINGS[kind], median(spreads) if spreads else 0.0)
-            graphs = {
-                case: RatioGraph(measured_sides(edges), default)
-                for case, edges in self._edges.items()
-                if edges[-1].stored.kind == kind
-            }
-            noise = calibrate(graphs.values(), default)
-            for case, graph in graphs.items():
-                graph.set_between(noise.between)
-                self._versions[case] = CaseGraph(self._edges[case], graph)
-            self._noise[kind] = noise
-        return self._noise[kind]
+    def usual_between(self, metric: Metric) -> float:
+        """Return the standard deviation of a ratio between sittings, of a case without repeats."""
+        return self._commits.usual_between[metric]
 
-    def versions(self, case: str) -> CaseGraph | None:
+    def commits(self, case: str) -> CaseGraph | None:
         """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
-        if case in self._edges:
-            self.noise(self._edges[case][-1].stored.kind)
-        return self._versions.get(case)
+        return self._commits.of_cases.get(case)
 
     def releases(self, requirement: str) -> dict[str, CaseGraph]:
         """Return the graph of each case whose nodes are releases of a requirement (``2.4.0``).
 
-        Its comparisons have one commit of the project on both sides, any commit.
+        All sides of its comparisons run one commit of the project, any commit.
         """
         if requirement not in self._releases:
-            edges: dict[str, list[Edge]] = defaultdict(list)
-            for comparison in release_comparisons(self._comparisons, requirement):
-                header = comparison.header
-                sides = (
-                    header.before.requirements[requirement],
-                    header.after.requirements[requirement],
-                )
-                for ratio in comparison.ratios:
-                    edges[ratio.case].append(Edge(*sides, ratio))
-            self._releases[requirement] = {
-                case: CaseGraph(
-                    case_edges,
-                    RatioGraph(measured_sides(case_edges), self.noise(case_edges[-1].stored.kind)),
-                )
-                for case, case_edges in edges.items()
-            }
+            self._releases[requirement] = self._graphs(
+                (comparison, [v.requirements[requirement] for v in comparison.sitting.versions])
+                for comparison in release_comparisons(self.comparisons, requirement)
+            ).of_cases
         return self._releases[requirement]
 
-    def single(self, stored: CaseRatio, least_spread: float = 0.0) -> PairRatio:
-        """Return the ratio of one comparison alone, with the interval that the graph would give.
+    def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
+        """Return the graph of each case, from comparisons with the nodes of their versions."""
+        stars: dict[str, list[_Side]] = defaultdict(list)
+        for comparison, nodes in comparisons:
+            if comparison.sitting.kind in OF_ITSELF or len(set(nodes)) < len(nodes):
+                continue
+            star = _star(comparison, nodes, self.usual_spread[comparison.metric])
+            if star is not None:
+                stars[comparison.case].append(_Side(comparison, star))
+        graphs = _Graphs({}, {})
+        for metric, default in BETWEEN_SITTINGS.items():
+            cases = {
+                case: RatioGraph([star for _, star in sides], default)
+                for case, sides in stars.items()
+                if sides[-1].comparison.metric == metric
+            }
+            between = fit_between([g for case, g in cases.items() if not is_import(case)], default)
+            graphs.usual_between[metric] = between.usual
+            for case, graph in cases.items():
+                graphs.of_cases[case] = CaseGraph(stars[case], between.of(graph))
+        return graphs
+
+    def alone(
+        self, comparison: Comparison, before: int, after: int, least_spread: float = 0.0
+    ) -> Ratio | None:
+        """Return the ratio of one comparison, with the interval that the graph would give.
 
         Args:
-            stored: The comparison.
-            least_spread: Lower bound of the usual spread, such as that of the other cases of a
+            comparison: the comparison.
+            before: index of a version.
+            after: index of another.
+            least_spread: lower bound of the usual spread, such as that of the other cases of a
                 comparison that is not stored.
         """
-        [measured] = measured_sides([Edge("before", "after", stored)])
-        level = math.log(stored.before * stored.after) / 2
-        noise = self.noise(stored.kind)
-        noise = noise._replace(usual_spread=max(noise.usual_spread, least_spread))
-        return _pair_ratio(stored, measured.alone(noise), level, (stored,))
-
-    def checks(self, kind: RatioKind) -> Iterator[tuple[str, Check[Node]]]:
-        """Yield the case's name and each measured pair that other ways connect too."""
-        for case in self._edges:
-            graph = self.versions(case)
-            if graph is not None and graph.kind == kind:
-                yield from ((case, check) for check in graph.checks())
+        usual = max(self.usual_spread[comparison.metric], least_spread)
+        star, ratio = comparison.star(usual), comparison.ratio(before, after)
+        if star is None or ratio is None:
+            return ratio
+        graph = self.commits(comparison.case)
+        between = graph.between if graph else self.usual_between(comparison.metric)
+        estimate = star.estimate(star.nodes.index(before), star.nodes.index(after), between)
+        level = math.log(ratio.before * ratio.after) / 2
+        return _with_values(comparison, estimate, level, (ratio,))
 
 
 def machine_graphs(results: Path, machine: str) -> MachineGraphs:
     """Return the graphs of what a machine has stored; damaged lines are left out."""
-    return MachineGraphs(read_comparisons(results, machine)[0])
+    return MachineGraphs(read_record(results, machine)[0])
 
 
 def release_comparisons(
-    comparisons: Iterable[StoredComparison], requirement: str
-) -> Iterator[StoredComparison]:
-    """Yield the comparisons of two releases of a requirement that differ in nothing else."""
+    comparisons: Iterable[Comparison], requirement: str
+) -> Iterator[Comparison]:
+    """Yield the comparisons of releases of a requirement that differ in nothing else."""
     for comparison in comparisons:
-        header = comparison.header
+        sitting = comparison.sitting
         if (
-            header.kind == "release"
-            and header.requirement == requirement
-            and header.before.commit == header.after.commit
-            and comparison.failed_import is None
+            sitting.kind == "release"
+            and sitting.requirement == requirement
+            and len({version.commit for version in sitting.versions}) == 1
         ):
             yield comparison

@@ -14,8 +14,8 @@ from itertools import combinations, pairwise
 
 import msgspec
 
-from asv_watch.judge.graph import CaseGraph, PairRatio
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.comparison import Ratio
+from asv_watch.judge.graph import CaseGraph
 from asv_watch.versions.releases import Release
 from asv_watch.versions.version import VersionKey
 
@@ -29,13 +29,8 @@ class MeasuredPair(msgspec.Struct, frozen=True):
     before: int
     """Position along the branch of the earlier commit."""
     after: int
-    measured: PairRatio
+    measured: Ratio
     """Later over earlier."""
-
-    @property
-    def differs(self) -> bool:
-        """Whether the ratio shows a change."""
-        return verdict(self.measured) is not Verdict.SAME
 
     def overlaps(self, other: MeasuredPair) -> bool:
         """Tell whether both ranges share a commit; the first commit of a range does not count."""
@@ -121,6 +116,6 @@ def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     """
     changed: list[MeasuredPair] = []
     for pair in sorted(pairs, key=lambda pair: (pair.after - pair.before, pair.before)):
-        if pair.differs and not any(map(pair.overlaps, changed)):
+        if pair.measured.differs and not any(map(pair.overlaps, changed)):
             changed.append(pair)
     return sorted(changed, key=lambda pair: pair.before)

@@ -15,9 +15,9 @@ from statistics import fmean, median
 
 import msgspec
 
-from asv_watch.judge.graph import MachineGraphs, PairRatio
-from asv_watch.records.comparisons import CaseRatio, StoredComparison
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.comparison import Comparison, Ratio
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.statistics.rule import MINIMUM_EFFECT
 from asv_watch.text import quantities
 
 NEWEST = 5
@@ -46,31 +46,35 @@ class Detectable(msgspec.Struct, frozen=True):
         return f"median {middle}, 90th percentile {high} of {cases}"
 
 
-def detectable_changes(
-    comparisons: Mapping[str, Sequence[StoredComparison]], graphs: Mapping[str, MachineGraphs]
-) -> dict[str, Detectable]:
-    """Work out the smallest changes of each machine that compared any case."""
-    return {
-        machine: detectable_change(ratios, graphs[machine])
-        for machine, machine_comparisons in comparisons.items()
-        if (ratios := [ratio for comparison in machine_comparisons for ratio in comparison.times])
+def detectable_changes(graphs: Mapping[str, MachineGraphs]) -> dict[str, Detectable]:
+    """Work out the smallest changes of each machine that compared any timed case."""
+    found = {
+        machine: smallest_changes(of_machine.comparisons, of_machine)
+        for machine, of_machine in graphs.items()
     }
+    return {machine: detectable for machine, detectable in found.items() if detectable.by_case}
 
 
-def detectable_change(ratios: Sequence[CaseRatio], graphs: MachineGraphs) -> Detectable:
-    """Return the smallest changes that a machine's ratios show: at least one, the newest last."""
-    ratios_by_case: dict[str, list[CaseRatio]] = defaultdict(list)
-    for ratio in ratios:
-        ratios_by_case[ratio.case].append(ratio)
+def smallest_changes(comparisons: Sequence[Comparison], graphs: MachineGraphs) -> Detectable:
+    """Return the smallest changes that a machine's newest comparisons of times show."""
+    by_case: dict[str, list[Comparison]] = defaultdict(list)
+    for comparison in comparisons:
+        if comparison.metric == "time" and len(comparison.measured_sides) > 1:
+            by_case[comparison.case].append(comparison)
+    ratios = {
+        case: [graphs.alone(each, *each.measured_sides[:2]) for each in measured[-NEWEST:]]
+        for case, measured in by_case.items()
+    }
     return Detectable(
         {
-            case: smallest_change([graphs.single(ratio) for ratio in cases[-NEWEST:]])
-            for case, cases in ratios_by_case.items()
+            case: smallest_change(known)
+            for case, found in ratios.items()
+            if (known := [ratio for ratio in found if ratio is not None])
         }
     )
 
 
-def smallest_change(ratios: Sequence[PairRatio]) -> float:
+def smallest_change(ratios: Sequence[Ratio]) -> float:
     """Return the smallest change that comparisons of a case show (0.015 is 1.5 %)."""
     return median(
         max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
@@ -78,13 +82,13 @@ def smallest_change(ratios: Sequence[PairRatio]) -> float:
     )
 
 
-def noise_in_words(ratios: Sequence[PairRatio]) -> str:
+def noise_in_words(ratios: Sequence[Ratio]) -> str:
     """Say how far the ratios of a version to itself are from 1.
 
     The standard deviation is of their logarithms, about the true 0.
     """
     sizes = [abs(math.log(ratio.ratio)) for ratio in ratios]
-    false_alarms = sum(verdict(ratio) is not Verdict.SAME for ratio in ratios)
+    false_alarms = sum(ratio.differs for ratio in ratios)
     return (
         f"{quantities.share(math.sqrt(fmean(size**2 for size in sizes)))} (standard deviation), "
         f"{quantities.share(math.expm1(max(sizes)))} at worst. "
@@ -92,12 +96,12 @@ def noise_in_words(ratios: Sequence[PairRatio]) -> str:
     )
 
 
-def newest_repeats(comparisons: Sequence[StoredComparison]) -> list[StoredComparison]:
-    """Return the comparisons of the version that was last compared with itself, by one recipe."""
-    repeated = [stored for stored in comparisons if stored.header.kind == "null"]
+def newest_repeats(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the newest A/A comparisons with one recipe."""
+    repeated = [each for each in comparisons if each.sitting.kind == "null"]
     return [
-        stored
-        for stored in repeated
-        if stored.header.after == repeated[-1].header.after
-        and stored.header.recipe == repeated[-1].header.recipe
+        each
+        for each in repeated
+        if each.sitting.versions == repeated[-1].sitting.versions
+        and each.sitting.recipe == repeated[-1].sitting.recipe
     ]

@@ -1,6 +1,6 @@
 """Interleaved comparisons of neighbouring releases on each machine, and what differs.
 
-They are releases of a requirement, with the same package on both sides, or versions of the package
+They are releases of a requirement, with the same package on all sides, or versions of the package
 itself: commits that a tag or ``results/notes.toml`` names, in the same environment.
 
 All comparisons of two releases count, also those by way of other releases: the graph of each case
@@ -12,26 +12,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import msgspec
 
-from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node, PairRatio
-from asv_watch.records.comparisons import (
-    CaseRatio,
-    CaseValues,
-    StoredComparison,
-    Unmeasured,
+from asv_watch.comparison import (
+    DAY,
+    Comparison,
+    Outcome,
+    Ratio,
+    Sitting,
     import_case,
+    is_import,
 )
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node
 from asv_watch.versions.releases import Release, release_order
-from asv_watch.versions.version import VersionKey
+from asv_watch.versions.version import Version, VersionKey
 
-DAY = 86_400  # s
-
-
-Ratio = Callable[[str, str, str], PairRatio | None]
+RatioOf = Callable[[str, str, str], Ratio | None]
 """Gives the measured ratio for a case's name, the release before and the release after."""
 
 
@@ -41,45 +39,46 @@ class ReleaseStep(msgspec.Struct, frozen=True):
     before: str
     """The older release, such as ``2.3.0``."""
     after: str
+    ratios: dict[str, Ratio] = msgspec.field(default_factory=dict)
+    """Maps each compared case to its ratio."""
     commits: dict[str, str] = msgspec.field(default_factory=dict)
-    """Maps a case to the package's commit on the side after, in its newest comparison."""
-    values: dict[str, CaseValues] = msgspec.field(default_factory=dict)
-    """Maps a case to its newest values: an exact count, or peak memory of one process a side."""
-    unmeasured: dict[str, Unmeasured] = msgspec.field(default_factory=dict)
+    """Maps a case to the package's commit in its newest comparison."""
+    unmeasured: dict[str, tuple[Outcome, str]] = msgspec.field(default_factory=dict)
     """Maps a skipped or failed case to the reason; it may have a ratio from another day."""
     recipe: dict[str, float | str] = msgspec.field(default_factory=dict)
     """How the newest ratios of times were taken."""
     days: set[int] = msgspec.field(default_factory=set)
     """When ratios were measured, days since the epoch (UTC)."""
-    ratios: dict[str, PairRatio] = msgspec.field(default_factory=dict)
-    """Maps each compared case of time or peak memory to its ratio."""
 
     @property
-    def times(self) -> dict[str, PairRatio]:
+    def times(self) -> dict[str, Ratio]:
         """Maps each timed case to its ratio."""
-        return {case: ratio for case, ratio in self.ratios.items() if ratio.kind == "time"}
+        return {case: ratio for case, ratio in self.ratios.items() if ratio.metric == "time"}
 
     @property
-    def counts(self) -> dict[str, CaseValues]:
+    def counts(self) -> dict[str, Ratio]:
         """Maps each case of an exact count to its newest values."""
-        return {case: values for case, values in self.values.items() if values.exact}
+        return {case: ratio for case, ratio in self.ratios.items() if ratio.exact}
 
-    def add(self, comparison: StoredComparison) -> None:
-        """Add a comparison that is newer than those before."""
-        header = comparison.header
-        if comparison.ratios or comparison.unmeasured:
-            self.days.add(header.at // DAY)
-        for unmeasured in comparison.unmeasured:
-            self.commits.setdefault(unmeasured.case, header.after.commit)
-            self.unmeasured[unmeasured.case] = unmeasured
-        for ratio in comparison.ratios:
-            self.commits[ratio.case] = header.after.commit
-            self.values.pop(ratio.case, None)
-        if comparison.times:
+    @property
+    def findings(self) -> list[Ratio]:
+        """The ratios that differ, the most certain first."""
+        differing = [ratio for ratio in self.ratios.values() if ratio.differs and not ratio.exact]
+        return sorted(differing, key=lambda r: -min(abs(math.log(end)) for end in r.interval))
+
+    def add(self, comparison: Comparison, before: int, after: int) -> None:
+        """Add a comparison of both releases that is newer than those before."""
+        case, sitting = comparison.case, comparison.sitting
+        self.days.add(sitting.at // DAY)
+        self.commits[case] = sitting.versions[after].commit
+        ratio = comparison.ratio(before, after)
+        if ratio is None:
+            self.unmeasured[case] = comparison.why_no_ratio(before, after)
+        elif ratio.exact:
+            self.ratios[case] = ratio
+        elif ratio.metric == "time":
             self.recipe.clear()
-            self.recipe.update(header.recipe)
-        for values in comparison.values:
-            self.values[values.case] = values
+            self.recipe.update(sitting.recipe)
 
 
 class ReleaseHistory(msgspec.Struct, frozen=True):
@@ -92,48 +91,36 @@ class ReleaseHistory(msgspec.Struct, frozen=True):
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
     """Comparisons of neighbouring releases, newest first."""
-    times: Mapping[str, tuple[RelativeValue, ...]]
-    """Maps a case to its value in each release relative to the newest, oldest release first."""
-    ratio: Ratio
+    relative: Mapping[str, Mapping[str, Ratio]]
+    """Maps a case to its ratio from the newest release to each earlier one, oldest first."""
+    ratio: RatioOf
     """Gives the ratio of a case between two of the releases."""
-    nulls: tuple[StoredComparison, ...] = ()
-    """Comparisons of a release with itself, with the recipes of the steps."""
-
-    @property
-    def null_ratios(self) -> tuple[CaseRatio, ...]:
-        """Ratios of releases to themselves (A/A): their distance from 1 is noise."""
-        ratios = (ratio for null in self.nulls for ratio in null.times)
-        return tuple(ratio for ratio in ratios if ratio.case != import_case(self.requirement))
+    null_ratios: tuple[Ratio, ...] = ()
+    """Ratios of a release to itself (A/A), with the recipes of the steps: their distance from 1 is
+    noise."""
 
 
-class RelativeValue(msgspec.Struct, frozen=True):
-    """Time or memory of a case in a release over that in the newest one."""
-
-    release: str
-    ratio: float
-    interval: tuple[float, float]
-    """Confidence interval (99 %); it has no width for the newest release."""
-
-
-def release_ratios(graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]) -> Ratio:
+def release_ratios(
+    graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]
+) -> RatioOf:
     """Return a function that gives the ratio of a case between two releases on a machine.
 
     Args:
-        graphs: The graphs of the machine.
-        requirement: Whose releases they are; versions of the package itself if empty.
-        versions: Maps commit hashes to versions of the package.
+        graphs: the graphs of the machine.
+        requirement: whose releases they are; versions of the package itself if empty.
+        versions: maps commit hashes to versions of the package.
     """
     if requirement:
         case_graphs = graphs.releases(requirement)
 
-        def ratio_of_releases(case: str, before: str, after: str) -> PairRatio | None:
+        def ratio_of_releases(case: str, before: str, after: str) -> Ratio | None:
             graph = case_graphs.get(case)
             return graph.ratio(before, after) if graph else None
 
         return ratio_of_releases
 
-    def ratio_of_versions(case: str, before: str, after: str) -> PairRatio | None:
-        graph = graphs.versions(case)
+    def ratio_of_versions(case: str, before: str, after: str) -> Ratio | None:
+        graph = graphs.commits(case)
         pair = _nodes_of_versions(graph, versions, before, after) if graph else None
         return graph.ratio(*pair) if graph and pair else None
 
@@ -162,7 +149,7 @@ def _nodes_of_versions(
 
 
 def release_steps(
-    comparisons: Sequence[StoredComparison],
+    comparisons: Sequence[Comparison],
     requirement: str,
     versions: Mapping[str, str] = {},
     graphs: MachineGraphs | None = None,
@@ -170,79 +157,82 @@ def release_steps(
     """Gather the comparisons of releases that differ in nothing else.
 
     Args:
-        comparisons: Those of one machine, oldest first.
-        requirement: Whose releases were compared; versions of the package itself if empty.
-        versions: Maps commit hashes to versions of the package.
-        graphs: Graphs of the same comparisons, if they are known already.
+        comparisons: those of one machine, oldest first.
+        requirement: whose releases were compared; versions of the package itself if empty.
+        versions: maps commit hashes to versions of the package.
+        graphs: graphs of the same comparisons, if they are known already.
 
     Returns:
         Maps the older and the later release to their comparisons.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
-    compared: dict[tuple[str, str], dict[str, None]] = {}
     for comparison in comparisons:
-        header = comparison.header
-        sides = header.before, header.after
-        if header.requirement != requirement or header.kind == "planted":
-            continue
-        if comparison.failed_import is not None:
-            continue
-        if requirement:
-            before, after = (side.requirements[requirement] for side in sides)
-            is_step = header.kind == "release" and sides[0].commit == sides[1].commit
-        else:
-            before, after = (versions.get(side.commit, "") for side in sides)
-            is_step = bool(before) and release_order(before) < release_order(after)
-        if is_step:
-            names = before, after
-            steps.setdefault(names, ReleaseStep(*names)).add(comparison)
-            compared.setdefault(names, {}).update(
-                {ratio.case: None for ratio in comparison.ratios}
-            )
+        if is_import(comparison.case) and comparison.failed:
+            continue  # a release could not be installed or imported
+        names = _release_names(comparison.sitting, requirement, versions)
+        indexed = sorted(
+            ((name, index) for index, name in enumerate(names) if name),
+            key=lambda each: release_order(each[0]),
+        )
+        for (before, old), (after, new) in combinations(indexed, 2):
+            if before != after:
+                step = steps.setdefault((before, after), ReleaseStep(before, after))
+                step.add(comparison, old, new)
     ratio_of = release_ratios(graphs or MachineGraphs(comparisons), requirement, versions)
-    for names, step in steps.items():
-        for case in compared[names]:
-            ratio = ratio_of(case, *names)
+    for pair, step in steps.items():
+        for case in step.commits:
+            ratio = ratio_of(case, *pair)
             if ratio is not None:
                 step.ratios[case] = ratio
     return steps
 
 
-def failed_releases(
-    comparisons: Sequence[StoredComparison], requirement: str
-) -> dict[Release, str]:
+def _release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str]) -> list[str]:
+    """Return the release of each side of a sitting that compared releases; else nothing."""
+    if sitting.requirement != requirement or sitting.kind == "planted":
+        return []
+    if not requirement:
+        return [versions.get(version.commit, "") for version in sitting.versions]
+    if sitting.kind != "release" or len({version.commit for version in sitting.versions}) > 1:
+        return []
+    return [version.requirements[requirement] for version in sitting.versions]
+
+
+def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict[Release, str]:
     """Return the releases that could not be installed or imported when they were last tried.
 
     Args:
-        comparisons: Those of one machine, oldest first.
-        requirement: Whose releases they are.
+        comparisons: those of one machine, oldest first.
+        requirement: whose releases they are.
 
     Returns:
         Maps each such release to the reason.
     """
     reasons: dict[Release, str] = {}
     for comparison in comparisons:
-        header = comparison.header
-        if header.kind == "release" and requirement in header.after.requirements:
-            before, after = header.before.release, header.after.release
-            failed = comparison.failed_import
-            reasons[before] = failed.failed if failed and failed.failed_before else ""
-            if not reasons[before]:  # else the later one was not tried
-                reasons[after] = failed.failed if failed else ""
+        versions: tuple[Version, ...] = comparison.sitting.versions
+        if comparison.sitting.kind != "release" or requirement not in versions[-1].requirements:
+            continue
+        imported = comparison.case == import_case(versions[-1].release.name)
+        for index, version in enumerate(versions):
+            if imported or comparison.numbers(index):
+                reasons[version.release] = comparison.failed.get(index, "")
+            if imported and index in comparison.failed:
+                break  # those after it were not tried
     return {release: reason for release, reason in reasons.items() if reason}
 
 
 def release_histories(
-    comparisons: Mapping[str, Sequence[StoredComparison]],
+    comparisons: Mapping[str, Sequence[Comparison]],
     graphs: Mapping[str, MachineGraphs],
     versions: Mapping[str, str] = {},
 ) -> tuple[ReleaseHistory, ...]:
     """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
-        comparisons: Maps a machine to its comparisons, oldest first.
-        graphs: Maps a machine to the graphs of the same comparisons.
-        versions: Maps commit hashes to versions of the package.
+        comparisons: maps a machine to its comparisons, oldest first.
+        graphs: maps a machine to the graphs of the same comparisons.
+        versions: maps commit hashes to versions of the package.
 
     Returns:
         A history for each machine and requirement whose releases it compared, and for its
@@ -250,29 +240,26 @@ def release_histories(
         first; of these, the one whose neighbouring releases were compared on the most days.
     """
     histories = []
-    for machine, machine_comparisons in comparisons.items():
-        for requirement in dict.fromkeys(c.header.requirement for c in machine_comparisons):
-            steps = release_steps(machine_comparisons, requirement, versions, graphs[machine])
+    for machine, of_machine in comparisons.items():
+        for requirement in dict.fromkeys(each.sitting.requirement for each in of_machine):
+            steps = release_steps(of_machine, requirement, versions, graphs[machine])
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
-            if neighbours:
-                recipes = [step.recipe for step in neighbours]
-                nulls = tuple(
-                    c
-                    for c in machine_comparisons
-                    if c.header.kind == "null"
-                    and requirement in c.header.after.requirements
-                    and c.header.recipe in recipes
+            if not neighbours:
+                continue
+            cases = dict.fromkeys(case for step in steps.values() for case in step.ratios)
+            ratio_of = release_ratios(graphs[machine], requirement, versions)
+            histories.append(
+                ReleaseHistory(
+                    machine,
+                    requirement,
+                    releases,
+                    tuple(reversed(neighbours)),
+                    {case: relative_ratios(releases, case, ratio_of) for case in cases},
+                    ratio_of,
+                    _null_ratios(of_machine, requirement, [step.recipe for step in neighbours]),
                 )
-                cases = dict.fromkeys(case for step in steps.values() for case in step.ratios)
-                ratio_of = release_ratios(graphs[machine], requirement, versions)
-                times = {case: relative_values(releases, case, ratio_of) for case in cases}
-                newest_first = tuple(reversed(neighbours))
-                histories.append(
-                    ReleaseHistory(
-                        machine, requirement, releases, newest_first, times, ratio_of, nulls
-                    )
-                )
+            )
     newest = {
         requirement: max(
             (h.releases[-1] for h in histories if h.requirement == requirement), key=release_order
@@ -289,63 +276,31 @@ def release_histories(
     return tuple(histories)
 
 
-def relative_values(
-    releases: Sequence[str], case: str, ratio_of: Ratio
-) -> tuple[RelativeValue, ...]:
-    """Return the value of a case in each release relative to the newest one that has it.
+def _null_ratios(
+    comparisons: Sequence[Comparison],
+    requirement: str,
+    recipes: Sequence[Mapping[str, float | str]],
+) -> tuple[Ratio, ...]:
+    """Return the ratios of times of releases to themselves, by one of these recipes."""
+    ratios = (
+        each.ratio(0, len(each.sitting.versions) - 1)
+        for each in comparisons
+        if each.sitting.kind == "null"
+        and requirement in each.sitting.versions[-1].requirements
+        and each.sitting.recipe in recipes
+        and each.metric == "time"
+        and each.case != import_case(requirement)
+    )
+    return tuple(ratio for ratio in ratios if ratio is not None)
+
+
+def relative_ratios(releases: Sequence[str], case: str, ratio_of: RatioOf) -> dict[str, Ratio]:
+    """Return the ratio of a case from the newest release to each earlier one that has it.
 
     Args:
-        releases: Oldest first.
-        case: As asv names it.
-        ratio_of: Gives the ratio of two releases.
-
-    Returns:
-        The oldest release first; empty if no comparison leads from the newest release to any.
+        releases: oldest first.
+        case: as asv names it.
+        ratio_of: gives the ratio of two releases.
     """
-    newest = releases[-1]
-    earlier = [(release, ratio_of(case, newest, release)) for release in releases[:-1]]
-    values = [
-        RelativeValue(release, ratio.ratio, ratio.interval) for release, ratio in earlier if ratio
-    ]
-    return (*values, RelativeValue(newest, 1.0, (1.0, 1.0))) if values else ()
-
-
-class ReleaseFinding(msgspec.Struct, frozen=True):
-    """A case that differs between two releases."""
-
-    case: str
-    """As asv names it."""
-    shown: PairRatio
-    """By all ways between the two."""
-
-    @property
-    def days(self) -> tuple[CaseRatio, ...]:
-        """The newest comparison of each day (UTC), oldest first."""
-        return tuple({ratio.at // DAY: ratio for ratio in self.shown.stored}.values())
-
-    @property
-    def agreeing(self) -> int:
-        """Number of days on which the ratio was on the same side of 1 as ``shown``."""
-        return sum((ratio.ratio > 1) == (self.shown.ratio > 1) for ratio in self.days)
-
-    @property
-    def certainty(self) -> float:
-        """Distance of the interval from 1, as a logarithm."""
-        return min(abs(math.log(end)) for end in self.shown.interval)
-
-    @property
-    def state(self) -> str:
-        """On how many days it was measured, and on how many with this sign."""
-        if len(self.days) == 1:
-            return "measured on 1 day"
-        return f"measured on {self.agreeing} of {len(self.days)} days"
-
-
-def release_findings(step: ReleaseStep) -> tuple[ReleaseFinding, ...]:
-    """List the cases that differ between two releases, the most certain first."""
-    findings = [
-        ReleaseFinding(case, ratio)
-        for case, ratio in step.ratios.items()
-        if verdict(ratio) is not Verdict.SAME
-    ]
-    return tuple(sorted(findings, key=lambda finding: -finding.certainty))
+    ratios = {release: ratio_of(case, releases[-1], release) for release in releases[:-1]}
+    return {release: ratio for release, ratio in ratios.items() if ratio is not None}

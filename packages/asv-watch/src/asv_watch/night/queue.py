@@ -20,6 +20,7 @@ from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.asv.steps import Levels
 from asv_watch.bench import Tally
+from asv_watch.comparison import Comparison
 from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.engine.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.engine.workplace import Workplace
@@ -28,7 +29,6 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
 from asv_watch.night.suspects import Suspects, find_suspects
-from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.history import History
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.versions.commits import Commit
@@ -71,7 +71,7 @@ class Situation:
         return dataclasses.replace(self, selection=Selection(pattern))
 
     @property
-    def comparisons(self) -> tuple[StoredComparison, ...]:
+    def comparisons(self) -> tuple[Comparison, ...]:
         """Comparisons that this machine stored, oldest first."""
         return self.history.comparisons.get(self.workplace.machine, ()) if self.history else ()
 
@@ -118,13 +118,12 @@ class Situation:
         """
         cases: set[str] = set()
         for comparison in self.comparisons:
-            header = comparison.header
-            if not header.after.commit == commit != header.before.commit:
+            before, after = comparison.sitting.versions[0], comparison.sitting.versions[-1]
+            if not after.commit == commit != before.commit:
                 continue
-            same_release = header.before.release == header.after.release == environment.release
-            if same_release and header.kind != "reference":
-                cases |= {case.case for case in comparison.ratios}
-                cases |= {case.case for case in comparison.unmeasured}
+            same_release = before.release == after.release == environment.release
+            if same_release and comparison.sitting.kind != "reference":
+                cases.add(comparison.case)
         return cases
 
     def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from asv_watch.asv.selection import EVERYTHING
 from asv_watch.asv.settings import NEWEST
@@ -77,10 +78,9 @@ def find_suspects(history: History, changes: Sequence[Change], machine: str) -> 
     together.
     """
     compared = Counter(
-        (header.before.commit, header.after.commit, header.before.release, ratio.case)
+        (before.commit, after.commit, before.release, comparison.case)
         for comparison in history.comparisons.get(machine, ())
-        for header in [comparison.header]
-        for ratio in comparison.ratios
+        for before, after in combinations(comparison.sitting.versions, 2)
     )
     together: dict[tuple[str, str, Release], list[str]] = {}
     for change in changes:

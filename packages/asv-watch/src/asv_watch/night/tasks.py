@@ -15,13 +15,13 @@ from asv_watch.asv.selection import EVERYTHING, cases_of_releases
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
 from asv_watch.compare.measure import Compared, compare_missing
+from asv_watch.comparison import import_case
 from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.night.examine import measured_changes
 from asv_watch.night.queue import Situation, Task, TaskSource
 from asv_watch.night.suspects import Suspects, confirm_suspects
-from asv_watch.records.comparisons import import_case
 from asv_watch.releases import environments
 from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions
 from asv_watch.releases.measure import (
@@ -94,7 +94,7 @@ def compare_task(
         for compared in compare_missing(
             workplace, sides, selection, known, "compare", "time", "memory"
         ):
-            tally.add_unmeasured(compared.unmeasured, f"against {before[:8]}")
+            tally.add_failures(compared.failures, f"against {before[:8]}")
         return ""
 
     name = f"compare {before}..{commit.hash} {environment.name}{suffix}"
@@ -116,7 +116,7 @@ def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
         for compared in compare_missing(
             workplace, sides, situation.selection, known, "reference", "time"
         ):
-            tally.add_unmeasured(compared.unmeasured, "against the reference")
+            tally.add_failures(compared.failures, "against the reference")
         return ""
 
     name = f"{commit.hash} {environment.name} reference"
@@ -134,7 +134,7 @@ def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
 
     def run(situation: Situation, tally: Tally) -> str:
         compared.append(confirm_suspects(situation.workplace, suspects))
-        tally.add_unmeasured(compared[-1].unmeasured, "measured again")
+        tally.add_failures(compared[-1].failures, "measured again")
         return ""
 
     before, after = suspects.before, suspects.after
@@ -173,7 +173,7 @@ def release_task(
                         situation.attempts.add_failure(_name_of_releases([pair]), str(result))
                 else:
                     against = f"with {pair.after.release} against {pair.before.version}"
-                    tally.add_unmeasured(result.unmeasured, against)
+                    tally.add_failures(result.failures, against)
         finally:
             for release in (oldest, *later):
                 environments.remove_environment(release)

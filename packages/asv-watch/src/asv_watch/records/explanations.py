@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from asv_watch.records.records import Time
+from asv_watch.comparison import Time
 from asv_watch.versions.version import Version
 
 FILE_NAME = "explanations.jsonl"

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from asv_watch.comparison import Comparison
 from asv_watch.records.columns import Indices, RunColumns, RunSources
-from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes
@@ -72,7 +72,7 @@ class History:
     """What people wrote in ``results/notes.toml``."""
     positions: dict[str, int] = field(default_factory=dict)
     """Maps each commit hash of the branch to the number of commits before it."""
-    comparisons: dict[str, tuple[StoredComparison, ...]] = field(default_factory=dict)
+    comparisons: dict[str, tuple[Comparison, ...]] = field(default_factory=dict)
     """Maps a machine to its interleaved comparisons, oldest first."""
     explanations: dict[str, tuple[StoredExplanation, ...]] = field(default_factory=dict)
     """Maps a machine to its explanations of differences, oldest first."""

@@ -18,22 +18,20 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from asv_watch.comparison import Comparison, Outcome
 from asv_watch.files import read_regular
 from asv_watch.records import explanations, suite_lists
 from asv_watch.records.columns import CommitRuns, columns_by_case
-from asv_watch.records.comparisons import StoredComparison
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.measurements import read_comparisons, read_version
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
     Benchmark,
     Environment,
     LeftOut,
     Machine,
-    Outcome,
     Point,
     Problem,
     Record,
@@ -44,7 +42,8 @@ from asv_watch.records.result_files import (
     read_json,
     read_result_file,
 )
-from asv_watch.records.side_files import MEASURED, RECORDS, read_records
+from asv_watch.records.side_files import MEASURED, RECORDS, read_measured, read_records
+from asv_watch.records.store import read_record
 from asv_watch.records.stored_runs import RunReader
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.versions.commits import Commit
@@ -123,10 +122,10 @@ class _Loader:
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = benchmarks, problems
-        comparisons, damaged = read_comparisons(results_dir, machine, benchmarks)
-        self._comparisons: dict[str, tuple[StoredComparison, ...]] = {}
+        comparisons, damaged = read_record(results_dir, machine, benchmarks)
+        self._comparisons: dict[str, tuple[Comparison, ...]] = {}
         for comparison in comparisons:
-            machine = comparison.header.machine
+            machine = comparison.sitting.machine
             self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
         self._notes, unreadable = read_notes(results_dir, commits)
         self._commits = with_versions(commits, self._notes)
@@ -169,8 +168,8 @@ class _Loader:
             version.commit
             for machine_comparisons in self._comparisons.values()
             for comparison in machine_comparisons
-            for version in (comparison.header.before, comparison.header.after)
-            if comparison.header.before.commit != comparison.header.after.commit
+            for version in comparison.sitting.versions
+            if len({version.commit for version in comparison.sitting.versions}) > 1
         }
         return History(
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
@@ -205,17 +204,15 @@ class _Loader:
             setups[machine, environment.release, environment.python].append(setup)
         for machine, comparisons in self._comparisons.items():
             for comparison in reversed(comparisons):
-                header = comparison.header
-                for ratio in comparison.ratios:
-                    number = self._runs.peak_memory.get(ratio.case)
-                    if number is None:
-                        continue
-                    sides = (header.before, ratio.before), (header.after, ratio.after)
-                    for version, value in sides:
-                        for setup in setups[machine, version.release, version.python]:
-                            run = Run(Outcome.OK, Point(value), at=ratio.at)
-                            if version.commit in setup.runs:
-                                setup.runs[version.commit].add(number, run)
+                number = self._runs.peak_memory.get(comparison.case)
+                if number is None:
+                    continue
+                for index, version in enumerate(comparison.sitting.versions):
+                    value = comparison.value(index)
+                    for setup in setups[machine, version.release, version.python]:
+                        if value is not None and version.commit in setup.runs:
+                            run = Run(Outcome.OK, Point(value), at=comparison.at)
+                            setup.runs[version.commit].add(number, run)
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
         return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
@@ -298,10 +295,10 @@ class _Loader:
             if content.machine != machine:
                 raise DamagedError(f"it names machine {content.machine!r}, not {machine!r}")
         except DamagedError as error:
-            self._read_sidecar(record, sidecars, read_version)
+            self._read_sidecar(record, sidecars, read_measured)
             self._problem(path, f"{error}; its results are left out")
             return
-        read = partial(read_version, machine=machine, commit=commit)
+        read = partial(read_measured, machine=machine, commit=commit)
         measured = self._read_sidecar(record, sidecars, read) or {}
         if commit not in self._order:
             self._left_out[commit, NOT_ON_BRANCH] += 1

@@ -14,16 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property, lru_cache
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
+from asv_watch.comparison import Outcome
 from asv_watch.versions.releases import Release, main_release
-
-Time = Annotated[int, msgspec.Meta(ge=0, lt=10**11)]
-"""Seconds since the epoch, as stored in files."""
 
 
 def code_version(version: str) -> str:
@@ -47,19 +44,6 @@ def recipe_facts(recipe: str) -> dict[str, str]:
         elif words:
             facts[words[0]] = " ".join(words[1:])
     return facts
-
-
-class Outcome(Enum):
-    """Outcome of a case at one commit in one environment on one machine.
-
-    *Stale* is not an outcome: it is derived from the newest measured commit and never stored.
-    """
-
-    OK = "ok"
-    FAILED = "failed"
-    TIMED_OUT = "timed out"
-    SKIPPED = "skipped"
-    NEVER_RUN = "never run"
 
 
 class Machine(msgspec.Struct, frozen=True):

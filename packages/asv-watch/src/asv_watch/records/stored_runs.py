@@ -27,15 +27,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from asv_watch.comparison import Comparison, Outcome
 from asv_watch.records.columns import CommitRuns
 from asv_watch.records.labels import Layout
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.records.peak_memory import PRIVATE, resident_benchmark
 from asv_watch.records.records import (
     NEVER_RUN,
     Benchmark,
     Case,
-    Outcome,
     Point,
     Problem,
     Run,
@@ -101,7 +100,7 @@ class RunReader:
         """Number of results that were left out, by benchmark and reason."""
 
     def read(
-        self, path: Path, content: ResultFile, record: Mapping[str, MeasuredCase]
+        self, path: Path, content: ResultFile, record: Mapping[str, Comparison]
     ) -> CommitRuns:
         """Read the runs of one result file.
 
@@ -143,7 +142,7 @@ class RunReader:
                 runs.add(number, _from_record(case))
         return runs
 
-    def _is_of_today(self, case: MeasuredCase, number: int) -> bool:
+    def _is_of_today(self, case: Comparison, number: int) -> bool:
         if not case.benchmark_version:
             return True
         benchmark = self.benchmarks[self.cases[number].benchmark]
@@ -157,7 +156,7 @@ class RunReader:
         path: Path,
         name: str,
         row: Row,
-        recorded: Mapping[int, MeasuredCase],
+        recorded: Mapping[int, Comparison],
         recipe: str,
         runs: CommitRuns,
     ) -> None:
@@ -197,7 +196,7 @@ class RunReader:
         row: Row,
         columns: Sequence[Sequence[Any]],
         is_plain: Sequence[bool],
-        recorded: Mapping[int, MeasuredCase],
+        recorded: Mapping[int, Comparison],
         recipe: str,
         runs: CommitRuns,
     ) -> None:
@@ -270,7 +269,7 @@ def _plain_numbers(
 def runs_of_row(
     columns: Sequence[Sequence[Any]],
     started_at: int | None,
-    cases: Iterable[MeasuredCase | None],
+    cases: Iterable[Comparison | None],
     recipe: str,
 ) -> Iterator[Run | None]:
     """Yield the run of each case of a row.
@@ -304,7 +303,7 @@ def runs_of_row(
             yield None
 
 
-def _from_record(case: MeasuredCase) -> Run:
+def _from_record(case: Comparison) -> Run:
     value, version = case.value(0), case.benchmark_version
     if value is not None and version:
         return Run(_OK, Point(value), "", case.at, sys.intern(recipe_of(version)))

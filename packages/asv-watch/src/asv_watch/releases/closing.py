@@ -8,17 +8,18 @@ the package with the newest version.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.records.comparisons import StoredComparison
+from asv_watch.comparison import Comparison
 from asv_watch.releases.measure import ReleasePair, release_pairs
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.releases import Release
 
 
 def closing_pairs(
-    requirement: str, releases: Sequence[EnvironmentSpec], comparisons: Sequence[StoredComparison]
+    requirement: str, releases: Sequence[EnvironmentSpec], comparisons: Sequence[Comparison]
 ) -> tuple[ReleasePair, ...]:
     """Pair each older release with the newest; none if there are fewer than three releases."""
     if len(releases) < 3:
@@ -38,7 +39,7 @@ class VersionPair(NamedTuple):
 def closing_versions(
     commits: Sequence[Commit],
     versions: Mapping[str, str],
-    comparisons: Sequence[StoredComparison],
+    comparisons: Sequence[Comparison],
     release: Release,
 ) -> list[VersionPair]:
     """Pair each older version with the newest, the newest pair first.
@@ -53,11 +54,10 @@ def closing_versions(
     """
     cases: dict[frozenset[str], set[str]] = {}
     for comparison in comparisons:
-        sides = comparison.header.before, comparison.header.after
-        if all(side.release == release for side in sides):
-            compared_cases = cases.setdefault(frozenset(side.commit for side in sides), set())
-            compared_cases.update(ratio.case for ratio in comparison.ratios)
-            compared_cases.update(case.case for case in comparison.unmeasured)
+        for sides in combinations(comparison.sitting.versions, 2):
+            if all(side.release == release for side in sides):
+                pair = frozenset(side.commit for side in sides)
+                cases.setdefault(pair, set()).add(comparison.case)
     compared = frozenset[str]().union(*cases)
     known = [commit for commit in commits if commit.hash in versions and commit.hash in compared]
     if len(known) < 3:

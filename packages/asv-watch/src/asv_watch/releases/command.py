@@ -15,6 +15,7 @@ from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import differences_of, report
+from asv_watch.comparison import DAY, Outcome, Ratio
 from asv_watch.engine.cases import (
     Benchmarks,
     choose_cases,
@@ -24,19 +25,15 @@ from asv_watch.engine.cases import (
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
-from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import (
-    DAY,
     ReleaseStep,
     failed_releases,
-    release_findings,
 )
 from asv_watch.machine.facts import check_machine_name, default_name
 from asv_watch.options import Cases, Machine
-from asv_watch.records.comparisons import CaseRatio
 from asv_watch.records.loading import with_versions
-from asv_watch.records.measurements import read_comparisons
 from asv_watch.records.notes import read_notes
+from asv_watch.records.store import read_record
 from asv_watch.releases.closing import closing_pairs, closing_versions
 from asv_watch.releases.measure import ReleasePair, measure_releases, release_pairs
 from asv_watch.text import quantities
@@ -119,7 +116,7 @@ def releases(
 
 
 def _list(configuration: Configuration, requirement: str, name: str) -> None:
-    comparisons, _ = read_comparisons(configuration.results, name)
+    comparisons, _ = read_record(configuration.results, name)
     failures = failed_releases(comparisons, requirement)
     failed = {release: f"failed: {reason}" for release, reason in failures.items()}
     listed = configuration.releases.get(requirement, ())
@@ -218,7 +215,7 @@ def _measure(
                 failed = True
                 print(f"{pair.after.release} against {pair.before.version}: {result}", flush=True)
                 continue
-            failed |= result.failed
+            failed |= bool(result.failures)
             sides = str(pair.before.release), str(pair.after.release)
             in_pair = differences_of(result, workplace.machine, sides)
             print(f"\n{report(result, in_pair, *sides)}\n", flush=True)
@@ -242,8 +239,8 @@ def _list_benchmarks(workplace: Workplace, package: Side, release: EnvironmentSp
 def _answer(requirement: str, machine: str, pairs: Sequence[ReleasePair]) -> Answer:
     found = []
     for pair in pairs:
-        for finding in release_findings(pair.stored):
-            difference = measured_difference(finding.shown, machine)
+        for finding in pair.stored.findings:
+            difference = measured_difference(finding, machine)
             difference.reason = f"{requirement} {pair.stored.after} against {pair.stored.before}"
             found.append(difference)
     return Answer(command="releases", differences=found)
@@ -256,7 +253,7 @@ def _print_findings(
     if parts:
         print("\n\n".join(parts))
         return
-    machines = sorted(path.parent.name for path in configuration.results.glob("*/comparisons"))
+    machines = sorted({path.parent.name for path in configuration.results.glob("*/*.jsonl")})
     others = [
         other
         for other in machines
@@ -294,32 +291,35 @@ def _pairs(
     release: str = "",
     against: str = "",
 ) -> tuple[ReleasePair, ...]:
-    comparisons, _ = read_comparisons(configuration.results, machine)
+    comparisons, _ = read_record(configuration.results, machine)
     releases = configuration.releases.get(requirement, ())
     return release_pairs(requirement, releases, comparisons, release=release, against=against)
 
 
-def _measured(ratio: PairRatio | CaseRatio) -> str:
-    return quantities.measured(ratio.ratio, ratio.interval, ratio.kind, ratio.clock)
+def _measured(ratio: Ratio) -> str:
+    return quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:
     """Return Markdown: a row for each case that differs between two releases."""
-    findings = release_findings(step)
+    findings = step.findings
     heading = f"{requirement} {step.after} against {step.before}: "
     if not findings:
         return f"{heading}no difference in {len(step.ratios)} cases"
     rows = [
         (
             f"`{finding.case}`",
-            finding.state,
-            quantities.quantity(finding.shown.before, finding.shown.unit),
-            _measured(finding.shown),
-            "; ".join(f"{day(ratio.at)}: {_measured(ratio)}" for ratio in finding.days),
+            quantities.days(finding.days_showing, finding.days),
+            quantities.quantity(finding.before, finding.unit),
+            _measured(finding),
+            "; ".join(
+                f"{day(ratio.at)}: {_measured(ratio)}"
+                for ratio in {ratio.at // DAY: ratio for ratio in finding.sittings}.values()
+            ),
         )
         for finding in findings
     ]
-    head = ("case", "state", "before", "change (99 % interval)", "by itself, each day")
+    head = ("case", "shown on", "before", "change (99 % interval)", "by itself, each day")
     return (
         f"{heading}{len(findings)} of {len(step.ratios)} cases differ\n\n{table(head, rows)}\n\n"
         f"    asv-watch releases {requirement} measure {step.after} --against {step.before} "
@@ -337,6 +337,6 @@ def _compared(step: ReleaseStep | None, reason: str) -> str:
         return "missing"
     first, *later = sorted(step.days)
     again = f", again {day(later[-1] * DAY)}" if later else ""
-    count = sum(bool(case.failed) for case in step.unmeasured.values())
+    count = sum(outcome is not Outcome.SKIPPED for outcome, _ in step.unmeasured.values())
     failures = f", {count} failed" if count else ""
     return f"{len(step.commits)} cases{failures}, {day(first * DAY)}{again}"

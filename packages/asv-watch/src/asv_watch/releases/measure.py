@@ -13,6 +13,7 @@ from pathlib import Path
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
+from asv_watch.comparison import Comparison, Ratio, import_case
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import sampling_orders
 from asv_watch.engine.sides import Side
@@ -21,10 +22,7 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.records.comparisons import CaseRatio, StoredComparison, import_case
-from asv_watch.records.measurements import MeasuredCase
 from asv_watch.releases import environments
-from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.versions.version import Version
 
 _IMPORT_ROUNDS = 5
@@ -56,14 +54,13 @@ class ReleasePair:
 
     def missing(self, cases: Iterable[str]) -> list[str]:
         """Return the cases without a ratio, a count or a reason why there is none."""
-        known = {*self.stored.commits, *self.stored.counts}
-        return [case for case in cases if case not in known]
+        return [case for case in cases if case not in self.stored.commits]
 
 
 def release_pairs(
     requirement: str,
     releases: Sequence[EnvironmentSpec],
-    comparisons: Sequence[StoredComparison],
+    comparisons: Sequence[Comparison],
     *,
     release: str = "",
     against: str = "",
@@ -225,13 +222,11 @@ def _compare(
 def _explain(
     workplace: Workplace,
     sides: tuple[Side, Side],
-    ratios: Iterable[CaseRatio],
+    ratios: Iterable[Ratio],
     cases: Iterable[MeasurableCase],
 ) -> None:
     by_name = {case.name: case for case in cases}
-    differing = [
-        ratio for ratio in ratios if ratio.case in by_name and verdict(ratio) is not Verdict.SAME
-    ]
+    differing = [ratio for ratio in ratios if ratio.case in by_name and ratio.differs]
     differing.sort(key=lambda ratio: -abs(math.log(ratio.ratio)))
     for ratio in differing[:_MOST_EXPLAINED]:
         try:
@@ -272,7 +267,7 @@ def _install(
         error = tried[release.folder]
         if error is not None:
             name = import_case(release.release.name)
-            failed = MeasuredCase(name, int(time.time()), failed={index: str(error)})
+            failed = Comparison(name, int(time.time()), failed={index: str(error)})
             measure(workplace, sides, [], "release", extra=[failed])
             raise error
 
@@ -288,7 +283,7 @@ def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchErr
     return None
 
 
-def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
+def _interleaved_imports(sides: Sequence[Side]) -> Comparison:
     """Compare the cost of importing a requirement, in rounds of two processes of each side.
 
     Raises:
@@ -301,4 +296,4 @@ def _interleaved_imports(sides: Sequence[Side]) -> MeasuredCase:
             samples[index].append(environments.import_seconds(sides[index].environment))
         rounds.append(tuple(map(min, samples)))
     name = import_case(sides[-1].environment.release.name)
-    return MeasuredCase(name, int(time.time()), rounds=tuple(rounds))
+    return Comparison(name, int(time.time()), rounds=tuple(rounds))

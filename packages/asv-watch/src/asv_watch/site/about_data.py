@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
+from asv_watch.comparison import Outcome
 from asv_watch.judge.precision import newest_repeats, noise_in_words
-from asv_watch.records.records import LeftOut, Outcome
+from asv_watch.records.records import LeftOut
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, Setup, setup_key
@@ -58,9 +59,9 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
     rows = [row for row in contents.series if row.series.machine == name]
     outcomes = Counter(row.series.last.outcome for row in rows)
     compared = {
-        ratio.case
-        for stored in contents.history.comparisons.get(name, ())
-        for ratio in stored.ratios
+        comparison.case
+        for comparison in contents.history.comparisons.get(name, ())
+        if len(comparison.measured_sides) > 1
     }
     detectable = contents.findings.detectable.get(name)
     graphs = contents.findings.graphs.get(name)
@@ -88,11 +89,13 @@ def _noise(contents: Contents) -> list[str]:
     for machine, comparisons in sorted(contents.history.comparisons.items()):
         repeated = newest_repeats(comparisons)
         graphs = contents.findings.graphs[machine]
-        if ratios := [graphs.single(ratio) for stored in repeated for ratio in stored.times]:
-            newest = repeated[-1].header
+        alone = [graphs.alone(each, 0, 1) for each in repeated if each.metric == "time"]
+        if ratios := [ratio for ratio in alone if ratio is not None]:
+            newest = repeated[-1].sitting
             sentences.append(
                 f"{machine}, {quantities.day(newest.at)}: {len(ratios)} interleaved comparisons "
-                f"of {newest.after.commit[:8]} with itself differ by {noise_in_words(ratios)}."
+                f"of {newest.versions[0].commit[:8]} with itself differ by "
+                f"{noise_in_words(ratios)}."
             )
     return sentences
 

@@ -74,6 +74,8 @@ def _size_of(contents: Contents, change: Change) -> Json:
         "interval_text": "" if interval is None else quantities.interval(interval, change.clock),
         "values": values,
         "through": change.through,
+        "days": change.days,
+        "pale": change.needs_second_day,
     }
 
 

@@ -6,6 +6,8 @@ may differ by more than both intervals allow; more mean that intervals are too n
 
 from __future__ import annotations
 
+from math import log
+
 from asv_watch.judge.graph import MachineGraphs, Node
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.scripts import Json
@@ -20,16 +22,20 @@ _BY_CHANCE = 0.01
 
 def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
     """Return how many measured pairs of a machine were checked, and those that disagree."""
-    checks = [entry for kind in ("time", "memory") for entry in graphs.checks(kind)]
-    disagreeing = [(case, check) for case, check in checks if check.disagrees]
-    # All pairs of one loop differ equally, apart from the rounding of floating-point numbers.
-    disagreeing.sort(key=lambda entry: -round(abs(entry[1].difference), 6))
+    checks = [
+        pair
+        for case in graphs.cases
+        if (graph := graphs.commits(case)) is not None
+        for pair in graph.contradictions()
+    ]
+    disagreeing = [pair for pair in checks if pair is not None]
+    disagreeing.sort(key=lambda pair: -abs(log(pair.found / pair.expected)))
     by_chance = round(_BY_CHANCE * len(checks))
     text = ""
     if checks:
         text = (
             f"{len(disagreeing)} of {counted(len(checks), 'measured pair')} disagree with other "
-            f"ways between their versions; {by_chance} would be expected by chance."
+            f"paths between their versions; {by_chance} would be expected by chance."
         )
     return {
         "checked": len(checks),
@@ -38,13 +44,13 @@ def contradictions(graphs: MachineGraphs, table: CaseTable) -> Json:
         "text": text,
         "largest": [
             {
-                "case": table.title(case),
-                "before": _name(check.measured.before),
-                "after": _name(check.measured.after),
-                "found": quantities.change(check.found),
-                "expected": quantities.change(check.expected),
+                "case": table.title(pair.case),
+                "before": _name(pair.before),
+                "after": _name(pair.after),
+                "found": quantities.change(pair.found),
+                "expected": quantities.change(pair.expected),
             }
-            for case, check in disagreeing[:_LISTED]
+            for pair in disagreeing[:_LISTED]
         ],
     }
 

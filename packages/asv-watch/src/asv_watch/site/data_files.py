@@ -9,6 +9,7 @@ import ast
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -153,19 +154,22 @@ def _comparisons(contents: Contents) -> dict[str, list[Json]]:
     for machine, comparisons in contents.history.comparisons.items():
         graphs = contents.findings.graphs[machine]
         for comparison in comparisons:
-            header = comparison.header
-            if header.kind not in _PURPOSES:
+            sitting = comparison.sitting
+            if sitting.kind not in _PURPOSES:
                 continue
-            sides = names.version_names(header.before, header.after)
-            for ratio in comparison.ratios:
+            for before, after in pairwise(comparison.measured_sides):
+                ratio = graphs.alone(comparison, before, after)
+                if ratio is None or ratio.exact:
+                    continue
+                sides = names.version_names(sitting.versions[before], sitting.versions[after])
                 shown = {
-                    "purpose": _PURPOSES[header.kind],
+                    "purpose": _PURPOSES[sitting.kind],
                     "machine": machine,
-                    "day": quantities.day(ratio.at),
+                    "day": quantities.day(comparison.at),
                     "before": sides[0],
                     "after": sides[1],
                 }
-                listed[ratio.case].append((ratio.at, shown | compared(graphs.single(ratio))))
+                listed[comparison.case].append((comparison.at, shown | compared(ratio)))
     return {
         case: [shown for _, shown in sorted(entries, key=lambda entry: -entry[0])]
         for case, entries in listed.items()

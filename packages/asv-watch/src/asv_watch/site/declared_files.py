@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from asv_watch.comparison import Comparison, Ratio
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
-from asv_watch.records.comparisons import CaseRatio
-from asv_watch.records.measurements import MeasuredCase
 
 _T = TypeVar("_T")
 
@@ -34,11 +33,11 @@ class CasePair(msgspec.Struct, frozen=True):
 
     before: str
     """Full name of the first case, parameters included."""
-    after: MeasuredCase
+    after: Comparison
     """The second case; its rounds have the numbers of both, in this order."""
 
     @property
-    def ratio(self) -> CaseRatio:
+    def ratio(self) -> Ratio:
         """Ratio of the second case to the first, from the rounds.
 
         Raises:
@@ -46,8 +45,8 @@ class CasePair(msgspec.Struct, frozen=True):
         """
         result = None
         if all(len(numbers) == 2 for numbers in self.after.rounds):
-            result = self.after.between(0, 1)
-        if not isinstance(result, CaseRatio):
+            result = self.after.ratio(0, 1)
+        if result is None:
             raise ValueError(f"{self.after.case} needs two rounds of two numbers above zero")
         return result
 

@@ -7,9 +7,9 @@ from math import log
 
 import msgspec
 
+from asv_watch.comparison import Ratio
 from asv_watch.judge.changes import Change
-from asv_watch.judge.graph import PairRatio
-from asv_watch.judge.release_history import ReleaseHistory, release_findings
+from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
@@ -20,7 +20,7 @@ from asv_watch.site.release_grid import (
     timed_cases,
 )
 from asv_watch.site.scripts import Json
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
@@ -34,7 +34,7 @@ class Lasting(msgspec.Struct, frozen=True):
     case: str
     before: str
     """The release before the first that changed it."""
-    whole: PairRatio
+    whole: Ratio
     steps: tuple[tuple[str, float, str], ...]
     """The releases since then that changed it in this direction: name, ratio, operator."""
 
@@ -56,7 +56,7 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
             largest = [
                 max(entries, key=lambda entry: abs(log(entry.whole.ratio)))
                 for direction in (Verdict.WORSE, Verdict.BETTER)
-                if (entries := [entry for entry in lasting if verdict(entry.whole) is direction])
+                if (entries := [entry for entry in lasting if entry.whole.verdict is direction])
             ]
             if largest:
                 return _sentences(history, largest, table, main, contents)
@@ -65,22 +65,22 @@ def news(contents: Contents, table: CaseTable, main: set[str]) -> Json | None:
 
 def _lasting(history: ReleaseHistory, case: str, causes: ReleaseCauses) -> Iterator[Lasting]:
     changes = [
-        (step, finding.shown)
+        (step, finding)
         for step in history.steps
-        for finding in release_findings(step)
+        for finding in step.findings
         if finding.case == case
     ]
     for first, change in changes:
         whole = history.ratio(case, first.before, history.releases[-1])
-        direction = verdict(change)
-        if whole is None or verdict(whole) is not direction:
+        direction = change.verdict
+        if whole is None or whole.verdict is not direction:
             continue
         since = history.releases.index(first.before)
         steps = sorted(
             (
                 (step.after, shown.ratio, causes.operator(step, case, shown))
                 for step, shown in changes
-                if history.releases.index(step.before) >= since and verdict(shown) is direction
+                if history.releases.index(step.before) >= since and shown.verdict is direction
             ),
             key=lambda entry: -abs(log(entry[1])),
         )
@@ -102,7 +102,7 @@ def _sentences(
                 "before": f"{titles[entry.case]} takes ",
                 "size": quantities.difference(entry.whole.ratio),
                 "after": f" than with {name} {entry.before}.",
-                "verdict": verdict(entry.whole).value,
+                "verdict": entry.whole.verdict.value,
                 "href": compare_address(history, entry.before, history.releases[-1]),
             }
             for entry in largest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from asv_watch.comparison import Ratio
 from asv_watch.judge.causes import leading_operator
-from asv_watch.judge.graph import PairRatio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
 from asv_watch.records.explanations import Explanation, StoredExplanation
 from asv_watch.records.labels import Layout
@@ -39,7 +39,7 @@ class ReleaseCauses:
             and stored.before.commit == stored.after.commit
         }
 
-    def operator(self, step: ReleaseStep, case: str, ratio: PairRatio) -> str:
+    def operator(self, step: ReleaseStep, case: str, ratio: Ratio) -> str:
         """Return the operator that accounts for a difference; empty if none is known."""
         stored = self._stored.get((case, step.before, step.after))
         if stored is None:

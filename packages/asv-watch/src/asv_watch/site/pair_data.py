@@ -9,14 +9,15 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from asv_watch.judge.graph import MachineGraphs, PairRatio
+from asv_watch.comparison import Ratio
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
-from asv_watch.records.measurements import with_direction
+from asv_watch.records.store import with_direction
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.declared_files import ComparedCases
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 
 _SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
 
@@ -41,7 +42,7 @@ def release_pairs(contents: Contents) -> list[Json]:
                     ratio := history.ratio(case, history.releases[before], history.releases[after])
                 )
             ]
-            for case in history.times
+            for case in history.relative
         }
         for history in contents.findings.release_histories
     ]
@@ -62,21 +63,22 @@ def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCas
                 [
                     table.index_of[pair.before],
                     table.index_of[pair.after.case],
-                    *_numbers(
-                        graphs.get(file.machine, MachineGraphs(())).single(
-                            with_direction(pair.ratio, benchmarks)
-                        )
-                    ),
+                    *_numbers(ratio),
                 ]
                 for pair in file.pairs
                 if {pair.before, pair.after.case} <= table.index_of.keys()
+                and (
+                    ratio := graphs.get(file.machine, MachineGraphs(())).alone(
+                        with_direction(pair.after, benchmarks), 0, 1
+                    )
+                )
             ],
         }
         for file in files
     ]
 
 
-def _numbers(ratio: PairRatio) -> tuple[float, ...]:
+def _numbers(ratio: Ratio) -> tuple[float, ...]:
     """Return ratio, both ends of its interval, -1, 0 or 1 as its verdict, and its level.
 
     The level is the geometric mean of the values of both sides. A ratio of CPU time instead of
@@ -85,4 +87,4 @@ def _numbers(ratio: PairRatio) -> tuple[float, ...]:
     level = math.sqrt(ratio.before * ratio.after)
     numbers = (ratio.ratio, *ratio.interval)
     cpu_time_mark = (1,) if ratio.clock else ()
-    return (*map(shortened, numbers), _SIGNS[verdict(ratio)], shortened(level), *cpu_time_mark)
+    return (*map(shortened, numbers), _SIGNS[ratio.verdict], shortened(level), *cpu_time_mark)

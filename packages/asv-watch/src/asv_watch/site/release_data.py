@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
-from asv_watch.judge.graph import MachineGraphs, PairRatio
+from asv_watch.comparison import Metric, Outcome, Ratio, import_case
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
     ReleaseHistory,
     ReleaseStep,
     failed_releases,
 )
-from asv_watch.records.comparisons import CaseValues, RatioKind, import_case
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
-from asv_watch.versions.releases import release_order
+from asv_watch.text.quantities import counted
 
 
 def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) -> list[Json]:
@@ -42,13 +42,13 @@ def release_data(contents: Contents, table: CaseTable, main_groups: set[str]) ->
     ]
 
 
-def compared(ratio: PairRatio) -> Json:
+def compared(ratio: Ratio) -> Json:
     """Return a ratio with its interval and values, in numbers and as text, and what it means."""
     return {
         "ratio": shortened(ratio.ratio),
         "interval": [shortened(end) for end in ratio.interval],
-        "verdict": verdict(ratio).value,
-        "text": quantities.change(ratio.ratio, ratio.kind),
+        "verdict": ratio.verdict.value,
+        "text": quantities.change(ratio.ratio, ratio.metric),
         "interval_text": quantities.interval(ratio.interval, ratio.clock),
         "before_text": quantities.quantity(ratio.before, ratio.unit),
         "after_text": quantities.quantity(ratio.after, ratio.unit),
@@ -60,7 +60,7 @@ def _history_data(
 ) -> Json:
     steps = history.steps
     comparisons = contents.history.comparisons[history.machine]
-    measured = {case for step in steps for case in (*step.commits, *step.values)}
+    measured = {case for step in steps for case in step.commits}
     cases = sorted(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
     )
@@ -95,7 +95,7 @@ def _history_data(
 
 def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool) -> Json:
     shown = table.find(case)
-    times = history.times.get(case, ())
+    relative = history.relative.get(case, {})
     return {
         "key": case if shown else "",
         "title": table.title(case),
@@ -103,9 +103,10 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
         "column": shown.column if shown else None,
         "main": is_main,
         "times": [
-            [history.releases.index(time.release), *map(shortened, (time.ratio, *time.interval))]
-            for time in times
-        ],
+            [history.releases.index(release), *map(shortened, (ratio.ratio, *ratio.interval))]
+            for release, ratio in relative.items()
+        ]
+        + ([[len(history.releases) - 1, 1, 1, 1]] if relative else []),
     }
 
 
@@ -128,19 +129,22 @@ def summed_up(history: ReleaseHistory, table: CaseTable, main_groups: set[str]) 
 def summaries_of(step: ReleaseStep, summed: Set[str]) -> dict[str, Json]:
     """Return by metric how many of some cases there are, how many differ, and their mean ratio."""
     ratios = [ratio for case, ratio in step.ratios.items() if case in summed]
-    kinds: tuple[RatioKind, ...] = ("time", "memory")
-    return {kind: _summary([ratio for ratio in ratios if ratio.kind == kind]) for kind in kinds}
+    kinds: tuple[Metric, ...] = ("time", "memory")
+    return {
+        kind: _summary([ratio for ratio in ratios if ratio.metric == kind and not ratio.exact])
+        for kind in kinds
+    }
 
 
-def _summary(ratios: Sequence[PairRatio]) -> Json:
-    verdicts = [verdict(ratio) for ratio in ratios]
+def _summary(ratios: Sequence[Ratio]) -> Json:
+    verdicts = [ratio.verdict for ratio in ratios]
     mean = geometric_mean(ratio.ratio for ratio in ratios) if ratios else None
     return {
         "count": len(ratios),
         "worse": verdicts.count(Verdict.WORSE),
         "better": verdicts.count(Verdict.BETTER),
         "mean": None if mean is None else shortened(mean),
-        "mean_text": "–" if mean is None else quantities.change(mean, ratios[0].kind),
+        "mean_text": "–" if mean is None else quantities.change(mean, ratios[0].metric),
     }
 
 
@@ -150,34 +154,39 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> J
         "after": step.after,
         **summaries_of(step, summed),
         "ratios": [
-            {"case": index_of[case]} | compared(ratio) for case, ratio in step.ratios.items()
+            {
+                "case": index_of[case],
+                **compared(ratio),
+                "days": quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
+                "pale": ratio.needs_second_day,
+            }
+            for case, ratio in step.ratios.items()
+            if not ratio.exact
         ],
         "values": [
-            {"case": index_of[case]} | shown
-            for case, values in step.values.items()
-            if (shown := _value_change(values))
+            {"case": index_of[case]} | _value_change(ratio)
+            for case, ratio in step.counts.items()
+            if ratio.differs
         ],
         "unmeasured": [
             {
                 "case": index_of[case],
-                "outcome": "skipped" if result.skipped else "failed",
-                "reason": names.exception_line(result.skipped or result.failed),
+                "outcome": "skipped" if outcome is Outcome.SKIPPED else "failed",
+                "reason": names.exception_line(reason),
             }
-            for case, result in step.unmeasured.items()
+            for case, (outcome, reason) in step.unmeasured.items()
             if case not in step.ratios
         ],
     }
 
 
-def _value_change(values: CaseValues) -> Json | None:
-    """Return how peak memory or a count differs; none if it is equal or one side lacks it."""
-    direction, sides = values.verdict, values.sides
-    if direction is None or sides is None or (values.exact and direction is Verdict.SAME):
-        return None
+def _value_change(ratio: Ratio) -> Json:
+    """Return how an exact count differs."""
+    values = (quantities.quantity(value, ratio.unit) for value in (ratio.before, ratio.after))
     return {
-        "verdict": direction.value,
-        "text": quantities.change(values.ratio, "memory"),
-        "interval_text": " → ".join(quantities.quantity(side, values.unit) for side in sides),
+        "verdict": ratio.verdict.value,
+        "text": quantities.change(ratio.ratio, "memory"),
+        "interval_text": " → ".join(values),
     }
 
 
@@ -193,16 +202,12 @@ def _method(history: ReleaseHistory, graphs: MachineGraphs) -> list[str]:
         f"{quantities.share(MINIMUM_EFFECT)}.",
         "About one interval in a hundred excludes the true ratio by chance.",
         "Ratios of times vary by "
-        f"{quantities.share(graphs.noise('time').between)} from one sitting to another on this "
-        "machine (standard deviation); intervals include that.",
+        f"{quantities.share(graphs.usual_between('time'))} from one sitting to another on this "
+        "machine (standard deviation, median of its cases); intervals include that of their case.",
     ]
-    if ratios := history.null_ratios:
-        compared_releases = {
-            null.header.after.requirements[history.requirement] for null in history.nulls
-        }
-        releases = " and ".join(sorted(compared_releases, key=release_order, reverse=True))
+    if history.null_ratios:
         sentences.append(
-            f"{len(ratios)} comparisons of a release with itself ({releases}) differ by "
-            f"{noise_in_words(list(map(graphs.single, ratios)))}."
+            f"{counted(len(history.null_ratios), 'comparison')} of a release with itself differ "
+            f"by {noise_in_words(history.null_ratios)}."
         )
     return sentences

@@ -12,17 +12,13 @@ from urllib.parse import urlencode
 import msgspec
 
 from asv_watch.judge.changes import Change
-from asv_watch.judge.release_history import (
-    ReleaseHistory,
-    ReleaseStep,
-    release_findings,
-)
+from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import made_between, size
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
-from asv_watch.statistics.rule import Verdict, verdict
+from asv_watch.statistics.rule import Verdict
 from asv_watch.text import quantities
 from asv_watch.text.quantities import counted
 
@@ -127,18 +123,19 @@ def _column(
         },
     )
     named: list[tuple[float, str]] = []
-    for finding in release_findings(step):
-        if finding.case not in column.cells:
+    for shown in step.findings:
+        if shown.case not in column.cells:
             continue
-        shown = finding.shown
         size = quantities.measured(shown.ratio, shown.interval, clock=shown.clock)
-        operator = causes.operator(step, finding.case, shown)
-        title = table.title(finding.case)
-        column.cells[finding.case] = _cell(
+        operator = causes.operator(step, shown.case, shown)
+        title = table.title(shown.case)
+        days = quantities.days(shown.days_showing, shown.days)
+        column.cells[shown.case] = _cell(
             shown.ratio,
-            verdict(shown),
-            f"{title}, {name}: {size}" + (f", {operator}" if operator else ""),
+            shown.verdict,
+            f"{title}, {name}: {size}, {days}" + (f", {operator}" if operator else ""),
             compare_address(history, step.before, step.after, title.replace(" · ", " ")),
+            is_pale=shown.needs_second_day,
         )
         if operator:
             named.append((abs(log(shown.ratio)), operator))
@@ -146,12 +143,13 @@ def _column(
     return column
 
 
-def _cell(ratio: float, direction: Verdict, tip: str, href: str) -> Json:
+def _cell(ratio: float, direction: Verdict, tip: str, href: str, *, is_pale: bool) -> Json:
     size = abs(log(ratio))
+    strength = 0 if is_pale else 1 + sum(size > limit for limit in _STRENGTHS)
     return {
         "text": quantities.cell(ratio),
         "verdict": direction.value,
-        "strength": 1 + sum(size > limit for limit in _STRENGTHS),
+        "strength": strength,
         "tip": tip,
         "href": href,
     }
@@ -163,7 +161,7 @@ def _total(history: ReleaseHistory, case: str) -> Json | None:
         return None
     return {
         "text": quantities.change(whole.ratio),
-        "verdict": verdict(whole).value,
+        "verdict": whole.verdict.value,
         "tip": quantities.measured(whole.ratio, whole.interval, clock=whole.clock),
         "href": compare_address(history, history.releases[0], history.releases[-1]),
     }
@@ -206,7 +204,9 @@ def _commit_column(
             after = made_between(change, contents)[1]
             direction = Verdict.WORSE if change.verdict == "worse" else Verdict.BETTER
             tip = f"{table.title(case)}, {after[:8]} {made_by.subject}: {size(change)}"
-            column.cells[case] = _cell(change.ratio, direction, tip, column.href)
+            tip += f", {change.days}"
+            is_pale = change.needs_second_day
+            column.cells[case] = _cell(change.ratio, direction, tip, column.href, is_pale=is_pale)
     return column
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from statistics import median
 
-from asv_watch.judge.release_history import ReleaseStep, release_findings
+from asv_watch.judge.release_history import ReleaseStep
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
 from asv_watch.text import quantities
@@ -25,12 +25,11 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
         change first and those without one last; ``memory_text``: the changes of memory, in one
         line; ``memory_differences``: case by case.
     """
-    findings = {finding.case: finding for finding in release_findings(step)}
-    differing = {case: finding.shown for case, finding in findings.items()}
+    differing = {ratio.case: ratio for ratio in step.findings}
     operators = {
         case: causes.operator(step, case, ratio)
         for case, ratio in differing.items()
-        if ratio.kind == "time"
+        if ratio.metric == "time"
     }
     sizes = {case: abs(log(ratio.ratio)) for case, ratio in differing.items()}
     largest: dict[str, float] = {}
@@ -43,25 +42,18 @@ def release_groups(step: ReleaseStep, index_of: Mapping[str, int], causes: Relea
         ),
     )  # fmt: skip
     memory = sorted(
-        (case for case, ratio in differing.items() if ratio.kind == "memory"),
+        (case for case, ratio in differing.items() if ratio.metric == "memory"),
         key=lambda case: -sizes[case],
     )
     return {
-        "differences": [
-            {
-                "case": index_of[case],
-                "operator": operators[case],
-                "state": findings[case].state,
-            }
-            for case in times
-        ],
+        "differences": [{"case": index_of[case], "operator": operators[case]} for case in times],
         "memory_differences": [index_of[case] for case in memory],
         "memory_text": _memory_text(step, memory),
     }
 
 
 def _memory_text(step: ReleaseStep, differing: Sequence[str]) -> str:
-    count = sum(ratio.kind == "memory" for ratio in step.ratios.values())
+    count = sum(ratio.metric == "memory" for ratio in step.ratios.values())
     if not count:
         return ""
     if not differing:

@@ -24,6 +24,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 CONFIDENCE = 0.99
 _HALVED = 8
 """Largest number of samples of which the faster half counts."""
@@ -32,6 +35,7 @@ PRIOR_ROUNDS = 3
 LEAST_SPREAD = 1e-4
 """Smallest spread of the rounds' logarithms: clocks and page sizes resolve no less."""
 T = TypeVar("T")
+Floats = npt.NDArray[np.float64]
 ESTIMATE = "Hodges-Lehmann of the ratios of the faster halves"
 """Name of the estimator, as stored comparisons have it."""
 
@@ -53,16 +57,16 @@ def spread_of_rounds(ratios: Sequence[float]) -> float:
     return math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
 
 
-def spread_of_few(ratios: Sequence[float], usual: float) -> float:
+def spread_of_few(spread: float, rounds: int, usual: float) -> float:
     """Return the standard deviation of rounds' logarithms; a few rounds may agree by luck.
 
     A spread below the usual one counts as the mean square of its own rounds and of `PRIOR_ROUNDS`
     with the usual spread. A larger one is left as it is.
     """
-    own = max(spread_of_rounds(ratios), LEAST_SPREAD)
+    own = max(spread, LEAST_SPREAD)
     if own >= usual:
         return own
-    freedom = len(ratios) - 1
+    freedom = rounds - 1
     squares = freedom * own**2 + PRIOR_ROUNDS * usual**2
     return math.sqrt(squares / (freedom + PRIOR_ROUNDS))
 
@@ -79,6 +83,36 @@ def estimate_ratio(
     half = margin_of_error(max(spread_of_rounds(ratios), least_spread), len(ratios))
     middle = middle_of_means([math.log(ratio) for ratio in ratios])
     return math.exp(middle), (math.exp(middle - half), math.exp(middle + half))
+
+
+def levels(rounds: Sequence[Sequence[float]], usual_spread: float) -> tuple[Floats, Floats]:
+    """Return the level of each side, and the variance of each level from the rounds alone.
+
+    Levels are logarithms relative to their mean. The level of a side is the mean, over all sides,
+    of the Hodges-Lehmann estimate of its ratio to that side: of two sides, half of their ratio
+    each. The variance of a side is its own part of the spread of the rounds (Grubbs, "On
+    estimating precision of measuring instruments and product variability", JASA 43, 1948), at
+    least a tenth of the mean of all sides; two sides share the spread of their ratio.
+
+    Args:
+        rounds: at least two; one number above zero for each side, of at least two.
+        usual_spread: usual standard deviation of rounds' ratios on this machine, towards which
+            that of few rounds is corrected.
+    """
+    logs = np.log(np.asarray(rounds, float))
+    count, sides = logs.shape
+    ratios = np.zeros((sides, sides))
+    for first, second in itertools.combinations(range(sides), 2):
+        ratios[first, second] = middle_of_means((logs[:, first] - logs[:, second]).tolist())
+    centred = logs - logs.mean(axis=1, keepdims=True)
+    own = centred.var(axis=0, ddof=1)
+    mean = own.mean() * sides / (sides - 1)
+    if sides > 2:
+        own = np.maximum((own - mean / sides) / (1 - 2 / sides), mean / 10)
+    else:
+        own = np.full(sides, mean)
+    corrected = [spread_of_few(math.sqrt(2 * side), count, usual_spread) ** 2 / 2 for side in own]
+    return (ratios - ratios.T).mean(axis=1), np.array(corrected) / count
 
 
 def middle_of_means(values: Sequence[float]) -> float:

@@ -31,7 +31,7 @@ class Verdict(Enum):
 
 
 class Ratio(Protocol):
-    """A ratio with its interval, such as a stored `CaseRatio`."""
+    """A ratio with its interval, such as a stored `Ratio`."""
 
     @property
     def ratio(self) -> float:
@@ -57,7 +57,8 @@ class MeasuredRatio(NamedTuple):
 def is_too_noisy(ratio: Ratio) -> bool:
     """Tell whether no difference was found although one of `TOO_NOISY` might not have shown."""
     low, high = ratio.interval
-    return verdict(ratio) is Verdict.SAME and math.log(high / low) > 2 * math.log1p(TOO_NOISY)
+    is_wide = low < high and math.log(high / low) > 2 * math.log1p(TOO_NOISY)
+    return is_wide and verdict(ratio) is Verdict.SAME
 
 
 def verdict(ratio: Ratio) -> Verdict:

@@ -71,7 +71,7 @@ def change(ratio: float | None, kind: str = "time") -> str:
         ratio: After over before.
         kind: ``time``; anything else is an amount.
     """
-    if ratio is None:
+    if ratio is None or not 0 < ratio < math.inf:
         return "changed"
     if 0.5 < ratio < 2:
         return f"{_signed_percent(ratio)} %"
@@ -114,7 +114,12 @@ def interval(ends: tuple[float, float], clock: str = "") -> str:
 
 
 def measured(ratio: float, ends: tuple[float, float], kind: str = "time", clock: str = "") -> str:
-    """Return a measured ratio with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
+    """Return a measured ratio with its interval: ``+5.2 % (+4.1 to +6.3 %)``.
+
+    The interval of an exact value has no width, and is left out.
+    """
+    if ends[0] == ends[1]:
+        return change(ratio, kind)
     return f"{change(ratio, kind)} ({interval(ends, clock)})"
 
 
@@ -137,6 +142,19 @@ def listed(parts: Sequence[str]) -> str:
     """Join parts of a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def days(showing: int, compared: int) -> str:
+    """Say how many days show a difference by themselves: ``1 of 2 days``, or ``one day``.
+
+    Args:
+        showing: days that show it, also by way of other versions.
+        compared: days on which exactly the two versions were compared.
+    """
+    count = max(showing, compared)
+    if not showing:
+        return "no day by itself"
+    return "one day" if count == 1 else f"{showing} of {count} days"
 
 
 def day(seconds: int) -> str:

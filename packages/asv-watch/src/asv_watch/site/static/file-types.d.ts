@@ -105,12 +105,12 @@ interface ReleaseStep {
   /** Of the cases of the first screen, or of all where it has none. */
   time: Summary;
   memory: Summary;
-  ratios: ({ case: number } & Compared)[];
+  ratios: ({ case: number } & Compared & Pick<Change, "days" | "pale">)[];
   /** Peak memory, and counts that differ. */
   values: { case: number; verdict: Verdict; text: string; interval_text: string }[];
   unmeasured: { case: number; outcome: "skipped" | "failed"; reason: string }[];
   /** Times that differ, those of one operator together. */
-  differences: { case: number; operator: string; state: string }[];
+  differences: { case: number; operator: string }[];
   /** What became of memory, in one line; empty where none was compared. */
   memory_text: string;
   /** Cases whose memory differs. */

@@ -148,6 +148,8 @@ interface Bar {
   ratio: number;
   interval: [number, number] | null;
   verdict: Verdict;
+  /** Of a small difference that fewer than two days show. */
+  pale?: boolean;
 }
 
 interface AxisScale {

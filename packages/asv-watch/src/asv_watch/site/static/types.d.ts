@@ -152,6 +152,10 @@ interface Change {
   interval_text: string;
   /** `other commits` where the two were not compared with each other, but each with others. */
   through: "other commits" | "";
+  /** How many days show it by themselves, as people read it; empty where nothing was measured. */
+  days: string;
+  /** Whether it is below 5 %, and fewer than two days show it. */
+  pale: boolean;
   /** Before and after, of the comparison that measured it. */
   values: [string, string] | null;
   cause: string;

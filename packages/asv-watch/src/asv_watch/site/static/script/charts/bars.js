@@ -52,14 +52,14 @@ const picture = (width, look, ...shapes) =>
   );
 
 /** @param {Bar} bar @param {BarScale} [scale] */
-export function drawBar({ ratio, interval, verdict }, { width, x } = ROOT_SCALE) {
+export function drawBar({ ratio, interval, verdict, pale = false }, { width, x } = ROOT_SCALE) {
   const middle = HEIGHT / 2;
   const [zero, end] = [x(1), x(ratio)];
   const [low = end, high = end] = interval?.map(x) ?? [];
   const d = `M${fix(low)} ${middle}H${fix(high)}m0 -4v8M${fix(low)} ${middle - 4}v8`;
   return picture(
     width,
-    `mark ${verdict}`,
+    `mark ${verdict}${pale ? " pale" : ""}`,
     svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: HEIGHT }),
     svg("rect", {
       class: "bar",

@@ -11,10 +11,11 @@ import { button, el, muted, svg } from "./elements.js";
 export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
 
 /**
- * A change: coloured and marked only if it was measured.
- * @param {{ text: string, verdict: Verdict, state?: "measured" | "suspected" }} change
+ * A change: coloured and marked only if it was measured, and pale until two days show a small one.
+ * @param {{ text: string, verdict: Verdict, state?: "measured" | "suspected", days?: string,
+ *   pale?: boolean }} change
  */
-export function changeSign({ text, verdict, state = "measured" }) {
+export function changeSign({ text, verdict, state = "measured", days = "", pale = false }) {
   if (state === "suspected") return el("span", { class: "change suspected" }, text);
   const sign = SIGNS[verdict];
   const words = sign
@@ -23,7 +24,8 @@ export function changeSign({ text, verdict, state = "measured" }) {
         el("span", { class: "visually-hidden" }, `${verdict} `),
       ]
     : null;
-  return el("span", { class: `change ${verdict}` }, words, text);
+  const look = `change ${verdict}${pale ? " pale" : ""}`;
+  return el("span", { class: look, title: pale ? days : null }, words, text);
 }
 
 /**
@@ -33,7 +35,14 @@ export function changeSign({ text, verdict, state = "measured" }) {
  * @param {string | undefined} ends of its interval
  */
 export const changeLine = (bar, change, ends) =>
-  el("div", { class: "bar-line" }, bar, changeSign(change), ends ? muted(ends) : null);
+  el(
+    "div",
+    { class: "bar-line" },
+    bar,
+    changeSign(change),
+    ends ? muted(ends) : null,
+    change.pale ? muted(change.days) : null,
+  );
 
 /** A muted dash for what does not exist. */
 export const nothing = () => muted("–");

@@ -20,10 +20,10 @@ import { columnOf } from "../../page/tables.js";
 const SAME = "same";
 
 /** A suspected change has a grey bar without an interval. @param {Change} change */
-function barOf({ state, ratio, about, interval, verdict }) {
+function barOf({ state, ratio, about, interval, verdict, pale }) {
   const isMeasured = state === "measured";
   const size = isMeasured ? ratio : about;
-  const how = isMeasured ? { interval, verdict } : { interval: null, verdict: SAME };
+  const how = isMeasured ? { interval, verdict, pale } : { interval: null, verdict: SAME };
   return size === null ? null : drawBar({ ratio: size, ...how });
 }
 
@@ -58,6 +58,7 @@ export function changeColumns(changes) {
     }),
     columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
     columnOf("State", howOf, { wrap: true, hidden: states < 2 }),
+    columnOf("Shown on", ({ days }) => days, { hidden: true }),
     columnOf("Since", ({ c }) => commits[c]?.hash, {
       wrap: true,
       draw: ({ c }) => [commitLink(c), ` ${commits[c]?.subject}`],

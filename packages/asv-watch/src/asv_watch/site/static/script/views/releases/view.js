@@ -20,16 +20,16 @@ function caseLink({ cases }, index) {
 const OPEN = 8;
 
 /**
- * @typedef {{ case: number, operator?: string, state?: string, outcome?: "skipped" | "failed",
- *   reason?: string } & Partial<Compared>} StepRow
+ * @typedef {{ case: number, operator?: string, outcome?: "skipped" | "failed", reason?: string } &
+ *   Partial<ReleaseStep["ratios"][number]>} StepRow
  */
 
 /** @param {StepRow} row */
 function drawChange(row) {
-  const { ratio, interval, verdict = "same", text = "", outcome } = row;
+  const { ratio, interval, verdict = "same", text = "", days, pale, outcome } = row;
   if (outcome) return outcomeTag(outcome);
-  const bar = ratio && interval ? drawBar({ ratio, interval, verdict }) : null;
-  return changeLine(bar, { text, verdict }, row.interval_text);
+  const bar = ratio && interval ? drawBar({ ratio, interval, verdict, pale }) : null;
+  return changeLine(bar, { text, verdict, days, pale }, row.interval_text);
 }
 
 /** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
@@ -39,18 +39,19 @@ const stepColumns = (history) => [
   }),
   columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, { draw: drawChange }),
   columnOf("99 % interval", (row) => row.interval_text, { hidden: true }),
+  columnOf("Shown on", ({ days }) => days, { hidden: true }),
   columnOf("Why", ({ operator, reason }) => operator ?? reason, {
     wrap: true,
-    draw: ({ operator, reason, state }) => [
+    draw: ({ operator, reason, days, pale }) => [
       operator ?? reason,
-      state ? muted(` · ${state}`) : null,
+      days && !pale ? muted(` · ${days}`) : null,
     ],
   }),
 ];
 
 /** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} index */
 const ratioOf = ({ ratios }, index) =>
-  /** @type {Compared} */ (ratios.find((ratio) => ratio.case === index));
+  /** @type {ReleaseStep["ratios"][number]} */ (ratios.find((ratio) => ratio.case === index));
 
 /** All comparisons, as they are saved. @param {ReleaseHistory} history */
 const comparisonSheet = (history) => {
@@ -70,15 +71,11 @@ const comparisonSheet = (history) => {
 /** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
   const { after, before, time } = step;
-  const times = step.differences.map((found) => ({
-    ...ratioOf(step, found.case),
-    ...found,
-    operator: found.operator || "operator not known",
-  }));
-  const memory = step.memory_differences.map((index) => ({
-    case: index,
+  const times = step.differences.map(({ case: index, operator }) => ({
     ...ratioOf(step, index),
+    operator: operator || "operator not known",
   }));
+  const memory = step.memory_differences.map((index) => ratioOf(step, index));
   const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
   all.addEventListener("toggle", () => {
     if (!all.open || all.children.length > 1) return;

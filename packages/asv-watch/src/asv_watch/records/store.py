@@ -1,0 +1,182 @@
+"""The record: what the engine measured, one file a machine and month.
+
+``results/<machine>/<year>-<month>.jsonl`` holds sittings one after the other. A sitting begins
+with a line ``{"sitting": …}`` (`asv_watch.comparison.Sitting`). Each further line is a
+`asv_watch.comparison.Comparison`, written when its case is finished, so an interrupted sitting
+keeps the finished cases; when it is continued, its first line is written again. A sitting that
+came to its end has a last line with the number and the checksum of its lines, which shows later
+whether one was lost or changed.
+
+git merges two branches of a file by keeping the lines of both (``.gitattributes``). The name does
+not end in ``.json``, because asv takes such files for results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import glob
+import hashlib
+from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from asv_watch.comparison import UNSTORED, Comparison, Sitting
+from asv_watch.errors import WatchError
+from asv_watch.files import append_durably
+from asv_watch.records.records import Benchmark, Problem, benchmark_of
+from asv_watch.records.suite_lists import read_benchmarks
+from asv_watch.text.quantities import more_is_better
+
+Benchmarks = Mapping[str, Benchmark]
+"""Benchmarks by name."""
+_NAME = "[0-9][0-9][0-9][0-9]-[0-9][0-9].jsonl"
+
+
+class _Begin(msgspec.Struct, frozen=True):
+    """First line of a sitting."""
+
+    sitting: Sitting
+
+
+class _End(msgspec.Struct, frozen=True):
+    """Last line of a sitting."""
+
+    cases: int
+    sha256: str
+    """Of its other lines, the first one included: 16 digits."""
+
+
+class _Ended(msgspec.Struct, frozen=True):
+    end: _End
+
+
+_BEGIN, _ENDED = msgspec.json.Decoder(_Begin), msgspec.json.Decoder(_Ended)
+_CASE = msgspec.json.Decoder(Comparison)
+
+
+class SittingWriter:
+    """Appends a sitting to the record, case by case."""
+
+    def __init__(self, results: Path, sitting: Sitting) -> None:
+        """Name the file; it is written with the first case."""
+        begun = datetime.datetime.fromtimestamp(sitting.at, datetime.UTC)
+        self.sitting = sitting
+        self.path = results / sitting.machine / f"{begun:%Y-%m}.jsonl"
+        """File of the record."""
+        self._digest = hashlib.sha256()
+        self._cases = 0
+
+    def add(self, comparison: Comparison) -> None:
+        """Append a finished case and wait until it is on the disk."""
+        content = (
+            msgspec.json.encode(msgspec.structs.replace(comparison, sitting=UNSTORED)) + b"\n"
+        )
+        first = b"" if self._cases else msgspec.json.encode(_Begin(self.sitting)) + b"\n"
+        append_durably(self.path, first + content)
+        self._digest.update(first + content)
+        self._cases += 1
+
+    def end(self) -> None:
+        """Append the last line, if any case was added."""
+        if self._cases:
+            end = _Ended(_End(self._cases, self._digest.hexdigest()[:16]))
+            append_durably(self.path, msgspec.json.encode(end) + b"\n")
+
+
+def read_record(
+    results: Path, machine: str = "", benchmarks: Benchmarks | None = None
+) -> tuple[list[Comparison], list[Problem]]:
+    """Read what a machine measured, or all machines, the oldest sitting first.
+
+    Of several lines of a case in one sitting the newest counts.
+
+    Args:
+        results: folder of all machines' results.
+        machine: name of its folder there; all if empty.
+        benchmarks: today's suites, which say whether more of a value is better; those of the
+            folder's ``benchmarks.json`` if not given.
+
+    Returns:
+        The comparisons, and a problem for each file or line that is damaged and left out.
+    """
+    if benchmarks is None:
+        benchmarks = {}
+        with contextlib.suppress(WatchError):  # the list is missing or damaged
+            benchmarks, _ = read_benchmarks(results)
+    newest: dict[tuple[Hashable, str], Comparison] = {}
+    problems: list[Problem] = []
+    for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{_NAME}")):
+        for comparison in _read_file(path, problems):
+            key = comparison.sitting.key, comparison.case
+            if key not in newest or newest[key].at <= comparison.at:
+                newest[key] = with_direction(comparison, benchmarks)
+    return sorted(newest.values(), key=lambda each: (each.sitting.at, each.at)), problems
+
+
+def read_sitting(results: Path, sitting: Sitting) -> dict[str, Comparison]:
+    """Return the finished cases of a sitting by name."""
+    comparisons, _ = read_record(results, sitting.machine)
+    return {each.case: each for each in comparisons if each.sitting.key == sitting.key}
+
+
+def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
+    """Yield the comparisons of a file line by line, and add a problem for each damaged line."""
+    sitting: Sitting | None = None
+    digest, cases, first = hashlib.sha256(), 0, 0
+    if not path.is_file():  # reading a fifo would never end
+        problems.append(Problem(str(path), "it is not a regular file; it was left out"))
+        return
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    if line.startswith(b'{"sitting"'):
+                        sitting = None  # if the line is damaged, its cases belong to no sitting
+                        digest, cases, first = hashlib.sha256(line), 0, number
+                        sitting = _BEGIN.decode(line).sitting
+                    elif line.startswith(b'{"end"'):
+                        if _ENDED.decode(line).end != _End(cases, digest.hexdigest()[:16]):
+                            message = f"of lines {first} to {number} some were changed or removed"
+                            problems.append(Problem(str(path), message))
+                        sitting, first = None, number + 1
+                    else:
+                        digest.update(line)
+                        cases += 1
+                        yield _placed(_CASE.decode(line), sitting)
+                except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                    message = f"line {number} is not a valid case ({error}); it was left out"
+                    problems.append(Problem(str(path), message))
+    except OSError as error:
+        problems.append(Problem(str(path), f"it cannot be read: {error.strerror}"))
+
+
+def _placed(comparison: Comparison, sitting: Sitting | None) -> Comparison:
+    """Return a comparison in its sitting.
+
+    Raises:
+        ValueError: it belongs to none, or has not one number for each version.
+    """
+    if sitting is None:
+        raise ValueError("no sitting begins before it")
+    count = len(sitting.versions)
+    if any(len(r) != count for r in (*comparison.rounds, *comparison.wall, *comparison.cpu)):
+        raise ValueError(f"a round does not have {count} numbers")
+    return msgspec.structs.replace(comparison, sitting=sitting)
+
+
+def with_direction(comparison: Comparison, benchmarks: Benchmarks) -> Comparison:
+    """Return a comparison with the direction of today's suites, as the series of its case has it.
+
+    If the suites lack the benchmark, the direction is the stored one, or that of the unit.
+    """
+    benchmark = benchmarks.get(benchmark_of(comparison.case))
+    better = comparison.higher_is_better or more_is_better(comparison.unit)
+    if benchmark is not None:
+        better = benchmark.higher_is_better
+    if better == comparison.higher_is_better:
+        return comparison
+    return msgspec.structs.replace(comparison, higher_is_better=better)

@@ -1,0 +1,149 @@
+"""The graphs of a machine: what several sittings of a case say together, and on how many days."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from asv_watch.comparison import DAY, Comparison, Kind, Ratio, Sitting
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.versions.version import Version
+from tests.making import commit_hash
+
+LADDER = {"2.0.0": 1.0, "2.1.0": 1.1, "2.2.0": 0.9, "2.3.0": 0.95}
+
+
+def compared(
+    levels: Mapping[str, float], at: int = 0, kind: Kind = "release", seed: int = 1
+) -> Comparison:
+    """Twenty rounds, with 1 % of noise, of releases whose levels are known."""
+    versions = tuple(Version(commit_hash(1), {"torch": name}, "3.11") for name in levels)
+    noise = np.random.default_rng(seed).normal(0.0, 0.01, (20, len(levels)))
+    noise -= noise.mean(axis=0)
+    rounds = tuple(map(tuple, (np.exp(noise) * list(levels.values())).tolist()))
+    sitting = Sitting(kind=kind, at=at, machine="m", versions=versions)
+    return Comparison("a", at, rounds=rounds, sitting=sitting)
+
+
+def ratio_of(*comparisons: Comparison, ends: tuple[str, str] = ("2.0.0", "2.1.0")) -> Ratio:
+    ratio = MachineGraphs(comparisons).releases("torch")["a"].ratio(*ends)
+    assert ratio is not None
+    return ratio
+
+
+def half_width(ratio: Ratio) -> float:
+    return math.log(ratio.interval[1] / ratio.interval[0]) / 2
+
+
+def test_every_pair_of_a_sitting_has_a_ratio_of_its_own() -> None:
+    """Releases far apart on the ladder are compared as directly as neighbours."""
+    graph = MachineGraphs([compared(LADDER)]).releases("torch")["a"]
+    assert set(graph.pairs) == set(itertools.permutations(LADDER, 2))
+    ratios = [graph.ratio(*ends) for ends in itertools.combinations(LADDER, 2)]
+    widths = []
+    for (before, after), ratio in zip(itertools.combinations(LADDER, 2), ratios, strict=True):
+        assert ratio is not None
+        assert (ratio.rounds, ratio.days) == (20, 1)
+        assert ratio.ratio == pytest.approx(LADDER[after] / LADDER[before], rel=0.005)
+        assert ratio.after / ratio.before == pytest.approx(ratio.ratio)
+        widths.append(half_width(ratio))
+    assert max(widths) < 1.3 * min(widths)
+    assert graph.cycle_count == 0, "a sitting alone contradicts nothing"
+
+
+def test_a_sitting_of_many_sides_narrows_the_ratio_of_others() -> None:
+    pair = dict.fromkeys(("2.0.0", "2.3.0"), 1.0)
+    once = ratio_of(compared(pair), ends=("2.0.0", "2.3.0"))
+    both = ratio_of(
+        compared(pair), compared(dict.fromkeys(LADDER, 1.0), at=60), ends=("2.0.0", "2.3.0")
+    )
+    assert half_width(both) < 0.8 * half_width(once)
+    assert (len(once.sittings), len(both.sittings)) == (1, 2)
+
+
+def test_two_calls_in_one_hour_are_two_sittings_which_may_disagree() -> None:
+    calls = [
+        compared({"2.0.0": 1.0, "2.1.0": level}, at, seed=at)
+        for level, at in ((1.0, 0), (1.05, 1800))
+    ]
+    graph = MachineGraphs(calls).releases("torch")["a"]
+    assert graph.cycle_count == 1
+    assert graph.between > 0.01, "the case has shown that it varies"
+    assert half_width(ratio_of(*calls)) > 1.5 * half_width(ratio_of(calls[0]))
+
+
+@pytest.mark.parametrize(
+    ("levels", "days", "days_showing", "needs_another"),
+    [
+        ((1.03,), 1, 1, True),
+        ((1.03, 1.03), 2, 2, False),
+        ((1.035, 1.012, 1.035), 3, 2, False),
+        ((1.08,), 1, 1, False),
+    ],
+)
+def test_a_small_difference_is_counted_on_the_days_that_show_it_alone(
+    levels: tuple[float, ...], days: int, days_showing: int, needs_another: bool
+) -> None:
+    ratio = ratio_of(
+        *(
+            compared({"2.0.0": 1.0, "2.1.0": level}, day * DAY, seed=day)
+            for day, level in enumerate(levels)
+        )
+    )
+    assert ratio.differs
+    assert (ratio.days, ratio.days_showing) == (days, days_showing)
+    assert ratio.needs_second_day is needs_another
+
+
+def test_a_day_may_show_a_difference_by_way_of_other_releases() -> None:
+    direct = {"2.0.0": 1.0, "2.1.0": 1.04}
+    through = {"2.0.0": 1.0, "2.2.0": 0.9}, {"2.2.0": 0.9, "2.1.0": 1.04}
+    ratio = ratio_of(compared(direct), *(compared(levels, DAY, seed=2) for levels in through))
+    assert (ratio.days, ratio.days_showing) == (1, 2)
+
+
+def test_sittings_of_two_hours_of_one_day_are_one_day() -> None:
+    calls = [compared({"2.0.0": 1.0, "2.1.0": 1.04}, at, seed=at) for at in (0, 7200)]
+    assert ratio_of(*calls).needs_second_day
+
+
+def test_what_other_sittings_contradict_is_named_for_each_further_version() -> None:
+    odd = LADDER | {"2.3.0": 1.3}
+    sittings = [compared(LADDER, day * DAY, seed=day) for day in range(8)]
+    graph = MachineGraphs([*sittings, compared(odd, 9 * DAY)]).releases("torch")["a"]
+    checks = list(graph.contradictions())
+    assert len(checks) == 9 * 3
+    assert checks[:-1] == [None] * 26
+    assert checks[-1] is not None
+    assert (checks[-1].before, checks[-1].after) == ("2.0.0", "2.3.0")
+    assert (checks[-1].found, checks[-1].expected) == pytest.approx((1.3, 0.95), rel=0.05)
+
+
+def test_one_comparison_alone_has_the_interval_of_a_graph_that_holds_nothing_else() -> None:
+    comparison = compared(LADDER)
+    alone = MachineGraphs([comparison]).alone(comparison, 0, 3)
+    of_graph = ratio_of(comparison, ends=("2.0.0", "2.3.0"))
+    assert alone is not None
+    assert (alone.ratio, *alone.interval) == (of_graph.ratio, *of_graph.interval)
+    unknown = MachineGraphs(()).alone(comparison, 0, 3, least_spread=0.1)
+    assert unknown is not None
+    assert half_width(unknown) > 1.3 * half_width(alone), "few rounds may agree by luck"
+
+
+def test_rounds_that_a_failed_version_lacks_change_nothing() -> None:
+    whole = compared({"2.0.0": 1.0, "2.1.0": 1.1})
+    more = replace(whole, rounds=(*whole.rounds, *((1.0, None),) * 9))
+    spreads = [MachineGraphs([each]).usual_spread["time"] for each in (whole, more)]
+    assert spreads[0] == spreads[1] == pytest.approx(0.015, rel=0.5)
+    assert ratio_of(whole) == ratio_of(more)
+
+
+@pytest.mark.parametrize("kind", ["null", "planted"])
+def test_comparisons_of_a_version_with_itself_are_in_no_graph(kind: Kind) -> None:
+    levels = {"2.0.0": 1.0, "2.1.0": 2.0}
+    assert MachineGraphs([compared(levels, kind=kind)]).cases == ()

@@ -1,0 +1,203 @@
+"""The record: what is written is read again, and damage is named and costs its own lines alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from asv_watch.comparison import Comparison, Sitting
+from asv_watch.records.records import Benchmark
+from asv_watch.records.store import SittingWriter, read_record, read_sitting
+from asv_watch.versions.version import Version
+from tests.conftest import REPOSITORY, commit, git
+from tests.making import commit_hash
+from tests.planted_comparisons import store
+
+AT = 1_760_000_000  # 2025-10-09
+VERSIONS = tuple(Version(commit_hash(n), {"torch": "2.15.0"}, "3.11") for n in range(3))
+RECIPE: dict[str, float | str] = {"rounds": 2}
+SITTING = Sitting(kind="compare", at=AT, machine="desk", versions=VERSIONS, recipe=RECIPE)
+TIME = Comparison(
+    "a.A.time_x('m')",
+    AT + 100,
+    rounds=((1.0, 1.1, None), (2.0, 2.2, None)),
+    wall=((1.5, 1.6, None), (2.5, 2.6, None)),
+    cpu=((0.9, 1.0, None), (1.9, 2.0, None)),
+    clock="process",
+    least_spread=0.01,
+    failed={2: "A: RuntimeError: broken"},
+    late=(2,),
+)
+SKIPPED = Comparison("a.A.time_y", AT + 101, skipped={0: "no device"})
+COUNT = Comparison("a.A.track_z", AT + 102, "calls", ((7.0, 7.0, 8.0),), exact=True)
+CASES = [replace(case, sitting=SITTING) for case in (TIME, SKIPPED, COUNT)]
+
+
+def sitting_at(at: int, machine: str = "desk") -> list[Comparison]:
+    """The same cases in another sitting."""
+    sitting = replace(SITTING, at=at, machine=machine)
+    return [replace(case, at=case.at + at - AT, sitting=sitting) for case in CASES]
+
+
+def write(results: Path, *sittings: list[Comparison]) -> Path:
+    """Store sittings; return the file of the month."""
+    for comparisons in sittings or [CASES]:
+        store(results, comparisons)
+    return results / "desk/2025-10.jsonl"
+
+
+def test_a_sitting_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    assert read_record(tmp_path) == (CASES, [])
+    first, *cases, last = map(json.loads, path.read_text().splitlines())
+    assert first["sitting"]["machine"] == "desk"
+    assert cases[1:] == [
+        {"case": "a.A.time_y", "at": AT + 101, "skipped": {"0": "no device"}},
+        {
+            "case": "a.A.track_z",
+            "at": AT + 102,
+            "unit": "calls",
+            "rounds": [[7.0, 7.0, 8.0]],
+            "exact": True,
+        },
+    ]
+    assert last["end"]["cases"] == 3
+
+
+@pytest.mark.parametrize("machine", ["desk", "lab [1]", "*"])
+def test_the_record_of_one_machine_is_read_alone(tmp_path: Path, machine: str) -> None:
+    write(tmp_path, *(sitting_at(AT, name) for name in {"desk", "other", machine}))
+    assert read_record(tmp_path, machine) == (sitting_at(AT, machine), [])
+
+
+@settings(max_examples=20)
+@given(st.sets(st.integers(2**20, 2**34) | st.just(AT), max_size=5))
+def test_each_call_is_a_sitting_of_its_own_whenever_it_was(
+    tmp_path_factory: pytest.TempPathFactory, times: set[int]
+) -> None:
+    results = tmp_path_factory.mktemp("results")
+    times |= {at + 1 for at in times}
+    for at in times:
+        write(results, sitting_at(at))
+    comparisons, problems = read_record(results)
+    assert ({each.sitting.at for each in comparisons}, problems) == (times, [])
+    assert len(comparisons) == len(CASES) * len(times)
+
+
+def test_an_interrupted_sitting_keeps_its_cases_and_is_continued(tmp_path: Path) -> None:
+    first = SittingWriter(tmp_path, SITTING)
+    assert not first.path.exists(), "no file is empty"
+    first.add(TIME)
+    first.add(SKIPPED)
+    assert read_sitting(tmp_path, SITTING) == {case.case: case for case in CASES[:2]}
+    again = replace(CASES[1], at=AT + 200, skipped={1: "no GPU"})
+    write(tmp_path, [again, CASES[2]])
+    found = {case.case: case for case in (CASES[0], again, CASES[2])}
+    assert read_sitting(tmp_path, SITTING) == found
+    assert read_record(tmp_path)[1] == []
+
+
+def test_the_newest_line_of_a_case_counts(tmp_path: Path) -> None:
+    writer = SittingWriter(tmp_path, SITTING)
+    for at, value in ((5, 1.0), (7, 2.0), (7, 3.0), (6, 4.0)):
+        writer.add(Comparison("a.A.time_x", at, rounds=((value,) * 3,)))
+    [comparison], _ = read_record(tmp_path)
+    assert comparison.value(0) == 3.0
+
+
+@pytest.mark.parametrize("line", range(4))
+def test_a_line_that_was_removed_is_missed(tmp_path: Path, line: int) -> None:
+    """Cases whose first line is lost do not count to the sitting before."""
+    later = sitting_at(AT + 1000)
+    path = write(tmp_path, CASES, later)
+    lines = path.read_text().splitlines(keepends=True)
+    del lines[5 + line]
+    path.write_text("".join(lines))
+    comparisons, problems = read_record(tmp_path)
+    kept = [case for number, case in enumerate(later, start=1) if line not in {0, number}]
+    assert comparisons == [*CASES, *kept]
+    assert {problem.path for problem in problems} == {str(path)}
+    *others, message = (problem.message for problem in problems)
+    assert message == "of lines 6 to 9 some were changed or removed"
+    lost = "line {} is not a valid case (no sitting begins before it); it was left out"
+    assert others == ([] if line else [lost.format(number) for number in (6, 7, 8)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("1.1", "1.2"), ("no device", "none"), ("00002", "00003")]
+)
+def test_a_line_that_was_changed_is_named(tmp_path: Path, old: str, new: str) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace(old, new))
+    [problem] = read_record(tmp_path)[1]
+    assert "of lines 1 to 5 some were changed" in problem.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": [[1.0]]},
+        {"cpu": [[1.0, 2.0]]},
+        {"rounds": [[1e999, 1.0, 1.0]]},
+        {"at": -1},
+        {"unit": None},
+        {"more": 1},
+    ],
+)
+def test_a_line_that_is_no_case_costs_itself_alone(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = write(tmp_path)
+    first, case, *others = path.read_text().splitlines()
+    damaged = json.dumps(json.loads(case) | change)
+    path.write_text("\n".join([first, damaged, *others]) + "\n")
+    comparisons, [problem, of_sitting] = read_record(tmp_path)
+    assert comparisons == CASES[1:]
+    assert problem.message.startswith("line 2 is not a valid case (")
+    assert "some were changed" in of_sitting.message
+
+
+def test_git_keeps_the_sittings_of_both_branches(
+    make_repository: Callable[..., Path],
+) -> None:
+    folder = make_repository({".gitattributes": (REPOSITORY / ".gitattributes").read_text()})
+    results = folder / "results"
+    write(results)
+    commit(folder, {}, "First")
+    git(folder, "checkout", "--quiet", "-b", "other")
+    write(results, sitting_at(AT + 1))
+    commit(folder, {}, "Other")
+    git(folder, "checkout", "--quiet", "main")
+    write(results, sitting_at(AT + 2))
+    commit(folder, {}, "Main")
+    git(folder, "merge", "--quiet", "--no-edit", "other")
+    expected = [case for at in range(AT, AT + 3) for case in sitting_at(at)]
+    assert read_record(results) == (expected, [])
+
+
+def test_a_record_of_another_machine_stays_that_machines(tmp_path: Path) -> None:
+    write(tmp_path)
+    shutil.copytree(tmp_path / "desk", tmp_path / "copy")
+    assert read_record(tmp_path) == (CASES, []), "copied lines count once"
+
+
+def test_todays_suites_say_whether_more_is_better(tmp_path: Path) -> None:
+    name = "a.A.track_z"
+    write(tmp_path)
+
+    def is_better(benchmarks: dict[str, Benchmark] | None) -> bool:
+        return read_record(tmp_path, "", benchmarks)[0][-1].higher_is_better
+
+    assert not is_better({})
+    assert is_better({name: Benchmark(name, "track", "calls", higher_is_better=True)})
+    entry = {"name": name, "unit": "windows/s", "type": "track", "version": "1"}
+    listed = {name: entry | {"param_names": [], "params": []}, "version": 2}
+    (tmp_path / "benchmarks.json").write_text(json.dumps(listed))
+    assert is_better(None), "by the unit of the stored list"
