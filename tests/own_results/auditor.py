@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import exp, log, sqrt
 from pathlib import Path
-from statistics import fmean, median, variance
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +70,8 @@ def _line(sitting: Mapping[str, Any], line: Mapping[str, Any]) -> Iterator[Line]
 
 
 Floats = NDArray[np.float64]
+_JOINED = 1e-6
+"""Two versions are joined by others if these have at least this share of what is known of them."""
 
 
 def side_variances(line: Line) -> Floats:
@@ -77,7 +79,7 @@ def side_variances(line: Line) -> Floats:
     logs = np.log(line.rounds)
     sides = logs.shape[1]
     differences = np.array(
-        [[variance((a - b).tolist()) for b in logs.T] for a in logs.T]
+        [[np.var(a - b, ddof=1) for b in logs.T] for a in logs.T]
     )  # of the difference of two sides: the sum of both variances
     mean = differences.sum() / (sides * (sides - 1)) / 2
     if sides == 2:
@@ -139,7 +141,8 @@ class Fit:
         self.incidence = np.concatenate(incidence)
         normal = self.incidence.T @ weights @ self.incidence
         self.solution = np.linalg.pinv(normal, hermitian=True) @ self.incidence.T @ weights
-        self.levels = self.solution @ np.concatenate(y)
+        self.y = np.concatenate(y)
+        self.levels = self.solution @ self.y
 
     def estimate(self, before: Any, after: Any) -> tuple[float, float, float]:
         """Return the logarithm of the ratio of two nodes, its variance and freedom."""
@@ -160,28 +163,35 @@ class Fit:
         return exp(middle), (exp(middle - half), exp(middle + half))
 
     def contradictions(self) -> Iterator[bool]:
-        """Tell of each star and pair with its first version whether all others exclude it."""
-        for index, star in enumerate(self.stars):
-            rest = [*self.stars[:index], *self.stars[index + 1 :]]
-            if not rest:
-                continue
-            others, alone = (Fit(of, self.usual, self.between) for of in (rest, [star]))
-            for node in star.nodes[1:]:
-                pair = star.nodes[0], node
-                if not others.joins(*pair):
-                    continue
-                (a, va, fa), (b, vb, fb) = alone.estimate(*pair), others.estimate(*pair)
-                freedom = (va + vb) ** 2 / (va**2 / fa + vb**2 / fb)
-                yield abs(a - b) > t.ppf(0.995, freedom) * sqrt(va + vb)
+        """Tell of each star and pair with its first version whether all others exclude it.
 
-    def joins(self, before: Any, after: Any) -> bool:
-        """Tell whether any path leads from one node to another."""
-        reached, grows = {before}, True
-        while grows:
-            touching = [set(star.nodes) for star in self.stars if reached & set(star.nodes)]
-            grown = reached.union(*touching)
-            grows, reached = grown != reached, grown
-        return after in reached
+        Taking a star out changes the solution by as many ranks as it has edges (the identity of
+        Sherman, Morrison and Woodbury), so nothing but a matrix of that size is inverted again.
+        """
+        starts = np.cumsum([0, *(len(star.nodes) - 1 for star in self.stars)])
+        freedoms = np.array([len(star.line.rounds) - 1 for star in self.stars])
+        for index in range(len(self.stars)):
+            own = slice(starts[index], starts[index + 1])
+            rows = self.incidence[own]
+            root = np.linalg.cholesky(self.covariance[own, own])
+            of_all = np.linalg.solve(root, rows @ self.solution[:, own] @ root)
+            shares_of_own, axes = np.linalg.eigh((of_all + of_all.T) / 2)
+            is_known = shares_of_own < 1 - _JOINED
+            axes, gains = axes[:, is_known], 1 / (1 - shares_of_own[is_known])
+            for pair, unit in enumerate(root):
+                if abs(axes @ (axes.T @ unit) - unit).max() > _JOINED * abs(unit).max():
+                    continue  # no other path joins the two
+                outer = np.linalg.solve(root.T, axes @ (gains * (axes.T @ unit)))
+                shares = outer @ rows @ self.solution
+                variance = float(unit @ axes @ (shares_of_own[is_known] * gains * (axes.T @ unit)))
+                shares[own] = 0.0
+                parts = np.add.reduceat((shares @ self.of_rounds) * shares, starts[:-1])
+                edge = starts[index] + pair
+                spread = variance + self.covariance[edge, edge]
+                denominator = (parts**2 / freedoms).sum()
+                denominator += self.of_rounds[edge, edge] ** 2 / freedoms[index]
+                limit = t.ppf(0.995, spread**2 / denominator) * sqrt(spread)
+                yield bool(abs(self.y[edge] - shares @ self.y) > limit)
 
 
 def node(version: dict[str, Any]) -> tuple[str, str]:
@@ -231,13 +241,19 @@ class Audit:
     between: Mapping[tuple[str, str], float]
     """Maps ``versions`` or ``releases`` and a case to its standard deviation between sittings."""
     fits: dict[tuple[str, str], Fit] = field(default_factory=dict)
+    spreads: dict[str, float] = field(default_factory=dict)
+
+    def usual_spread(self, metric: str) -> float:
+        """Return the usual spread of a metric, which takes seconds to compute."""
+        if metric not in self.spreads:
+            self.spreads[metric] = usual_spread(self.lines, metric)
+        return self.spreads[metric]
 
     def fit(self, kind: str, case: str) -> Fit:
         """Return the levels of a case, ``versions`` or ``releases``."""
         if (kind, case) not in self.fits:
             stars_of = {"versions": stars_of_versions, "releases": stars_of_releases}[kind]
             metric = next(line.metric for line in self.lines if line.case == case)
-            usual = usual_spread(self.lines, metric)
-            stars = stars_of(self.lines, case)
+            stars, usual = stars_of(self.lines, case), self.usual_spread(metric)
             self.fits[kind, case] = Fit(stars, usual, self.between[kind, case])
         return self.fits[kind, case]

@@ -48,7 +48,7 @@ def test_every_measured_change_is_what_the_files_say(
             for index in (change.previous, change.commit)
         )
         audit, case = audits[series.machine], series.case.name
-        usual = auditor.usual_spread(audit.lines, change.kind)
+        usual = audit.usual_spread(change.kind)
         graphs = stored_findings.graphs[series.machine]
         assert graphs.usual_spread[change.kind] == pytest.approx(usual)  # type: ignore[index]
         fit = audit.fit("versions", case)

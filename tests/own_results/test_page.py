@@ -142,16 +142,21 @@ def test_numbers_of_compared_releases_are_what_the_files_say(
     for history, of_cases in zip(page.releases, page.release_pairs, strict=True):
         if history["package"] != "torch":
             continue
+        audit = audits[history["machine"]]
+        noisy = {line.case for line in audit.lines}
         for case, pairs in of_cases.items():
-            fit = audits[history["machine"]].fit("releases", case)
             for first, last, *shown in pairs:
+                if case not in noisy:  # exact values: the interval has no width
+                    assert shown[0] == shown[1] == shown[2]
+                    continue
+                fit = audit.fit("releases", case)
                 nodes = history["versions"][first], history["versions"][last]
                 check_pair(fit, nodes, shown, case)
                 checked += 1
         newest = history["versions"][-1]
         for case in history["cases"]:
-            for release, *shown in case["times"][:-1] if case["key"] else ():
-                fit = audits[history["machine"]].fit("releases", case["key"])
+            for release, *shown in case["times"][:-1] if case["key"] in noisy else ():
+                fit = audit.fit("releases", case["key"])
                 ratio, interval = fit.ratio(newest, history["versions"][release])
                 assert shown == pytest.approx([ratio, *interval], rel=2e-4), case["key"]
     assert checked > 2000
@@ -267,7 +272,8 @@ def test_contradictions_are_what_the_files_say(
         ]
         found = sum(checks)
         assert (shown["checked"], shown["count"]) == (len(checks), found)
-        assert f"{found} of {len(checks):,}".replace(",", "") in shown["text"].replace(",", "")
+        text = shown["text"].replace(",", "")
+        assert f"{found} of {len(checks)}" in text if checks else text == ""
 
 
 def test_lines_of_the_timeline_move_by_measured_changes_alone(page: Page) -> None:
