@@ -113,6 +113,26 @@ def test_a_point_that_was_interrupted_is_run_again(
     assert len(calls) == 6
 
 
+def test_points_that_two_processes_enqueue_at_once_are_trained_once(
+    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+) -> None:
+    file = str(tmp_path / "x.db")
+    study = open_study(file, "grid", CONFIG)
+    for point in [*grid(AXES), *grid(AXES)]:
+        study.enqueue_trial({}, user_attrs={"point": point})
+
+    def train_beside_another_process(config: RunConfig) -> Outcome:
+        if len(calls) == 1:
+            swept(file, AXES)
+        return Outcome(result(1.0))
+
+    calls = measure(train_beside_another_process)
+    swept(file, AXES)
+    assert sorted((c.workers, c.batch_size) for c in calls) == [
+        (workers, size) for workers in (0, 1) for size in (32, 64, 128)
+    ]
+
+
 def test_another_configuration_is_refused(
     tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
 ) -> None:

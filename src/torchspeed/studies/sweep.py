@@ -176,7 +176,7 @@ def run(
         if search is not None:
             point = {name: trial.suggest_categorical(name, axes[name]) for name in axes}
             trial.set_user_attr(_POINT, point)
-        if point is None:  # another process took the last one
+        elif point is None or _is_second(study, trial):  # other processes took what was left
             raise optuna.TrialPruned
         known = {_key(measured): outcome for measured, outcome in outcomes(study)}
         outcome = replace(known.get(_key(point), Outcome(None)), again=True)
@@ -217,6 +217,18 @@ def _enqueue(study: optuna.Study, points: list[Point], again: set[str]) -> None:
     for point in points:
         if _key(point) not in known - again:
             study.enqueue_trial({}, user_attrs={_POINT: point})
+
+
+def _is_second(study: optuna.Study, trial: Trial) -> bool:
+    """Tell whether two processes enqueued the point at once, and this trial came second.
+
+    The storage numbers trials one at a time, so all processes agree which one came first.
+    """
+    first_may_be = TrialState.WAITING, TrialState.RUNNING, TrialState.COMPLETE
+    return any(
+        other.number < trial.number and other.user_attrs.get(_POINT) == trial.user_attrs[_POINT]
+        for other in study.get_trials(deepcopy=False, states=first_may_be)
+    )
 
 
 def _train(config: RunConfig) -> Outcome:
