@@ -173,7 +173,7 @@ def test_training_reports_the_best_validation_epoch_and_beats_the_last_value(
 ) -> None:
     torch.set_num_threads(1)
     best = tmp_path / "best.pt"
-    result = train(TPA_LSTM, save_best=best)
+    result = train(TPA_LSTM, checkpoint=best)
     losses = [epoch.held_out_loss for epoch in result.epochs]
     report = result.forecast
     assert report is not None

@@ -1,11 +1,11 @@
-"""Shows the progress of a run: a bar with steps a second and time left, and a line per epoch."""
+"""Shows the progress of a run: a bar with the time left, and a line for each epoch."""
 
 from __future__ import annotations
 
 import time
 
-from rich import progress
 from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress
 
 from torchspeed.cli.show import error_console
 from torchspeed.training.results import EpochRecord
@@ -15,18 +15,11 @@ REDRAW_S = 0.5
 """Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
 
 
-def progress_bar(console: Console, beside: str = "") -> progress.Progress:
-    """Return a bar with the time left, for terminals alone, which is drawn only when asked.
-
-    ``beside`` stands between the count and the time, with fields of the task in braces.
-    """
-    return progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn(beside),
-        progress.TimeRemainingColumn(),
-        progress.TextColumn("left"),
+def progress_bar(console: Console) -> Progress:
+    """Return a bar with the time left, for terminals alone, which is drawn only when asked."""
+    return Progress(
+        *Progress.get_default_columns(),
+        MofNCompleteColumn(),
         console=console,
         auto_refresh=False,  # a thread would draw while something is timed
         transient=True,
@@ -42,9 +35,9 @@ class RunProgress(Observer):
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or error_console()
-        self._bar = progress_bar(self._console, "steps{task.fields[speed]},")
-        self._task = self._bar.add_task("", speed="")
-        self._began = self._drawn = 0.0
+        self._bar = progress_bar(self._console)
+        self._task = self._bar.add_task("steps")
+        self._drawn = 0.0
 
     def close(self) -> None:
         """Take the bar away."""
@@ -55,16 +48,13 @@ class RunProgress(Observer):
         self._console.print(summary)
         self._bar.update(self._task, total=steps)
         self._bar.start()
-        self._began = self._drawn = time.monotonic()
 
     def step(self) -> None:
         """Redraw, but not for every step."""
-        self._bar.advance(self._task)
         now = time.monotonic()
-        if now - self._drawn >= REDRAW_S:
-            rate = self._bar.tasks[0].completed / (now - self._began)
-            self._bar.update(self._task, speed=f", {rate:.3g} a second", refresh=True)
-            self._drawn = now
+        redraws = now - self._drawn >= REDRAW_S
+        self._bar.update(self._task, advance=1, refresh=redraws)
+        self._drawn = now if redraws else self._drawn
 
     def epoch(self, record: EpochRecord) -> None:
         """Print a line that stays."""

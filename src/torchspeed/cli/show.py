@@ -57,7 +57,7 @@ def make_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table
 
 
 def show_run(result: RunResult, console: Console) -> None:
-    """Print the phases, the epochs and the time to accuracy of a run."""
+    """Print the phases and the time to accuracy of a run, or how good its forecasts are."""
     config, ranks = result.config, result.ranks
     title = (
         f"{result.command}: {config['model']} ({config['mode']}) on {config['data']}, batch "
@@ -73,8 +73,6 @@ def show_run(result: RunResult, console: Console) -> None:
     )
     if len(ranks) > 1:
         console.print(_ranks(ranks))
-    if result.epochs:
-        console.print(_epochs(result))
     _columns(result, console)
     if result.forecast is not None:
         show_forecast(result.forecast, console)
@@ -100,23 +98,6 @@ def _ranks(ranks: list[RankTimes]) -> Table:
             str(ranks[medians.index(slowest)].rank),
             seconds(statistics.fmean(medians)),
             seconds(statistics.pstdev(medians)),
-        )
-    return table
-
-
-def _epochs(result: RunResult) -> Table:
-    accuracy = () if result.accuracy is None else ("accuracy", "test accuracy")
-    headings = ("epoch", "rate", "loss", "held-out loss", *accuracy, "training")
-    table = make_table("epochs", numbers=headings)
-    for record in result.epochs:
-        losses = (f"{loss:.4f}" for loss in (record.train_loss, record.held_out_loss))
-        accuracies = (record.train_accuracy, record.test_accuracy) if accuracy else ()
-        table.add_row(
-            str(record.number),
-            f"{record.rate:g}",
-            *losses,
-            *map(percent, accuracies),
-            seconds(record.wall_s),
         )
     return table
 

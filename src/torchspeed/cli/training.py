@@ -44,11 +44,10 @@ def add_commands(commands: Any) -> None:
     output = _add_output(parser)
     output("--checkpoint", type=Path, help="file for the state after each epoch")
     output("--resume", action="store_true", help="continue from --checkpoint")
-    output("--save-best", type=Path, help="file for the parameters of the best epoch")
 
     parser = add_command(commands, "inference", inference)
     add_run(parser)
-    about = "parameters to test: a file that --checkpoint or --save-best wrote"
+    about = "parameters to test: a file that --checkpoint wrote, or a state_dict"
     parser.add_argument("--weights", type=Path, help=about)
     _add_output(parser)
 
@@ -74,12 +73,10 @@ def train(options: dict[str, Any]) -> None:
       torchspeed train -m darnn -d exchange_rate --download --window 10 --horizon 6
       torchrun --nproc-per-node 8 -m torchspeed.cli train -m resnet50 -d dummy --device cuda
     """
-    names = ("checkpoint", "resume", "save_best")
-    chosen = {name: options[name] for name in names if name in options}
+    chosen = {name: options[name] for name in ("checkpoint", "resume") if name in options}
     if "resume" in chosen and "checkpoint" not in chosen:
         raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
     check_writable(chosen.get("checkpoint"))
-    check_writable(chosen.get("save_best"))
     from torchspeed.training.train import train as run
 
     _run(partial(run, **chosen), options)

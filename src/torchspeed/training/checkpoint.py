@@ -1,4 +1,4 @@
-"""Files of `torch.save`: the state of a training after each epoch, and parameters alone."""
+"""Files of `torch.save`: the state of a training after each epoch, or parameters alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def load_checkpoint(path: Path, config: RunConfig) -> dict[str, Any]:
 def load_parameters(path: Path) -> dict[str, Any]:
     """Read the parameters of a checkpoint's best epoch, or a file of parameters alone.
 
-    ``--checkpoint`` or ``--save-best`` wrote it, or any ``torch.save`` of a ``state_dict()``.
+    ``--checkpoint`` wrote it, or any ``torch.save`` of a ``state_dict()``.
 
     Raises:
         TorchspeedError: missing or damaged file, or another kind of file.

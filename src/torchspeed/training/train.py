@@ -43,13 +43,11 @@ def train(
     observer: Observer = NOBODY,
     checkpoint: Path | None = None,
     resume: bool = False,
-    save_best: Path | None = None,
 ) -> RunResult:
     """Train for ``config.epochs``, until the target accuracy, or until nothing gets better.
 
     Each batch of the optimiser is a batch of ``config.batch_size`` from every rank.
-    The state is written to ``checkpoint`` after each epoch, and ``resume`` continues from it; the
-    parameters of the best epoch are written to ``save_best``.
+    The state is written to ``checkpoint`` after each epoch, and ``resume`` continues from it.
 
     Raises:
         TorchspeedError: impossible configuration, unreadable data, bad checkpoint, dead worker.
@@ -74,8 +72,6 @@ def train(
             )
         if checkpoint is not None and ranks.rank() == 0:
             save(checkpoint, {"config": run.config.as_dict(), **trainer.state()})
-    if save_best is not None and ranks.rank() == 0:
-        save(save_best, trainer.best)
     return trainer.result()
 
 
