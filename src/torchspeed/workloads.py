@@ -8,13 +8,13 @@ the table imports no torch, which takes seconds: functions that need torch impor
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from torch import Generator, Tensor, nn
+    from torch import Tensor, nn
 
     from torchspeed.losses import Loss
     from torchspeed.models import Implementation
@@ -102,14 +102,15 @@ class Workload:
         """
         import torch  # noqa: PLC0415 - the table is read without it
 
+        from torchspeed.devices import require_device  # noqa: PLC0415
+
         shape = self._batch(batch_size), *self.input_shape
-
-        def draw(generator: torch.Generator) -> Tensor:
-            if self.vocabulary is not None:
-                return torch.randint(self.vocabulary, shape, generator=generator)
-            return torch.randn(shape, generator=generator)
-
-        return _drawn(draw, seed, device)
+        generator = torch.Generator().manual_seed(seed)  # of the CPU: the same on every device
+        if self.vocabulary is None:
+            inputs = torch.randn(shape, generator=generator)
+        else:
+            inputs = torch.randint(self.vocabulary, shape, generator=generator)
+        return inputs.to(require_device(device))
 
     def example_targets(
         self, batch_size: int | None = None, device: str = "cpu", seed: int = 1
@@ -124,30 +125,21 @@ class Workload:
         """
         import torch  # noqa: PLC0415 - the table is read without it
 
-        size = self._batch(batch_size)
+        from torchspeed.devices import require_device  # noqa: PLC0415
 
-        def draw(generator: torch.Generator) -> Tensor:
-            if self.classifies:
-                return torch.randint(self.outputs, (size,), generator=generator)
+        size, generator = self._batch(batch_size), torch.Generator().manual_seed(seed)
+        if self.classifies:
+            targets = torch.randint(self.outputs, (size,), generator=generator)
+        else:
             steps = () if self.horizon is None else (self.horizon,)
-            return torch.randn(size, *steps, self.outputs, generator=generator)
-
-        return _drawn(draw, seed, device)
+            targets = torch.randn(size, *steps, self.outputs, generator=generator)
+        return targets.to(require_device(device))
 
     def _batch(self, batch_size: int | None) -> int:
         size = self.batch if batch_size is None else batch_size
         if size < 1:
             raise ValueError(f"batch_size is {size}; workload {self.name!r} needs at least 1")
         return size
-
-
-def _drawn(draw: Callable[[Generator], Tensor], seed: int, device: str) -> Tensor:
-    """Draw on the CPU, so that numbers are the same on every device, and put them on one."""
-    from torch import Generator  # noqa: PLC0415 - the table is read without it
-
-    from torchspeed.devices import require_device  # noqa: PLC0415
-
-    return draw(Generator().manual_seed(seed)).to(require_device(device))
 
 
 def _loss(name: LossName) -> Loss:

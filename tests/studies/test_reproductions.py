@@ -12,7 +12,7 @@ from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
 from torchspeed.studies import reproductions
-from torchspeed.studies.figures import Summary, summarise
+from torchspeed.studies.figures import by_row
 from torchspeed.studies.reproductions import Point
 from torchspeed.training.config import RunConfig
 
@@ -63,11 +63,11 @@ def test_a_published_figure_is_one_command(
         assert ("<!-- backward -->" in picture) == (name == "phases")
 
 
-def test_a_row_has_the_quartiles_of_its_rounds() -> None:
+def test_a_row_has_the_median_and_interquartile_range_of_its_rounds() -> None:
     point = Point("a", 1.0, dict)
     measured = [(point, {"here": {"time": seconds}}) for seconds in (1.0, 2.0, 3.0)]
-    assert summarise(measured) == [("here", 1.0, {"time": Summary(2.0, 1.5, 2.5, 3)})]
-    assert Summary(2.0, 1.5, 2.5, 3).iqr == 1
+    assert by_row(measured) == [("here", 1.0, {"time": [1.0, 2.0, 3.0]})]
+    assert [reproduce._summary(rounds) for rounds in ([1, 2, 3], [2], None)] == ["2 (1)", "2", "–"]
 
 
 def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
@@ -86,7 +86,7 @@ def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     assert main(["reproduce", "time-series", "--threads", "1"]) == 130
     shown = capsys.readouterr()
     assert "0.125" in shown.out
-    assert "round 1, model darnn" in shown.err
+    assert "round 1 of 3, model darnn" in shown.err
     assert (tmp_path / "time-series.svg").exists()
     [line] = (tmp_path / "time-series.jsonl").read_text().splitlines()
     assert json.loads(line)["values"]["here, cpu, the papers' models"]["forward"] == 0.125

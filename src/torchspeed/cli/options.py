@@ -100,17 +100,11 @@ def several(read: Read) -> Read:
     return read_all
 
 
-SETTINGS = (
-    "model", "batch_size", "workers", "window", "horizon", "epochs", "optimiser", "rate"
-)  # fmt: skip
-"""Options that a sweep takes several values of."""
-
-
-def add_place(parser: ArgumentParser, *, sweeps: bool = False) -> None:
+def add_place(parser: ArgumentParser) -> None:
     """Add the choice of model and data, and where a run and its data are."""
     option = parser.add_argument
     about = "a name of `torchspeed list`, or package.module:callable, which returns the model"
-    option("-m", "--model", type=several(str) if sweeps else str, help=about)
+    option("-m", "--model", help=about)
     about = (
         "a name of `torchspeed list`, csv:FILE, or package.module:callable; by default digits for "
         "a CNN, el_nino for a time series: real, and nothing to download"
@@ -123,70 +117,47 @@ def add_place(parser: ArgumentParser, *, sweeps: bool = False) -> None:
     option("--limit-batches", type=number(int, 1), help="most steps of an epoch")
 
 
-def add_run(parser: ArgumentParser, *, sweeps: bool = False) -> None:
-    """Add what every run takes; ``sweeps`` takes several values of each of `SETTINGS`."""
-    as_given = several if sweeps else _one
-    add_place(parser, sweeps=sweeps)
-    option = parser.add_argument
+def add_run(parser: ArgumentParser) -> None:
+    """Add what every run takes."""
+    add_place(parser)
+    option, count = parser.add_argument, number(int, 1)
     option("--model-kwargs", help="arguments of the model, such as hidden=20,layers=2")
-    option(
-        "--mode",
-        type=one_of(Mode),
-        help="eager: the model as its paper writes it; compiled: that, by torch.compile; "
-        "tuned: the fastest implementation for this device and batch (tuned)",
+    about = (
+        "eager: the model as its paper writes it; compiled: that, by torch.compile; tuned: the "
+        "fastest implementation for this device and batch (tuned)"
     )
-    option(
-        "-b",
-        "--batch-size",
-        type=as_given(number(int, 1)),
-        help="items per step and device (128 images or 32 windows)",
-    )
+    option("--mode", type=one_of(Mode), help=about)
+    about = "items per step and device (128 images or 32 windows)"
+    option("-b", "--batch-size", type=count, help=about)
     option("--precision", type=one_of(Precision), help="bf16-mixed: products in 16 bits (32-true)")
     option("--seed", type=number(int, 0, 2**32 - 1), help="of parameters, order and noise (0)")
-    option(
-        "-w",
-        "--workers",
-        type=as_given(number(int, 0)),
-        help="processes per device that load images; 0: the run's own, as for series (0)",
-    )
+    about = "processes per device that load images; 0: the run's own, as for series (0)"
+    option("-w", "--workers", type=number(int, 0), help=about)
     option("--items", type=number(int, 5), help="training items of dummy data (for 50 steps)")
-    option("--features", type=number(int, 1), help="of a dummy series")
-    option("--window", type=as_given(number(int, 1)), help="time steps that a model sees")
-    option(
-        "--horizon",
-        type=as_given(number(int, 1)),
-        help="steps from the window's last step to the value to forecast (3)",
-    )
+    option("--features", type=count, help="of a dummy series")
+    option("--window", type=count, help="time steps that a model sees")
+    about = "steps from the window's last step to the value to forecast (3)"
+    option("--horizon", type=count, help=about)
     option("--target", help="column to forecast: name, first or all; 0, 1, … without a header")
-    option("--anomalies", action=argparse.BooleanOptionalAction,
-           help="subtract from each value the training data's mean for its time of the season, "
-           "such as its month; by default only for el_nino")  # fmt: skip
+    about = (
+        "subtract from each value the training data's mean for its time of the season, such as "
+        "its month; by default only for el_nino"
+    )
+    option("--anomalies", action=argparse.BooleanOptionalAction, help=about)
 
 
-def add_training(parser: ArgumentParser, *, sweeps: bool = False) -> None:
-    """Add what every training takes; ``sweeps`` takes several values of each of `SETTINGS`."""
-    as_given = several if sweeps else _one
+def add_training(parser: ArgumentParser) -> None:
+    """Add what every training takes."""
     option = parser.add_argument_group("learning (the defaults depend on the model)").add_argument
-    option("-e", "--epochs", type=as_given(number(int, 1)), help="number of epochs")
-    option(
-        "--optimiser",
-        "--optimizer",
-        type=as_given(one_of(Optimiser)),
-        help="sgd, with a momentum of 0.9, or adam",
-    )
-    option("--rate", "--lr", type=as_given(number(float, 1e-30)), help="learning rate")
+    option("-e", "--epochs", type=number(int, 1), help="number of epochs")
+    about = "sgd, with a momentum of 0.9, or adam"
+    option("--optimiser", "--optimizer", type=one_of(Optimiser), help=about)
+    option("--rate", "--lr", type=number(float, 1e-30), help="learning rate")
     option("--weight-decay", type=number(float, 0), help="of the optimiser (0)")
-    option(
-        "--target-accuracy",
-        type=number(float, 2, 100),
-        help="test accuracy in %%, such as 90, at which training ends",
-    )
-    option("--patience", type=number(int, 1),
-           help="epochs without a better one after which training ends")  # fmt: skip
-
-
-def _one(read: Read) -> Read:
-    return read
+    about = "test accuracy in %%, such as 90, at which training ends"
+    option("--target-accuracy", type=number(float, 2, 100), help=about)
+    about = "epochs without a better one after which training ends"
+    option("--patience", type=number(int, 1), help=about)
 
 
 def configure(options: dict[str, Any]) -> RunConfig:

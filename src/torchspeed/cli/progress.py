@@ -15,18 +15,6 @@ REDRAW_S = 0.5
 """Seconds between two drawings; one takes milliseconds, so drawing is near 1 % of the run."""
 
 
-def progress_bar(console: Console) -> Progress:
-    """Return a bar with the time left, for terminals alone, which is drawn only when asked."""
-    return Progress(
-        *Progress.get_default_columns(),
-        MofNCompleteColumn(),
-        console=console,
-        auto_refresh=False,  # a thread would draw while something is timed
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-
 class RunProgress(Observer):
     """Shows a bar of the whole run on a terminal, and writes a line for each epoch.
 
@@ -35,7 +23,14 @@ class RunProgress(Observer):
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or error_console()
-        self._bar = progress_bar(self._console)
+        self._bar = Progress(
+            *Progress.get_default_columns(),
+            MofNCompleteColumn(),
+            console=self._console,
+            auto_refresh=False,  # a thread would draw while something is timed
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
         self._task = self._bar.add_task("steps")
         self._drawn = 0.0
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from torchspeed.cli.options import (
-    add_command,
-    add_place,
-    check_writable,
-    configure,
-    number,
-)
+from torchspeed.cli.options import add_command, add_place, check_writable, configure, number
 from torchspeed.cli.show import error_console, make_table, standard_output
 from torchspeed.errors import TorchspeedError
 
 if TYPE_CHECKING:
-    from torchspeed.studies.figures import Summary
     from torchspeed.studies.reproductions import Point, Reproduction, Values
 
 LENET_FIGURES = ("workers", "batch-size")
@@ -83,46 +75,33 @@ def reproduce(options: dict[str, Any]) -> None:
     origin = {"reproduction": name, "full": full, "devices": ranks.world(), **asked}
     measured: list[tuple[Point, Values]] = []
     try:
-        for number, point, values in _measure(reproduction, points, rounds):
+        # Every point once a round, so that slow changes of the machine affect all alike.
+        for round_, point in product(range(1, rounds + 1), points):
+            values = point.measure()
             measured.append((point, values))
-            line = {**origin, "round": number, "point": [point.name, point.x], "values": values}
+            _show(reproduction, f"round {round_} of {rounds}", point, values)
+            line = {**origin, "round": round_, "point": [point.name, point.x], "values": values}
             with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line) + "\n")
     finally:
         _report(reproduction, measured, file)
 
 
-def _measure(
-    reproduction: Reproduction, points: list[Point], rounds: int
-) -> Iterator[tuple[int, Point, Values]]:
-    """Measure every point once a round, so that slow changes of the machine affect all alike.
-
-    A bar has the time left, and each measurement a line.
-    """
-    from torchspeed.cli.progress import progress_bar
-
-    console = error_console()
-    with progress_bar(console) as bar:
-        task = bar.add_task("", total=rounds * len(points))
-        for number, point in product(range(1, rounds + 1), points):
-            bar.update(task, description=f"{reproduction.axis} {_shown(point.x)}", refresh=True)
-            values = point.measure()
-            bar.advance(task)
-            first = next(iter(values.values()))
-            shown = ", ".join(
-                f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
-                for quantity, unit in reproduction.quantities.items()
-                if quantity in first
-            )
-            where = f"{reproduction.axis} {_shown(point.x)}, {point.name}"
-            console.print(f"round {number}, {where}: {shown}")
-            yield number, point, values
+def _show(reproduction: Reproduction, when: str, point: Point, values: Values) -> None:
+    first = next(iter(values.values()))
+    shown = ", ".join(
+        f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
+        for quantity, unit in reproduction.quantities.items()
+        if quantity in first
+    )
+    where = f"{reproduction.axis} {_shown(point.x)}, {point.name}"
+    error_console().print(f"{when}, {where}: {shown}")
 
 
 def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], file: Path) -> None:
-    from torchspeed.studies.figures import draw_side_by_side, summarise
+    from torchspeed.studies.figures import by_row, draw_side_by_side
 
-    rows, published = summarise(measured), reproduction.published()
+    rows, published = by_row(measured), reproduction.published()
     units = [f"{name}, {unit}" if unit else name for name, unit in reproduction.quantities.items()]
     title = f"{reproduction.title}: published values; medians and interquartile ranges here"
     table = make_table(title, "", reproduction.axis, numbers=units)
@@ -133,9 +112,8 @@ def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], fi
         numbers = (row.get(quantity) for quantity in reproduction.quantities)
         shown = ("–" if n is None else f"{n:.4g}" for n in numbers)
         table.add_row(escape(name), _shown(row[reproduction.axis]), *shown)
-    for name, x, summaries in rows:
-        numbers = (summaries.get(quantity) for quantity in reproduction.quantities)
-        table.add_row(name, _shown(x), *map(_summary, numbers))
+    for name, x, row in rows:
+        table.add_row(name, _shown(x), *(_summary(row.get(q)) for q in reproduction.quantities))
     console = standard_output()
     console.print(table)
     for slip, mark in slips.items():
@@ -144,10 +122,14 @@ def _report(reproduction: Reproduction, measured: list[tuple[Point, Values]], fi
     print(file)
 
 
-def _summary(summary: Summary | None) -> str:
-    if summary is None:
+def _summary(rounds: list[float] | None) -> str:
+    """Return the median and the interquartile range of several rounds."""
+    import numpy as np
+
+    if rounds is None:
         return "–"
-    return f"{summary.median:.4g}" + (f" ({summary.iqr:.2g})" if summary.rounds > 1 else "")
+    low, median, high = np.percentile(rounds, (25, 50, 75))
+    return f"{median:.4g}" + (f" ({high - low:.2g})" if len(rounds) > 1 else "")
 
 
 def _shown(x: float | str) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from torchspeed.cli.options import (
-    SETTINGS,
     add_command,
     add_run,
     add_training,
     configure,
     number,
+    several,
 )
 from torchspeed.cli.show import make_table, percent, seconds, standard_output
 from torchspeed.errors import TorchspeedError
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     import optuna
 
     from torchspeed.studies.sweep import Outcome, Point
+
+
+SETTINGS = (
+    "model", "batch_size", "workers", "window", "horizon", "epochs", "optimiser", "rate"
+)  # fmt: skip
+"""Options that take several values."""
 
 
 def add_commands(commands: Any) -> None:
@@ -41,8 +47,12 @@ def add_commands(commands: Any) -> None:
     about = "show the stored points; run nothing"
     option("--report", action="store_true", default=False, help=about)
     option("--figures", type=Path, default=None, help="folder to draw the figures in, as SVG")
-    add_run(parser, sweeps=True)
-    add_training(parser, sweeps=True)
+    add_run(parser)
+    add_training(parser)
+    for action in parser._actions:
+        if action.dest in SETTINGS:
+            read: Any = action.type or str
+            action.type = several(read)
 
 
 def sweep(options: dict[str, Any]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -18,44 +17,19 @@ if TYPE_CHECKING:
     from torchspeed.studies.sweep import Outcome, Point
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Median and quartiles of a quantity over the rounds, in its unit."""
-
-    median: float
-    low: float
-    """The lower quartile."""
-    high: float
-    """The upper quartile."""
-    rounds: int
-
-    @property
-    def iqr(self) -> float:
-        """The distance between the quartiles, in the unit of the quantity."""
-        return self.high - self.low
+Rounds = tuple[str, float | str, dict[str, list[float]]]
+"""A name, a value of the axis, and the numbers of all rounds by their quantity."""
 
 
-MeasuredRow = tuple[str, float | str, dict[str, Summary]]
-"""A name, a value of the axis, and the summary of each quantity by its name."""
-
-
-def summarise(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[MeasuredRow]:
-    """Return a summary of measurements for each name and value of the axis."""
-    numbers: dict[tuple[str, float | str], dict[str, list[float]]] = {}
+def by_row(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[Rounds]:
+    """Return the numbers of all rounds for each name and value of the axis."""
+    rows: dict[tuple[str, float | str], dict[str, list[float]]] = {}
     for point, values in measured:
         for name, quantities in values.items():
-            row = numbers.setdefault((name, point.x), {})
+            row = rows.setdefault((name, point.x), {})
             for quantity, value in quantities.items():
                 row.setdefault(quantity, []).append(value)
-    return [
-        (name, x, {quantity: _summary(values) for quantity, values in row.items()})
-        for (name, x), row in numbers.items()
-    ]
-
-
-def _summary(values: list[float]) -> Summary:
-    low, median, high = np.percentile(values, (25, 50, 75)).tolist()
-    return Summary(median, low, high, len(values))
+    return [(name, x, row) for (name, x), row in rows.items()]
 
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
@@ -91,7 +65,7 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
         figure = Figure(figsize=(9, 4), layout="constrained")
         for panel, (title, seconds_of) in zip(figure.subplots(1, 2), SWEEP_TIMES, strict=True):
             shown = [
-                (_others(point, axis), point[axis], _single(seconds))
+                (_others(point, axis), point[axis], [seconds])
                 for point, result in points
                 if (seconds := seconds_of(result)) is not None
             ]
@@ -113,7 +87,7 @@ def _others(point: Point, axis: str) -> str:
 
 
 def draw_side_by_side(
-    reproduction: Reproduction, published: list[Row], rows: list[MeasuredRow], file: Path
+    reproduction: Reproduction, published: list[Row], rows: list[Rounds], file: Path
 ) -> None:
     """Draw the published values on the left and ours, if there are any, on the right.
 
@@ -122,7 +96,7 @@ def draw_side_by_side(
     axis, quantities = reproduction.axis, reproduction.quantities
     sides = {
         "published": [
-            (row["name"], row[axis], {q: _single(row[q]) for q in quantities if q in row})
+            (row["name"], row[axis], {q: [row[q]] for q in quantities if q in row})
             for row in published
         ],
         "here": rows,
@@ -161,13 +135,9 @@ def _legend_below(figure: Figure | SubFigure, panels: Iterable[Axes]) -> None:
         )
 
 
-def _single(value: float) -> Summary:
-    return Summary(value, value, value, 1)
-
-
 def _marks(
     panel: Axes,
-    shown: list[tuple[str, float | str, Summary]],
+    shown: list[tuple[str, float | str, list[float]]],
     axis: str,
     *,
     joined: bool,
@@ -175,7 +145,7 @@ def _marks(
     absent: str = "not published",
     lines: Iterable[str] = (),
 ) -> None:
-    """Draw a mark for each value, with its quartiles, and lines over a numeric axis.
+    """Draw the median of each list, with its quartiles, and lines over a numeric axis.
 
     Seconds of categories have a logarithmic scale where one is ten times another or more, such as
     a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
@@ -186,13 +156,13 @@ def _marks(
         panel.text(0.5, 0.5, absent, ha="center", transform=panel.transAxes)
         return
     positions = list(dict.fromkeys(x for _, x, _ in shown))
+    quartiles = np.array([np.percentile(values, (25, 50, 75)) for *_, values in shown])
     for index, name in enumerate(dict.fromkeys([*lines, *(name for name, *_ in shown)])):
-        own = [(x if joined else positions.index(x), s) for n, x, s in shown if n == name]
-        own.sort(key=lambda pair: float(pair[0]))
-        medians = [summary.median for _, summary in own]
-        spread = [[s.median - s.low for _, s in own], [s.high - s.median for _, s in own]]
+        own = [(float(x if joined else positions.index(x)), *rest)
+               for (n, x, _), rest in zip(shown, quartiles, strict=True) if n == name]  # fmt: skip
+        xs, low, median, high = np.array(sorted(own)).reshape(-1, 4).T
         panel.errorbar(
-            [float(x) for x, _ in own], medians, spread, marker="o", capsize=3, label=name,
+            xs, median, [median - low, high - median], marker="o", capsize=3, label=name,
             color=f"C{index}", linestyle="-" if joined else "none",
         )  # fmt: skip
     if joined:
@@ -210,27 +180,23 @@ def _marks(
     panel.minorticks_off()
     panel.set_xlabel(axis.replace("_", " "), fontsize="small")
     panel.margins(y=0.15)
-    medians = [summary.median for *_, summary in shown]
-    if unit == "s" and not joined and max(medians) >= 10 * min(medians):
+    _, medians, highest = quartiles.T
+    if unit == "s" and not joined and medians.max() >= 10 * medians.min():
         panel.set_yscale("log")
     else:
-        panel.set_ylim(0, 1.08 * max(summary.high for *_, summary in shown) or 1)
+        panel.set_ylim(0, 1.08 * highest.max() or 1)
 
 
-def _stack(panel: Axes, shown: list[MeasuredRow], quantities: list[str]) -> None:
+def _stack(panel: Axes, shown: list[Rounds], quantities: list[str]) -> None:
     """Draw a stacked bar of seconds for each row, from the top."""
-    rows = [
-        {name: summary.median for name, summary in summaries.items() if name in quantities}
-        for *_, summaries in shown
-    ]
-    ends = [0.0] * len(rows)
+    ends = np.zeros(len(shown))
     for name in quantities:
-        if any(name in row for row in rows):
-            seconds = [row.get(name, 0.0) for row in rows]
-            height = min(0.8, 0.1 * len(rows) + 0.1)
-            panel.barh(range(len(rows)), seconds, height, ends, label=name)
-            ends = [end + more for end, more in zip(ends, seconds, strict=True)]
-    panel.set_xlim(0, 1.05 * max(ends))
-    panel.set_yticks(range(len(rows)), [name for name, *_ in shown], fontsize="x-small")
-    panel.set_ylim(len(rows) - 0.5, -0.5)
+        if any(name in row for *_, row in shown):
+            seconds = np.array([np.median(row.get(name, [0.0])) for *_, row in shown])
+            height = min(0.8, 0.1 * len(shown) + 0.1)
+            panel.barh(range(len(shown)), seconds, height, ends, label=name)
+            ends += seconds
+    panel.set_xlim(0, 1.05 * ends.max())
+    panel.set_yticks(range(len(shown)), [name for name, *_ in shown], fontsize="x-small")
+    panel.set_ylim(len(shown) - 0.5, -0.5)
     panel.set_xlabel("seconds")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any, Literal
 
 import torch
@@ -238,50 +238,46 @@ def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
     return [Point(name, config.device.partition(":")[0], measure)]
 
 
-def _passes(config: RunConfig, _full: bool) -> list[Point]:
-    """Time both passes of the papers' models and of Flux's work, always at FluxBench's sizes.
+def _of_models(
+    families: Sequence[str], seconds: Callable[[str, str], dict[str, float]]
+) -> Callable[[RunConfig, bool], list[Point]]:
+    """Measure the papers' models and Flux's work, always at the sizes that were published.
 
-    On a CPU the time is CPU time of one thread.
+    ``seconds`` of a workload on a device are CPU time of one thread on a CPU.
     """
-    device = config.device
-    families = {"the papers' models": "time_series", "the same work as Flux": "flux_literal"}
 
-    def seconds(model: str, pass_name: Pass) -> float:
-        recipe = get_workload(model)
+    def measure(name: str, workload: str, device: str) -> Values:
+        torch.set_num_threads(1)
+        return {name: seconds(workload, device)}
+
+    def points(config: RunConfig, _full: bool) -> list[Point]:
+        found = []
+        for workload in chain.from_iterable(map(list_workloads, families)):
+            literal = workload.endswith("_literal")
+            work = "the same work as Flux" if literal else "the papers' models"
+            name = f"here, {config.device}, {work}"
+            model = workload.removesuffix("_literal").removesuffix("_flux").removesuffix("_solar")
+            found.append(Point(name, model, partial(measure, name, workload, config.device)))
+        return found
+
+    return points
+
+
+def _pass_seconds(workload: str, device: str) -> dict[str, float]:
+    recipe = get_workload(workload)
+
+    def seconds(pass_name: Pass) -> float:
         fastest = Fastest(device, recipe.batch, pass_name).implementation_of(recipe.model)
-        passes = Passes(model, device, implementation=fastest)
+        passes = Passes(workload, device, implementation=fastest)
         return seconds_per_call(getattr(passes, pass_name), clock_for(device), 0.2)
 
-    def measure(name: str, model: str) -> Values:
-        torch.set_num_threads(1)
-        return {name: {"forward": seconds(model, "forward"),
-                       "backward": seconds(model, "backward")}}  # fmt: skip
-
-    points = []
-    for work, family in families.items():
-        name = f"here, {device}, {work}"
-        for model in list_workloads(family):
-            x = model.removesuffix("_flux_literal")
-            points.append(Point(name, x, partial(measure, name, model)))
-    return points
+    return {"forward": seconds("forward"), "backward": seconds("backward")}
 
 
-def _adam_steps(config: RunConfig, _full: bool) -> list[Point]:
-    """Time FluxArchitectures' five steps of Adam: the papers' models, and Flux's work."""
-    device = config.device
-
-    def measure(name: str, model: str) -> Values:
-        torch.set_num_threads(1)
-        case = AdamSteps(model, device)
-        case.run()  # the first call allocates memory
-        return {name: {"time of five steps": seconds_per_call(case.run, clock_for(device))}}
-
-    points = []
-    for model in list_workloads("flux_training"):
-        work = "the same work as Flux" if model.endswith("_literal") else "the papers' models"
-        name = f"here, {device}, {work}"
-        points.append(Point(name, model.partition("_solar")[0], partial(measure, name, model)))
-    return points
+def _adam_seconds(workload: str, device: str) -> dict[str, float]:
+    case = AdamSteps(workload, device)
+    case.run()  # the first call allocates memory
+    return {"time of five steps": seconds_per_call(case.run, clock_for(device))}
 
 
 def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
@@ -366,7 +362,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="model",
         quantities={"forward": "s", "backward": "s"},
-        points=_passes,
+        points=_of_models(("time_series", "flux_literal"), _pass_seconds),
         labels={"source": "fluxarchitectures"},
         name="{hardware}, {device}",
         quantity="{pass}",
@@ -376,7 +372,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="model",
         quantities={"time of five steps": "s"},
-        points=_adam_steps,
+        points=_of_models(("flux_training",), _adam_seconds),
         labels={"source": "fluxarchitectures_training"},
         name="{hardware}, {device}",
         suffix="_solar_literal",
