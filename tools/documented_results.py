@@ -108,15 +108,6 @@ def _causes(requirement: str) -> str:
     return "\n" + "\n\n".join(texts) + "\n"
 
 
-def _output(command: str, most: int) -> str:
-    return _block(_printed(command).rstrip().splitlines(), most)
-
-
-def _block(lines: list[str], most: int) -> str:
-    shown = [*lines[:most], "..."] if len(lines) > most else lines
-    return "\n```text\n" + "\n".join(shown) + "\n```\n"
-
-
 def _parts(pattern: str, rest: str) -> tuple[str, ...]:
     found = re.fullmatch(pattern, rest)
     if found is None:
@@ -135,7 +126,10 @@ _WRITERS: dict[str, Callable[[str], str]] = {
 
 def _content(marked: re.Match[str]) -> str:
     if marked["what"] == "printed":
-        return _output(marked["rest"], int(marked["count"] or 1000))
+        lines = _printed(marked["rest"]).rstrip().splitlines()
+        most = int(marked["count"] or len(lines))
+        shown = [*lines[:most], "..."] if len(lines) > most else lines
+        return "\n".join(["\n```text", *shown, "```\n"])
     if marked["what"] not in _WRITERS:
         raise ValueError(f"{marked['begin']} is not a known marker")
     return _WRITERS[marked["what"]](marked["rest"])

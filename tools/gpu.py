@@ -1,16 +1,15 @@
 """Measures on a machine with a GPU and torch that is at hand for minutes, without a package index.
 
 ``python tools/gpu.py pack FOLDER`` puts the repository, git, this file and the wheels that such a
-machine lacks into a folder. There, ``python3 FOLDER/gpu.py measure OUT`` runs `COMMANDS` with the
-packages of its own interpreter, until ``--minutes`` are over. After each command, and if it is
-ended, ``OUT/results.tar.gz`` has what was measured: unpack it in the checkout.
+machine lacks into a folder. There, ``python3 FOLDER/gpu.py measure OUT MACHINE`` runs `COMMANDS`
+with the packages of its own interpreter, until ``--minutes`` are over. After each command, and if
+it is ended, ``OUT/results.tar.gz`` has what was measured: unpack it in the checkout.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -113,15 +112,6 @@ def measure(out: Path, seconds: float, machine: str) -> None:
                 archive.add(results, f"results/{machine}")
 
 
-def _card() -> str:
-    """Return the name of results of the GPU here: ``h200`` for an NVIDIA H200."""
-    if not shutil.which("nvidia-smi"):
-        sys.exit("gpu.py: no nvidia-smi says which card is here; name one with --machine")
-    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-    names = subprocess.check_output(query, text=True)
-    return re.sub(r"\W+", "-", names.splitlines()[0].removeprefix("NVIDIA ").lower())
-
-
 def main(arguments: Sequence[str]) -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="gpu.py")
@@ -132,15 +122,15 @@ def main(arguments: Sequence[str]) -> None:
     packing.add_argument("--python", default="3.12", help="its Python")
     measuring = actions.add_parser("measure", help="on the machine: measure until time is over")
     measuring.add_argument("out", type=Path, help="folder for results.tar.gz")
+    measuring.add_argument("machine", help="name of the results, such as h200")
     measuring.add_argument("--minutes", type=float, default=9.0)
-    measuring.add_argument("--machine", default="", help="name of the results; else the card's")
     options = parser.parse_args(arguments)
     try:
         if options.action == "pack":
             pack(options.folder, options.python, options.present)
             return
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        measure(options.out.resolve(), 60 * options.minutes, options.machine or _card())
+        measure(options.out.resolve(), 60 * options.minutes, options.machine)
     except (OSError, subprocess.CalledProcessError) as error:
         sys.exit(f"gpu.py: {error}")
 

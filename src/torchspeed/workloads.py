@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -31,14 +31,14 @@ class Workload:
     family: str
     """``time_series``, ``forecaster``, ``flux_literal``, ``flux_training``, ``small_cnn``,
     ``torchvision`` or ``fluxbench``."""
-    model: str
-    """Name for `torchspeed.models.create_model`."""
     batch: int
     input_shape: tuple[int, ...]
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
     outputs: int
     """Size of the output's last axis: the number of classes, or of forecast values."""
     source: str
+    model: str = ""
+    """Name for `torchspeed.models.create_model`; the workload's own by default."""
     horizon: int | None = None
     """Time steps of a forecast, (batch, horizon, outputs); None if it has no such axis."""
     vocabulary: int | None = None
@@ -52,6 +52,9 @@ class Workload:
     """Arguments that differ from the model's default configuration."""
     cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
     """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", self.model or self.name)
 
     @property
     def loss(self) -> Loss:
@@ -156,34 +159,20 @@ _FLUX_BLOG = "GPU vs CPU benchmarks with Flux.jl (2021), one batch of the epoch'
 _DL_BENCHMARK = "dl-benchmark, MNIST, default batch"
 
 
-def _named(
-    family: str,
-    name: str,
-    batch: int,
-    input_shape: tuple[int, ...],
-    outputs: int,
-    source: str,
-    *,
-    model: str = "",
-    **more: Any,
-) -> Workload:
-    return Workload(name, family, model or name, batch, input_shape, outputs, source, **more)
-
-
 def _forecast(name: str, batch: int, window: int, features: int, outputs: int) -> Workload:
     family = "flux_literal" if name.endswith("_flux_literal") else "time_series"
-    return _named(family, name, batch, (window, features), outputs, _FLUXBENCH)
+    return Workload(name, family, batch, (window, features), outputs, _FLUXBENCH)
 
 
 def _forecaster(name: str, source: str) -> Workload:
     """Return a workload of today's forecasters: four days of hours, as in papers on ETT."""
-    return _named("forecaster", name, 32, (96, 7), 7, source, horizon=96)
+    return Workload(name, "forecaster", 32, (96, 7), 7, source, horizon=96)
 
 
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
     """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
-    return _named(
-        "flux_training", name, 500, (10, 137), outputs, _FLUX_TRAINING,
+    return Workload(
+        name, "flux_training", 500, (10, 137), outputs, _FLUX_TRAINING,
         model=model, objective_name="squared_error",
         overrides=MappingProxyType({"features": 137, "window": 10, **overrides}),
     )  # fmt: skip
@@ -192,17 +181,17 @@ def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object)
 def _small_cnn(
     name: str, batch: int, shape: tuple[int, ...], source: str, **cpu_compile_options: bool
 ) -> Workload:
-    loss = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
-    return _named(
-        "small_cnn", name, batch, shape, 10, source,
+    loss: LossName = "negative_log_likelihood" if name == "flux_cnn" else "cross_entropy"
+    return Workload(
+        name, "small_cnn", batch, shape, 10, source,
         classifies=True, loss_name=loss, objective_name=loss,
         cpu_compile_options=MappingProxyType(cpu_compile_options),
     )  # fmt: skip
 
 
 def _torchvision(name: str) -> Workload:
-    return _named(
-        "torchvision", name, 5, (3, 224, 224), 1000, _METALHEAD,
+    return Workload(
+        name, "torchvision", 5, (3, 224, 224), 1000, _METALHEAD,
         classifies=True, loss_name="cross_entropy",
     )  # fmt: skip
 
@@ -216,8 +205,8 @@ def _fluxbench(
     vocabulary: int | None = None,
     **overrides: object,
 ) -> Workload:
-    return _named(
-        "fluxbench", name, batch, input_shape, outputs, _FLUXBENCH,
+    return Workload(
+        name, "fluxbench", batch, input_shape, outputs, _FLUXBENCH,
         model=model, vocabulary=vocabulary, overrides=MappingProxyType(overrides),
     )  # fmt: skip
 

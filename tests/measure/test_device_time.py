@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gpu import needs_gpu
-from torchspeed.measure.device_time import (
-    busy_seconds,
-    device_time,
-    events_on_device,
-)
+from torchspeed.measure.device_time import busy_seconds, device_time, events_on_device
 
 TRACE = {
     "traceEvents": [

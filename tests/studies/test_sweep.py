@@ -45,10 +45,11 @@ def result(seconds: float, batch: int = 64) -> dict[str, Any]:
 
 
 Measured = Callable[[RunConfig], Outcome]
+Measure = Callable[[Measured], list[RunConfig]]
 
 
 @pytest.fixture
-def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[[Measured], list[RunConfig]]:
+def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
     """Put a function in place of trainings; what it was called with is in the list."""
 
     def replace_trainings(outcome_of: Measured) -> list[RunConfig]:
@@ -81,7 +82,7 @@ def swept(
 
 
 def test_a_sweep_continues_where_it_stopped_and_may_grow_and_repeats_failures(
-    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+    tmp_path: Path, measure: Measure
 ) -> None:
     file = str(tmp_path / "x.db")
     calls = measure(faster_in_large_batches)
@@ -98,9 +99,7 @@ def test_a_sweep_continues_where_it_stopped_and_may_grow_and_repeats_failures(
     assert all(outcome.result for _, outcome in swept(file, AXES))
 
 
-def test_a_point_that_was_interrupted_is_run_again(
-    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
-) -> None:
+def test_a_point_that_was_interrupted_is_run_again(tmp_path: Path, measure: Measure) -> None:
     def interrupt(_config: RunConfig) -> Outcome:
         raise KeyboardInterrupt
 
@@ -114,7 +113,7 @@ def test_a_point_that_was_interrupted_is_run_again(
 
 
 def test_points_that_two_processes_enqueue_at_once_are_trained_once(
-    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+    tmp_path: Path, measure: Measure
 ) -> None:
     file = str(tmp_path / "x.db")
     study = open_study(file, "grid", CONFIG)
@@ -133,9 +132,7 @@ def test_points_that_two_processes_enqueue_at_once_are_trained_once(
     ]
 
 
-def test_another_configuration_is_refused(
-    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
-) -> None:
+def test_another_configuration_is_refused(tmp_path: Path, measure: Measure) -> None:
     measure(faster_in_large_batches)
     file = str(tmp_path / "x.db")
     swept(file, AXES)
@@ -168,7 +165,7 @@ def test_a_storage_out_of_reach_is_one_line(
 
 
 def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
-    tmp_path: Path, measure: Callable[[Measured], list[RunConfig]]
+    tmp_path: Path, measure: Measure
 ) -> None:
     axes: Axes = {"batch_size": [8, 16, 32, 64, 128, 256], "workers": list(range(6))}
 
@@ -221,7 +218,7 @@ def test_processes_share_a_postgresql_and_one_dies_in_a_point(tmp_path: Path) ->
 
 def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    measure: Callable[[Measured], list[RunConfig]],
+    measure: Measure,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("COLUMNS", "160")
     calls = measure(faster_in_large_batches)
@@ -249,9 +246,8 @@ def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
 
 
 def test_a_search_says_what_became_of_a_trial_without_a_new_point(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    measure: Callable[[Measured], list[RunConfig]],
-) -> None:  # fmt: skip
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: Measure
+) -> None:
     calls = measure(faster_in_large_batches)
     assert main(["sweep", str(tmp_path / "x.db"), "-b", "32,64", "--search", "4"]) == 0
     shown = capsys.readouterr()

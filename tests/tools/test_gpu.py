@@ -60,7 +60,7 @@ def _measure(tmp_path: Path, slow_s: float) -> subprocess.Popen[str]:
     packed = tmp_path / "packed"
     run(sys.executable, ROOT / "tools/gpu.py", "pack", packed, cwd=project)
     script, out = str(packed / "gpu.py"), str(tmp_path / "out")
-    command = [sys.executable, script, "measure", out, "--machine", "m"]
+    command = [sys.executable, script, "measure", out, "m"]
     variables = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
     return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
 
@@ -96,12 +96,3 @@ def test_what_was_measured_is_brought_back_if_it_is_ended(tmp_path: Path) -> Non
     outcomes = _brought_back(tmp_path)
     assert outcomes[MEASURED][0] is Outcome.OK
     assert SLOW not in outcomes
-
-
-def test_a_machine_without_a_card_has_to_be_named(tmp_path: Path) -> None:
-    done = run(
-        sys.executable, ROOT / "tools/gpu.py", "measure", tmp_path, env={"PATH": ""}, status=1
-    )
-    assert (
-        done.stderr == "gpu.py: no nvidia-smi says which card is here; name one with --machine\n"
-    )

@@ -11,16 +11,7 @@ from hypothesis import strategies as st
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import rows_of, split_series
 from torchspeed.training import baselines
-from torchspeed.training.baselines import (
-    LAST_ANOMALY,
-    LAST_VALUE,
-    MEAN,
-    RIDGE,
-    SEASONAL_MEAN,
-    SEASONAL_VALUE,
-    baseline_forecasts,
-    find_season,
-)
+from torchspeed.training.baselines import baseline_forecasts, find_season
 
 
 def seasonal_series(rows: int, season: int, noise: float, columns: int = 2) -> np.ndarray:
@@ -75,11 +66,11 @@ def test_every_baseline_is_its_definition(target: str, every_step: bool, anomali
         for step, row in enumerate(range(end + 1, label + 1) if every_step else [label]):
             ago = max(r for r in range(row % 7, row, 7) if r <= end)
             by_hand = {
-                LAST_VALUE: known[end],
-                MEAN: trained.mean(0),
-                SEASONAL_VALUE: known[ago],
-                SEASONAL_MEAN: trained[row % 7 :: 7].mean(0),
-                LAST_ANOMALY: trained[row % 7 :: 7].mean(0)
+                baselines.LAST_VALUE: known[end],
+                baselines.MEAN: trained.mean(0),
+                baselines.SEASONAL_VALUE: known[ago],
+                baselines.SEASONAL_MEAN: trained[row % 7 :: 7].mean(0),
+                baselines.LAST_ANOMALY: trained[row % 7 :: 7].mean(0)
                 + (known[end] - trained[end % 7 :: 7].mean(0)),
             }
             for name, expected in by_hand.items():
@@ -100,10 +91,10 @@ def test_ridge_finds_a_series_that_is_linear_in_its_window(
     forecasts = baseline_forecasts(data, data.scale, items)
     _, labels = rows_of(data.test, items)
     truth = torch.from_numpy(values)[labels]
-    assert forecasts[RIDGE].shape == truth.shape
-    error = (forecasts[RIDGE] - truth).square().mean().sqrt()
+    assert forecasts[baselines.RIDGE].shape == truth.shape
+    error = (forecasts[baselines.RIDGE] - truth).square().mean().sqrt()
     assert error < 0.1
-    assert error < 0.2 * (forecasts[LAST_VALUE] - truth).square().mean().sqrt()
+    assert error < 0.2 * (forecasts[baselines.LAST_VALUE] - truth).square().mean().sqrt()
 
 
 def test_ridge_sees_the_anomalies_that_a_model_sees() -> None:
@@ -116,7 +107,7 @@ def test_ridge_sees_the_anomalies_that_a_model_sees() -> None:
     assert torch.allclose(plain.train.inputs, shifted.train.inputs, atol=1e-4)
     items = np.arange(len(plain.test))
     without, with_season = (
-        baseline_forecasts(data, data.scale, items)[RIDGE] for data in (plain, shifted)
+        baseline_forecasts(data, data.scale, items)[baselines.RIDGE] for data in (plain, shifted)
     )
     _, labels = rows_of(plain.test, items)
     assert torch.allclose(without + torch.from_numpy(season)[labels], with_season, atol=1e-3)
@@ -126,7 +117,7 @@ def test_ridge_sees_the_anomalies_that_a_model_sees() -> None:
 def test_ridge_on_a_series_that_hardly_moves_gives_no_warning() -> None:
     slow = np.random.default_rng(0).normal(0, 1, (3000, 8)).cumsum(0)
     data = data_of(slow.astype(np.float32), window=100, horizon=3, target="all")
-    assert baseline_forecasts(data, data.scale, np.arange(50))[RIDGE].shape == (50, 1, 8)
+    assert baseline_forecasts(data, data.scale, np.arange(50))[baselines.RIDGE].shape == (50, 1, 8)
 
 
 def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean() -> None:
@@ -135,7 +126,7 @@ def test_a_data_set_of_ones_own_without_windows_has_the_last_value_and_the_mean(
     own = type(data)("own", data.train, pairs, data.item_shape, None, "a test", data.target,
                      data.validation, data.scale)  # fmt: skip
     forecasts = baseline_forecasts(own, data.scale, np.arange(len(pairs)))
-    assert set(forecasts) == {LAST_VALUE, MEAN}
+    assert set(forecasts) == {baselines.LAST_VALUE, baselines.MEAN}
     last = torch.stack([x[-1, 0] for x, _ in pairs]).double()
     expected = last * data.scale.deviation[0] + data.scale.mean[0]
-    assert torch.equal(forecasts[LAST_VALUE][:, 0, 0], expected)
+    assert torch.equal(forecasts[baselines.LAST_VALUE][:, 0, 0], expected)

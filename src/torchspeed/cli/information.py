@@ -9,11 +9,9 @@ from typing import Any
 from rich.table import Table
 
 from torchspeed.cli.options import add_command
-from torchspeed.cli.show import standard_output
+from torchspeed.cli.show import make_table, standard_output
 from torchspeed.data.options import DATA
 from torchspeed.workloads import get_workload, list_workloads
-
-_GIB = 1024**3
 
 
 def add_commands(commands: Any) -> None:
@@ -25,15 +23,13 @@ def add_commands(commands: Any) -> None:
 def list_names(_options: dict[str, Any]) -> None:
     """List models and data sets."""
     console = standard_output()
-    models = Table(
-        "name", "family", "input", "configuration from", title="models", title_justify="left"
-    )
+    models = make_table("models", "name", "family", "input", "configuration from")
     for name in list_workloads():
         workload = get_workload(name)
         shape = " x ".join(map(str, workload.input_shape))
         models.add_row(name, workload.family, shape, workload.source)
     console.print(models)
-    data = Table("name", "kind", "what", title="data", title_justify="left")
+    data = make_table("data", "name", "kind", "what")
     for name, described in DATA.items():
         data.add_row(name, *described)
     console.print(data)
@@ -58,7 +54,7 @@ def facts() -> dict[str, str]:
         "os": platform.system(),
         "arch": platform.machine(),
         "cpu": str(cpuinfo.get_cpu_info().get("brand_raw", "unknown")),
-        "ram": f"{round(psutil.virtual_memory().total / _GIB)} GiB",
+        "ram": f"{round(psutil.virtual_memory().total / 1024**3)} GiB",
         "python": platform.python_version(),
         "torch": metadata.version("torch"),
         "torchvision": metadata.version("torchvision"),

@@ -48,9 +48,6 @@ def compile_cost(
     of the C++ compiler for it is kept in ``folder`` for the next workload.
 
     The compiled code stays in `code_folder`.
-
-    Raises:
-        ValueError: no such workload or implementation, or ``device`` is not on this machine.
     """
     code = code_folder(workload, device, folder, implementation)
     if code.exists():  # a timed process came first: its code would be used

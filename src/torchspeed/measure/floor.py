@@ -76,11 +76,7 @@ def floor_of(
 
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
-    """Return the work of the forward and the backward pass of a workload, counted on the CPU.
-
-    Raises:
-        ValueError: no such workload, or a batch below 1.
-    """
+    """Return the work of the forward and the backward pass of a workload, counted on the CPU."""
     passes = CountablePasses(workload, batch)
     resident = parameter_bytes(passes.model) + passes.inputs.nbytes
     return (

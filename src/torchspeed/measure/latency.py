@@ -30,11 +30,7 @@ class Latency:
 
 
 def latency_of(workload: str, device: str, mode: str = "eager") -> Latency:
-    """Time single inferences of one sample by the plain model, each until its result is available.
-
-    Raises:
-        ValueError: no such workload or mode, or ``device`` is not here.
-    """
+    """Time single inferences of one sample by the plain model, each until its result is there."""
     built = passes(workload, device, 1, mode=mode, implementation="plain")
     on_cuda = torch.device(device).type == "cuda"
     wait = partial(torch.cuda.synchronize, device) if on_cuda else lambda: None

@@ -74,16 +74,7 @@ class Passes:
         layout: str = "contiguous",
         implementation: Implementation = "tuned",
     ) -> None:
-        """Build model, inputs and targets.
-
-        Args:
-            workload: name in `torchspeed.workloads`.
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
-            batch: samples; the workload's own batch by default.
-            compiled: whether ``torch.compile`` compiles the model, at the first call of a pass.
-            precision: one of `PRECISIONS`.
-            layout: one of `LAYOUTS`.
-            implementation: of the model.
+        """Build model, inputs and targets; ``batch`` is the workload's own by default.
 
         Raises:
             ValueError: no such workload, precision, layout or implementation, a layout that its

@@ -34,9 +34,6 @@ def utilisation_of(
 
     FLOPs are the plain model's even where the tuned one runs: arithmetic that tuning adds is not
     counted.
-
-    Raises:
-        ValueError: no such workload, or a batch below 1.
     """
     countable = CountablePasses(workload, batch, "plain")
     flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]

@@ -174,11 +174,7 @@ class CountablePasses(Passes):
 def work_of(
     workload: str, batch: int | None = None, implementation: Implementation = "tuned"
 ) -> WorkOfWorkload:
-    """Count the work of a workload on the CPU, at its own batch unless given.
-
-    Raises:
-        ValueError: no such workload or implementation, or a batch below 1.
-    """
+    """Count the work of a workload on the CPU, at its own batch unless given."""
     passes = CountablePasses(workload, batch, implementation)
     return WorkOfWorkload(
         count(passes.forward),

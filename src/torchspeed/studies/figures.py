@@ -35,14 +35,11 @@ def by_row(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[Rounds]:
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""
 
-SWEEP_TIMES: tuple[tuple[str, Callable[[dict[str, Any]], float | None]], ...] = (
-    (
-        "mean time of an epoch, s",
-        lambda result: fmean(epoch["wall_s"] for epoch in result["epochs"]),
-    ),
-    ("time to accuracy, s", lambda result: result["time_to_accuracy"]["seconds_to_target"]),
-)
-"""Times of a training that a sweep draws, each with its title."""
+SWEEP_TIMES: dict[str, Callable[[dict[str, Any]], float | None]] = {
+    "mean time of an epoch": lambda result: fmean(epoch["wall_s"] for epoch in result["epochs"]),
+    "time to accuracy": lambda result: result["time_to_accuracy"]["seconds_to_target"],
+}
+"""Seconds of a training that a sweep draws."""
 
 
 def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[Path]:
@@ -61,29 +58,18 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
         values = {point[axis] for point, _ in points}
         if len(values) < 2:
             continue
-        lines = dict.fromkeys(_others(point, axis) for point, _ in points)
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        for panel, (title, seconds_of) in zip(figure.subplots(1, 2), SWEEP_TIMES, strict=True):
-            shown = [
-                (_others(point, axis), point[axis], [seconds])
-                for point, result in points
-                if (seconds := seconds_of(result)) is not None
-            ]
-            joined = not any(isinstance(value, str) for value in values)
-            absent = "target not reached, or none given"
-            _marks(panel, shown, axis, joined=joined, unit="s", absent=absent, lines=lines)
-            panel.set_title(title, fontsize="small")
-        _legend_below(figure, figure.axes)
+        rows: list[Rounds] = []
+        for point, result in points:
+            shared = ", ".join(f"{name} {value}" for name, value in point.items() if name != axis)
+            times = {name: seconds_of(result) for name, seconds_of in SWEEP_TIMES.items()}
+            known = {name: [seconds] for name, seconds in times.items() if seconds is not None}
+            rows.append((shared, point[axis], known))
         config = done[0][1]["config"]
-        figure.suptitle(f"{config['model']} on {config['data']}")
+        title = f"{config['model']} on {config['data']}"
+        drawn_as = "bars" if any(isinstance(value, str) for value in values) else "lines"
         files.append(folder / f"against_{axis}.svg")
-        figure.savefig(files[-1])
+        _draw(title, {"": rows}, axis, dict.fromkeys(SWEEP_TIMES, "s"), drawn_as, files[-1])
     return files
-
-
-def _others(point: Point, axis: str) -> str:
-    """Name the line of a point: the settings that it shares with all points of the line."""
-    return ", ".join(f"{name} {value}" for name, value in point.items() if name != axis)
 
 
 def draw_side_by_side(
@@ -94,37 +80,45 @@ def draw_side_by_side(
     The scales differ, because hardware and amount of work do. Error bars are our quartiles.
     """
     axis, quantities = reproduction.axis, reproduction.quantities
-    sides = {
-        "published": [
-            (row["name"], row[axis], {q: [row[q]] for q in quantities if q in row})
-            for row in published
-        ],
-        "here": rows,
-    }  # fmt: skip
-    sides = {side: shown for side, shown in sides.items() if shown}
-    stacked = reproduction.drawn_as == "stack"
-    lines = 1 if stacked else len(quantities)
+    theirs: list[Rounds] = [
+        (row["name"], row[axis], {q: [row[q]] for q in quantities if q in row})
+        for row in published
+    ]
+    sides = {"published": theirs, "here": rows} if rows else {"published": theirs}
+    _draw(reproduction.title, sides, axis, quantities, reproduction.drawn_as, file)
+
+
+def _draw(
+    title: str,
+    sides: dict[str, list[Rounds]],
+    axis: str,
+    quantities: dict[str, str],
+    drawn_as: str,
+    file: Path,
+) -> None:
+    """Draw a column for each side, with a panel for each quantity, or one of stacked bars."""
+    panels_of_side = 1 if drawn_as == "stack" else len(quantities)
     names = max(len({name for name, *_ in shown}) for shown in sides.values())
-    height = 0.4 * max(map(len, sides.values())) + 1.8 if stacked else 2.2 * lines + 0.3 * names
+    height = 2.2 * panels_of_side + 0.3 * names
+    if drawn_as == "stack":
+        height = 0.4 * max(map(len, sides.values())) + 1.8
     figure = Figure(figsize=(5 * len(sides), height), layout="constrained")
-    for part, (side, shown) in zip(
-        figure.subfigures(1, len(sides), squeeze=False)[0], sides.items(), strict=True
-    ):
+    parts = figure.subfigures(1, len(sides), squeeze=False)[0]
+    for part, (side, shown) in zip(parts, sides.items(), strict=True):
         part.suptitle(side, fontsize="medium")
-        panels = part.subplots(lines, 1, squeeze=False)[:, 0]
-        if stacked:
+        panels = part.subplots(panels_of_side, 1, squeeze=False)[:, 0]
+        if drawn_as == "stack":
             _stack(panels[0], shown, list(quantities))
         else:
             for panel, (quantity, unit) in zip(panels, quantities.items(), strict=True):
-                chosen = [(name, x, s[quantity]) for name, x, s in shown if quantity in s]
-                _marks(panel, chosen, axis, joined=reproduction.drawn_as == "lines", unit=unit)
+                _marks(panel, shown, axis, quantity, joined=drawn_as == "lines", unit=unit)
                 panel.set_title(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
         _legend_below(part, panels)
-    figure.suptitle(reproduction.title)
+    figure.suptitle(title)
     figure.savefig(file, dpi=80)
 
 
-def _legend_below(figure: Figure | SubFigure, panels: Iterable[Axes]) -> None:
+def _legend_below(figure: SubFigure, panels: Iterable[Axes]) -> None:
     entries: dict[str, Any] = {}
     for panel in panels:
         handles, labels = panel.get_legend_handles_labels()
@@ -136,28 +130,22 @@ def _legend_below(figure: Figure | SubFigure, panels: Iterable[Axes]) -> None:
 
 
 def _marks(
-    panel: Axes,
-    shown: list[tuple[str, float | str, list[float]]],
-    axis: str,
-    *,
-    joined: bool,
-    unit: str,
-    absent: str = "not published",
-    lines: Iterable[str] = (),
+    panel: Axes, rows: list[Rounds], axis: str, quantity: str, *, joined: bool, unit: str
 ) -> None:
-    """Draw the median of each list, with its quartiles, and lines over a numeric axis.
+    """Draw the medians of a quantity, with their quartiles, and lines over a numeric axis.
 
     Seconds of categories have a logarithmic scale where one is ten times another or more, such as
     a Jetson's beside a server's; on it the length of a bar would mean nothing, so marks are drawn.
-    Colours follow the order of ``lines``, so that several panels agree.
+    A name has the same colour in each panel.
     """
+    shown = [(name, x, row[quantity]) for name, x, row in rows if quantity in row]
     if not shown:
         panel.set_axis_off()
-        panel.text(0.5, 0.5, absent, ha="center", transform=panel.transAxes)
+        panel.text(0.5, 0.5, "no values", ha="center", transform=panel.transAxes)
         return
     positions = list(dict.fromkeys(x for _, x, _ in shown))
     quartiles = np.array([np.percentile(values, (25, 50, 75)) for *_, values in shown])
-    for index, name in enumerate(dict.fromkeys([*lines, *(name for name, *_ in shown)])):
+    for index, name in enumerate(dict.fromkeys(name for name, *_ in rows)):
         own = [(float(x if joined else positions.index(x)), *rest)
                for (n, x, _), rest in zip(shown, quartiles, strict=True) if n == name]  # fmt: skip
         xs, low, median, high = np.array(sorted(own)).reshape(-1, 4).T

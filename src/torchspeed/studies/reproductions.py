@@ -68,8 +68,6 @@ class Reproduction:
     """Makes the name of a published row from its labels and hardware."""
     quantity: str = "{quantity}"
     """The label that names the quantity of a published number."""
-    suffix: str = ""
-    """Suffix of values of the axis that the picture leaves out."""
 
     def published(self) -> list[Row]:
         """Return the published values."""
@@ -78,8 +76,8 @@ class Reproduction:
             if self.axis not in value or not self.labels.items() <= value.items():
                 continue
             quantity, name = self.quantity.format(**value), self.name.format(**value)
-            x = value[self.axis].removesuffix(self.suffix)
-            x = float(x) if self.drawn_as == "lines" else x
+            x = value[self.axis]
+            x = float(x) if self.drawn_as == "lines" else x.removesuffix("_solar_literal")
             if quantity in self.quantities:
                 row = rows.setdefault((name, x), {"name": name, self.axis: x, "slips": []})
                 row[quantity] = value["value"]
@@ -375,7 +373,6 @@ REPRODUCTIONS = {
         points=_of_models(("flux_training",), _adam_seconds),
         labels={"source": "fluxarchitectures_training"},
         name="{hardware}, {device}",
-        suffix="_solar_literal",
     ),
     "exchange-rates": Reproduction(
         title="Forecasts of exchange rates",

@@ -50,7 +50,9 @@ class Training:
             for n in range(batches)
         ]  # fmt: skip
         self._model = recipe.create_model(device=device, implementation="tuned")
-        self._optimiser = torch.optim.SGD(self._model.parameters(), lr=0.01, momentum=0.9)
+        self._optimiser: torch.optim.Optimizer = torch.optim.SGD(
+            self._model.parameters(), lr=0.01, momentum=0.9
+        )
 
     def step(self, batch: int = 0) -> None:
         """Run forward, loss, backward and the optimiser's step on one batch."""
@@ -69,7 +71,7 @@ training = lru_cache(maxsize=1)(Training)
 """A workload ready to be trained."""
 
 
-class AdamSteps:
+class AdamSteps(Training):
     """FluxArchitectures' benchmark of training: five steps of Adam on one batch.
 
     As in FluxArchitectures, a new Adam (rate 0.007) starts each time. Unlike there, the
@@ -81,11 +83,7 @@ class AdamSteps:
     RATE = 0.007
 
     def __init__(self, workload: str, device: str) -> None:
-        recipe = get_workload(workload)
-        self._loss = recipe.loss
-        self._inputs = recipe.example_inputs(device=device)
-        self._targets = recipe.example_targets(device=device)
-        self._model = recipe.create_model(device=device, implementation="tuned")
+        super().__init__(workload, device)
         # Flux's DSANet has parameters that nothing uses.
         self._parameters = [p for p in self._model.parameters() if p.requires_grad]
         self._beginning = [p.detach().clone() for p in self._parameters]
@@ -95,11 +93,9 @@ class AdamSteps:
         with torch.no_grad():
             for parameter, beginning in zip(self._parameters, self._beginning, strict=True):
                 parameter.copy_(beginning)
-        optimiser = torch.optim.Adam(self._parameters, lr=self.RATE)
+        self._optimiser = torch.optim.Adam(self._parameters, lr=self.RATE)
         for _ in range(self.STEPS):
-            optimiser.zero_grad()
-            self._loss(self._model(self._inputs), self._targets).backward()
-            optimiser.step()
+            self.step()
 
 
 adam_steps = lru_cache(maxsize=1)(AdamSteps)

@@ -31,11 +31,7 @@ def load_checkpoint(path: Path, config: RunConfig) -> dict[str, Any]:
     """
     saved = _read(path)
     free = FREE - {"epochs"} if config.cosine else FREE
-    try:
-        difference = config.difference(saved["config"], free)
-    except (KeyError, TypeError):
-        raise _damaged(path) from None
-    if difference:
+    if difference := config.difference(saved.get("config", {}), free):
         raise TorchspeedError(
             f"{path} comes from a run with {difference}; give the same, or another --checkpoint"
         )
@@ -60,19 +56,14 @@ def _read(path: Path) -> dict[str, Any]:
         raise TorchspeedError(
             f"no checkpoint {path}; leave out --resume or --weights, or give a file that exists"
         )
-    saved = None
     try:
-        saved = torch.load(path, weights_only=True, map_location="cpu")
+        saved: Any = torch.load(path, weights_only=True, map_location="cpu")
     except PermissionError:
         raise
     except Exception:  # torch raises anything for a damaged file
-        raise _damaged(path) from None
+        saved = None
     if not isinstance(saved, dict):
-        raise _damaged(path)
+        raise TorchspeedError(
+            f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+        )
     return saved
-
-
-def _damaged(path: Path) -> TorchspeedError:
-    return TorchspeedError(
-        f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
-    )

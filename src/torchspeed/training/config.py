@@ -78,7 +78,7 @@ class RunConfig:
         always may.
         """
         ours, theirs = (
-            {**config["data_options"], **config, "data_options": None}
+            {**config.get("data_options", {}), **config, "data_options": None}
             for config in (self.as_dict(), stored)
         )
         for name in ours:

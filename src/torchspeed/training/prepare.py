@@ -29,13 +29,6 @@ Made = TypeVar("Made")
 Prepared = tuple[nn.Module, Data, LossFunction]
 
 
-def seed_everything(seed: int) -> None:
-    """Set the seed of every generator that a run may draw from."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
 def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
     """Open the data and make a model that fits it, on the run's device.
 
@@ -46,7 +39,8 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
     absent = _one_line(lambda: missing_device(config.device))
     if absent:
         raise TorchspeedError(f"{absent}; use --device cpu")
-    seed_everything(config.seed)
+    for seed in (random.seed, np.random.seed, torch.manual_seed):
+        seed(config.seed)
     if IMPORT_MARK in config.model:
         model, data, loss = _imported(config)
     else:

@@ -59,12 +59,8 @@ class RankTimes:
     """Wall time of the measured steps."""
     total_wall_s: float
     """Wall time of all steps."""
+    items_per_s: float
     phases: dict[str, PhaseSummary]
-
-    @property
-    def items_per_s(self) -> float:
-        """Throughput of this rank, in items a second."""
-        return self.items / self.wall_s if self.wall_s else math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +133,20 @@ class RunResult:
         values: dict[str, Any] = asdict(self) | {"items_per_s": self.items_per_s}
         if self.forecast is not None:
             values["forecast"]["in_words"] = self.forecast.in_words
-        for rank, record in zip(values["ranks"], self.ranks, strict=True):
-            rank["items_per_s"] = record.items_per_s
         return {key: _finite(value) for key, value in values.items()}
 
 
 def rank_times(rank: int, loops: list[LoopResult]) -> RankTimes:
     """Return the times of a rank over all its loops."""
     steps = [step for loop in loops for step in loop.steps]
+    items, wall_s = sum(loop.measured_items for loop in loops), sum(loop.wall_s for loop in loops)
     return RankTimes(
         rank=rank,
         steps=len(steps),
-        items=sum(loop.measured_items for loop in loops),
-        wall_s=sum(loop.wall_s for loop in loops),
+        items=items,
+        wall_s=wall_s,
         total_wall_s=sum(loop.wall_s + loop.warmup_s for loop in loops),
+        items_per_s=items / wall_s if wall_s else math.nan,
         phases=summarise(steps, [step for loop in loops for step in loop.warmup]),
     )
 

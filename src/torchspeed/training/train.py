@@ -18,13 +18,7 @@ from torch.utils.data import DistributedSampler
 
 from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
-from torchspeed.training import ranks
-from torchspeed.training.baselines import (
-    LINEAR_MODEL,
-    LINEAR_NAME,
-    LinearForecaster,
-    linear_config,
-)
+from torchspeed.training import baselines, ranks
 from torchspeed.training.checkpoint import load_checkpoint, save
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastReport, forecast_report
@@ -219,15 +213,15 @@ class Trainer:
             )
         run.model.load_state_dict(self.best)
         forecasts = {config.model: run.forecast(run.model)}
-        if config.model != LINEAR_MODEL:
-            forecasts[LINEAR_NAME] = run.forecast(self._trained_linear_model())
+        if config.model != baselines.LINEAR_MODEL:
+            forecasts[baselines.LINEAR_NAME] = run.forecast(self._trained_linear_model())
         horizon = config.data_options.horizon
         return forecast_report(run.data, run.data.scale, horizon, forecasts, self.best_epoch)
 
     def _trained_linear_model(self) -> nn.Module:
-        run, config = self._run, linear_config(self._run.config)
+        run, config = self._run, baselines.linear_config(self._run.config)
         torch.manual_seed(config.seed)
-        model = LinearForecaster(run.data).to(run.device)
+        model = baselines.LinearForecaster(run.data).to(run.device)
         trainer = Trainer(Run(config, model, run.data, F.mse_loss))
         while trainer.goes_on():
             trainer.epoch()
