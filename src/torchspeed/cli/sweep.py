@@ -109,8 +109,7 @@ def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -
     def report(point: Point, outcome: Outcome) -> None:
         settings = ", ".join(f"{name} {value}" for name, value in point.items())
         done = "done" if outcome.result is not None else f"failed: {outcome.reason}"
-        again = "known already, " if outcome.again else ""
-        progress.print(f"{settings}: {again}{done}", highlight=False)
+        progress.print(f"{settings}: {done}", highlight=False)
 
     run(study, config, axes, search, report)
     return study

@@ -27,7 +27,7 @@ from torchspeed.cli.options import (
 from torchspeed.cli.show import show_run, standard_output
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.training.config import RunConfig, unused_option
+from torchspeed.training.config import unused_option
 
 if TYPE_CHECKING:
     from torchspeed.training.results import RunResult
@@ -125,29 +125,21 @@ def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
             with closing(RunProgress()) as progress:
                 result = run(config, observer=progress)
     except (MemoryError, RuntimeError) as error:
-        raise _explained(error, config) from None
+        import torch
+
+        # The CPU's allocator raises a plain RuntimeError; only its text says which error it is.
+        of_memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
+        if not of_memory and "DefaultCPUAllocator" not in str(error):
+            raise
+        raise TorchspeedError(
+            f"not enough memory on {config.device}; give a smaller --batch-size"
+        ) from None
     ranks.leave()
     if not leads:
         return
     if file is not None:
         write_result(file, result.as_dict())
     show_run(result, standard_output())
-
-
-def _explained(error: Exception, config: RunConfig) -> Exception:
-    """Return errors of memory in one line, and any other error unchanged.
-
-    The CPU's allocator raises a plain RuntimeError; only its text says which error it is.
-    """
-    import torch
-
-    if isinstance(error, torch.OutOfMemoryError | MemoryError) or "DefaultCPUAllocator" in str(
-        error
-    ):
-        return TorchspeedError(
-            f"not enough memory on {config.device}; give a smaller --batch-size"
-        )
-    return error
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:

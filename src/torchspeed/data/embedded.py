@@ -8,7 +8,7 @@ waves.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -28,13 +28,14 @@ TRAIN_ITEMS = 1437
 EEG_ELECTRODES = ("pg3", "pg5", "pg7", "pg9")
 
 
+@dataclass(frozen=True)
 class ResizedDigits(Dataset[tuple[Tensor, int]]):
     """Grey 8x8 images in [0, 1], resized and repeated over channels when read."""
 
-    def __init__(self, images: Tensor, labels: list[int], shape: tuple[int, ...]) -> None:
-        self.images = images  # (items, 1, 8, 8)
-        self.labels = labels
-        self.shape = shape
+    images: Tensor
+    """(items, 1, 8, 8)"""
+    labels: list[int]
+    shape: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -91,6 +92,7 @@ def _file_of(package: str, path: str) -> Path:
     return Path(str(resources.files(package))) / path
 
 
+@dataclass(frozen=True)
 class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
     """Normally distributed inputs, each drawn anew when read, the same for the same index.
 
@@ -98,15 +100,10 @@ class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
     Drawing is the cost of loading, as in torchvision's ``FakeData``.
     """
 
-    def __init__(
-        self, items: int, options: DataOptions, shape: tuple[int, ...], seed: int
-    ) -> None:
-        self.items = items
-        self.shape = shape
-        self.classes = options.classes
-        columns = shape[-1] if options.target == "all" else 1
-        self.forecasts = (options.horizon, columns) if options.every_step else (columns,)
-        self.seed = seed
+    items: int
+    options: DataOptions
+    shape: tuple[int, ...]
+    seed: int
 
     def __len__(self) -> int:
         return self.items
@@ -115,10 +112,12 @@ class DummyItems(Dataset[tuple[Tensor, Tensor | int]]):
         if not 0 <= index < self.items:
             raise IndexError(index)
         generator = torch.Generator().manual_seed(self.seed + index)
-        item = torch.randn(self.shape, generator=generator)
-        if len(self.shape) == 2:
-            return item, torch.randn(self.forecasts, generator=generator)
-        return item, int(torch.randint(self.classes, (), generator=generator))
+        item, options = torch.randn(self.shape, generator=generator), self.options
+        if len(self.shape) > 2:
+            return item, int(torch.randint(options.classes, (), generator=generator))
+        columns = self.shape[-1] if options.target == "all" else 1
+        forecast = (options.horizon, columns) if options.every_step else (columns,)
+        return item, torch.randn(forecast, generator=generator)
 
 
 def load_dummy(options: DataOptions) -> Data:

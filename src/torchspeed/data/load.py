@@ -7,6 +7,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def make_loader(
     order: dict[str, Any] = {"batch_size": batch_size, "sampler": sampler}
     if sampler is None:
         items = len(dataset)  # type: ignore[arg-type]
-        order = {"batch_sampler": _Shuffled(items, batch_size, generator, as_lists=not in_memory)}
+        order = {"batch_sampler": _Shuffled(items, batch_size, generator, not in_memory)}
     return DataLoader(
         dataset,
         **order,
@@ -110,6 +111,7 @@ def make_loader(
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _Shuffled:
     """Batches of all indices, in an order that the seed of a generator alone decides.
 
@@ -117,21 +119,20 @@ class _Shuffled:
     been started. `BatchSampler` takes indices one by one, twice the time of copying small windows.
     """
 
-    def __init__(
-        self, items: int, batch_size: int, generator: torch.Generator, *, as_lists: bool
-    ) -> None:
-        self._items, self._batch_size = items, batch_size
-        self._generator, self._as_lists = generator, as_lists
+    items: int
+    batch_size: int
+    generator: torch.Generator
+    as_lists: bool
 
     def __len__(self) -> int:
-        return math.ceil(self._items / self._batch_size)
+        return math.ceil(self.items / self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
-        generator = torch.Generator().manual_seed(self._generator.initial_seed())
-        order = torch.randperm(self._items, generator=generator).numpy()
-        for first in range(0, self._items, self._batch_size):
-            batch = order[first : first + self._batch_size]
-            yield batch.tolist() if self._as_lists else batch
+        generator = torch.Generator().manual_seed(self.generator.initial_seed())
+        order = torch.randperm(self.items, generator=generator).numpy()
+        for first in range(0, self.items, self.batch_size):
+            batch = order[first : first + self.batch_size]
+            yield batch.tolist() if self.as_lists else batch
 
 
 def _unchanged(batch: Any) -> Any:

@@ -77,7 +77,7 @@ def floor_of(
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
     """Return the work of the forward and the backward pass of a workload, counted on the CPU."""
-    passes = CountablePasses(workload, batch)
+    passes = CountablePasses(workload, "cpu", batch)
     resident = parameter_bytes(passes.model) + passes.inputs.nbytes
     return (
         PassWork(count(passes.forward).flops, resident + passes.forward().nbytes),

@@ -35,7 +35,7 @@ def utilisation_of(
     FLOPs are the plain model's even where the tuned one runs: arithmetic that tuning adds is not
     counted.
     """
-    countable = CountablePasses(workload, batch, "plain")
+    countable = CountablePasses(workload, "cpu", batch, implementation="plain")
     flops_of_passes = [count(run).flops for run in (countable.forward, countable.backward)]
     del countable  # its model would lie beside the one that is timed
     passes = Passes(workload, str(peak.device), batch)

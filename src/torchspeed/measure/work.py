@@ -144,15 +144,7 @@ def activation_bytes(run: Callable[[], Tensor], apart_from: list[Tensor]) -> int
 
 
 class CountablePasses(Passes):
-    """The passes of a workload on the CPU, for counting: outside ``inference_mode``."""
-
-    def __init__(
-        self,
-        workload: str,
-        batch: int | None = None,
-        implementation: Implementation = "tuned",
-    ) -> None:
-        super().__init__(workload, "cpu", batch, implementation=implementation)
+    """The passes of a workload, for counting: outside ``inference_mode``."""
 
     @torch.no_grad()
     def forward(self) -> Tensor:
@@ -175,7 +167,7 @@ def work_of(
     workload: str, batch: int | None = None, implementation: Implementation = "tuned"
 ) -> WorkOfWorkload:
     """Count the work of a workload on the CPU, at its own batch unless given."""
-    passes = CountablePasses(workload, batch, implementation)
+    passes = CountablePasses(workload, "cpu", batch, implementation=implementation)
     return WorkOfWorkload(
         count(passes.forward),
         count(passes.backward),

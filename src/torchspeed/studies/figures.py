@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from torchspeed.studies.reproductions import Point as MeasuredPoint
@@ -113,20 +113,11 @@ def _draw(
             for panel, (quantity, unit) in zip(panels, quantities.items(), strict=True):
                 _marks(panel, shown, axis, quantity, joined=drawn_as == "lines", unit=unit)
                 panel.set_title(f"{quantity}, {unit}" if unit else quantity, fontsize="small")
-        _legend_below(part, panels)
+        handles, labels = panels[0].get_legend_handles_labels()
+        if len(labels) > 1:
+            part.legend(handles, labels, loc="outside lower center", fontsize="x-small")
     figure.suptitle(title)
     figure.savefig(file, dpi=80)
-
-
-def _legend_below(figure: SubFigure, panels: Iterable[Axes]) -> None:
-    entries: dict[str, Any] = {}
-    for panel in panels:
-        handles, labels = panel.get_legend_handles_labels()
-        entries |= dict(zip(labels, handles, strict=True))
-    if len(entries) > 1:
-        figure.legend(
-            entries.values(), entries.keys(), loc="outside lower center", fontsize="x-small"
-        )
 
 
 def _marks(

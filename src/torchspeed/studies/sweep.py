@@ -52,8 +52,6 @@ class Outcome:
     """`RunResult.as_dict`; None for a failed point."""
     reason: str = ""
     """Why it failed."""
-    again: bool = False
-    """Whether the outcome was known before this trial."""
 
 
 def grid(axes: Axes) -> list[Point]:
@@ -168,7 +166,7 @@ def run(
 
     A search makes trials by Optuna's TPE sampler, all processes together; a point that it chooses
     again is not trained again. Points of a grid that failed before are trained once more.
-    ``on_outcome`` is called with each point of this process.
+    ``on_outcome`` is called with each point that this process trains.
     """
 
     def objective(trial: Trial) -> float:
@@ -179,10 +177,10 @@ def run(
         elif point is None or _is_second(study, trial):  # other processes took what was left
             raise optuna.TrialPruned
         known = {_key(measured): outcome for measured, outcome in outcomes(study)}
-        outcome = replace(known.get(_key(point), Outcome(None)), again=True)
+        outcome = known.get(_key(point), Outcome(None))
         if outcome.result is None:
             outcome = _train(configured(config, point))
-        on_outcome(point, outcome)
+            on_outcome(point, outcome)
         if outcome.result is None:
             trial.set_user_attr(_REASON, outcome.reason)
             raise TorchspeedError(outcome.reason)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
@@ -38,17 +39,23 @@ def load_checkpoint(path: Path, config: RunConfig) -> dict[str, Any]:
     return saved
 
 
-def load_parameters(path: Path) -> dict[str, Any]:
-    """Read the parameters of a checkpoint's best epoch, or a file of parameters alone.
+def take_parameters(model: nn.Module, path: Path) -> None:
+    """Give a model the parameters of a checkpoint's best epoch, or of a file of parameters alone.
 
     ``--checkpoint`` wrote it, or any ``torch.save`` of a ``state_dict()``.
 
     Raises:
-        TorchspeedError: missing or damaged file, or another kind of file.
+        TorchspeedError: missing or damaged file, or parameters of another model.
     """
     saved = _read(path)
-    parameters: dict[str, Any] = saved.get("best") or saved.get("model") or saved
-    return parameters
+    try:
+        model.load_state_dict(saved.get("best") or saved.get("model") or saved)
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].strip()
+        raise TorchspeedError(
+            f"{path} does not fit the model ({reason}); give the --model and --model-kwargs "
+            "that it was trained with"
+        ) from None
 
 
 def _read(path: Path) -> dict[str, Any]:

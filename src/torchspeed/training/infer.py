@@ -14,10 +14,9 @@ from torch.utils.data import DataLoader, Subset
 
 from torchspeed.data.load import naming_worker_errors
 from torchspeed.training import ranks
-from torchspeed.training.checkpoint import load_parameters
+from torchspeed.training.checkpoint import take_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import forecast_report
-from torchspeed.training.prepare import take_parameters
 from torchspeed.training.results import RunResult
 from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
 
@@ -41,7 +40,7 @@ def infer(
     """
     run = Run.prepared(config, observer)
     if weights is not None:
-        take_parameters(run.model, load_parameters(weights), weights)
+        take_parameters(run.model, weights)
     batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
     result = _inference(run, "inference", batches, len(batches))
     if run.data.scale is None:

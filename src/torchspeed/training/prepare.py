@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,22 +63,6 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
             raise TorchspeedError(f"{unable}, or give another --mode")
         model.compile()
     return model, data, loss
-
-
-def take_parameters(model: nn.Module, parameters: dict[str, Any], source: Path) -> None:
-    """Give a model the parameters of a file.
-
-    Raises:
-        TorchspeedError: they are those of another model.
-    """
-    try:
-        model.load_state_dict(parameters)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[-1].strip()
-        raise TorchspeedError(
-            f"{source} does not fit the model ({reason}); give the --model and --model-kwargs "
-            "that it was trained with"
-        ) from None
 
 
 def parse_kwargs(text: str) -> dict[str, int | float | str]:
