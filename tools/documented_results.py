@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import os
 import re
 import shlex
 from collections.abc import Callable
@@ -42,23 +41,15 @@ _MARKED = re.compile(
 
 @functools.cache
 def _printed(command: str) -> str:
-    before, output = Path.cwd(), io.StringIO()
-    os.chdir(ROOT)
-    try:
-        with contextlib.redirect_stdout(output):
-            main(shlex.split(command)[1:])
-    finally:
-        os.chdir(before)
+    output = io.StringIO()
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(output):
+        main(shlex.split(command)[1:])
     return output.getvalue()
 
 
 @functools.cache
 def _pairs(requirement: str, machine: str) -> tuple[ReleaseStep, ...]:
-    """Return the pairs of neighbouring releases that a machine compared, the newest first.
-
-    Raises:
-        ValueError: it compared none.
-    """
+    """Return the pairs of neighbouring releases that a machine compared, the newest first."""
     configuration = read_configuration(ROOT)
     comparisons, _ = read_record(configuration.results, machine)
     pairs = release_pairs(requirement, configuration.releases[requirement], comparisons)

@@ -45,12 +45,9 @@ def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling 
     here = dataclasses.replace(configuration.environments[0], folder=Path(sys.prefix))
     plain = Side("plain", ROOT / "src", here, ROOT / "benchmarks")
     declared = configuration.declared
-    listed = {
-        case.name: case
-        for case in choose_cases(
-            list_benchmarks_in(plain, declared), Selection(), declared, "time"
-        )
-    }
+    benchmarks = list_benchmarks_in(plain, declared)
+    chosen = choose_cases(benchmarks, Selection(), declared, "time")
+    listed = {case.name: case for case in chosen}
     tuned_names = {
         f"plain.PlainModels.{case}": f"{TUNED_SUITES[model]}.{case}"
         for model, name in product(models, ("forward", "backward"))

@@ -67,10 +67,7 @@ class Workload:
         return _loss(self.objective_name)
 
     def create_model(
-        self,
-        seed: int = 0,
-        device: str = "cpu",
-        implementation: Implementation | None = None,
+        self, seed: int = 0, device: str = "cpu", implementation: Implementation | None = None
     ) -> nn.Module:
         """Build the model on a device, with the same parameters for the same seed.
 
@@ -122,9 +119,6 @@ class Workload:
 
         The latter have the shape of the output: ``(batch, outputs)``, or with a horizon
         ``(batch, horizon, outputs)``.
-
-        Raises:
-            ValueError: ``batch_size`` is below 1, or ``device`` is not here.
         """
         import torch  # noqa: PLC0415 - the table is read without it
 

@@ -115,7 +115,7 @@ def test_values_that_never_change_have_no_rse_and_their_result_is_written(
     assert forecast["model"]["rse"] is None
     assert all(accuracy["rse"] is None for accuracy in forecast["baselines"].values())
     shown = capsys.readouterr().out
-    assert "The values to forecast are all equal: RSE is undefined" in shown
+    assert "There is nothing to learn: the best simple forecast, the last value, makes no" in shown
     # A column that stands still while it is tested alone has an error of 0 to compare with.
     table.write_text("a\n" + "".join(f"{min(row, 70)}\n" for row in range(100)))
     assert main(["train", "-m", "tpa_lstm", *options, "--horizon", "1", "--window", "4"]) == 0

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from torchspeed.cli.options import (
-    add_command,
-    add_run,
-    add_training,
-    configure,
-    number,
-    several,
-)
+from torchspeed.cli.options import add_command, add_run, add_training, configure, number, several
 from torchspeed.cli.show import make_table, percent, seconds, standard_output
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import complete, unused_option

@@ -40,24 +40,21 @@ def load_published(name: str, options: DataOptions) -> Data:
     Raises:
         TorchspeedError: the file is missing and not to be downloaded, or not the published one.
     """
-    from torchvision.datasets.utils import (  # noqa: PLC0415 - seconds to import
-        check_integrity,
-        download_url,
-    )
+    from torchvision.datasets import utils  # noqa: PLC0415 - seconds to import
 
     remote, md5, season = PUBLISHED[name]
     url = f"{HOST}/{remote}"
     path = options.data_dir / Path(remote).name
     if options.download:
         try:
-            download_url(url, options.data_dir, path.name, md5)
+            utils.download_url(url, options.data_dir, path.name, md5)
         except (OSError, RuntimeError) as error:  # no network, a full disk, a wrong checksum
             reason = str(error).splitlines()[0].rstrip(".")
             raise TorchspeedError(
                 f"{url} could not be downloaded ({reason}); check the network, or put the file at "
                 f"{path} yourself"
             ) from None
-    if not check_integrity(path, md5):
+    if not utils.check_integrity(path, md5):
         raise TorchspeedError(
             f"{path} is missing or not as it was published; pass --download to fetch {url}, or "
             "--data-dir DIR where it lies"

@@ -20,12 +20,7 @@ from torchspeed.data.options import CSV_PREFIX, DataOptions, kind_of
 from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
 
-OWN_LOADER = {
-    "digits": load_digits,
-    "el_nino": load_el_nino,
-    "eeg": load_eeg,
-    "dummy": load_dummy,
-}
+OWN_LOADER = {"digits": load_digits, "el_nino": load_el_nino, "eeg": load_eeg, "dummy": load_dummy}
 
 
 def load_data(name: str, options: DataOptions | None = None) -> Data:
@@ -145,9 +140,6 @@ def naming_worker_errors() -> Iterator[None]:
 
     torch raises the former from a signal handler, so any line can raise it while workers live.
     The message of the latter is a whole traceback.
-
-    Raises:
-        TorchspeedError: a worker died, or could not read a file.
     """
     try:
         yield

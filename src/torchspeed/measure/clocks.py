@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 
@@ -19,11 +18,6 @@ SECONDS = 2.0
 """Seconds of wall time after which no further round starts."""
 
 
-def _synchronised_wall_clock(device: str) -> float:
-    torch.cuda.synchronize(device)
-    return time.perf_counter()
-
-
 def clock_for(device: str) -> Clock:
     """Choose the clock that times work on ``device``.
 
@@ -32,9 +26,14 @@ def clock_for(device: str) -> Clock:
     time with that device synchronised before each reading, because launches
     return before the work is done.
     """
-    if device.startswith("cuda"):
-        return partial(_synchronised_wall_clock, device)
-    return time.process_time
+    if not device.startswith("cuda"):
+        return time.process_time
+
+    def synchronised_wall_clock() -> float:
+        torch.cuda.synchronize(device)
+        return time.perf_counter()
+
+    return synchronised_wall_clock
 
 
 def seconds_per_call(run: Callable[[], object], clock: Clock, at_least: float = 0.02) -> float:

@@ -7,7 +7,6 @@ import shutil
 import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -53,9 +52,8 @@ def compiled(model: nn.Module, options: Mapping[str, bool]) -> Callable[[Tensor]
     from torch._inductor import config  # noqa: PLC0415 - a second, only where it is wanted
 
     config.compile_threads = 1
-    return cast(
-        "Callable[[Tensor], Tensor]", torch.compile(model, dynamic=False, options=dict(options))
-    )
+    made: Callable[[Tensor], Tensor] = torch.compile(model, dynamic=False, options=dict(options))
+    return made
 
 
 def keep_code_in(folder: Path) -> None:

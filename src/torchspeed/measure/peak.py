@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import torch
 
@@ -53,7 +54,8 @@ class Peak:
     def measure(self) -> float:
         """Time the product now, on the clock of the device, in FLOP/s."""
         with _tf32(self.tf32) if self.device.type == "cuda" else nullcontext():
-            seconds = seconds_per_call(self._multiply, self._clock)
+            product = partial(torch.mm, self._left, self._right, out=self._out)
+            seconds = seconds_per_call(product, self._clock)
         return 2 * self.size**3 / seconds
 
     def _allocate(self, size: int) -> None:
@@ -61,9 +63,6 @@ class Peak:
         left, right = torch.randn(2, size, size, generator=generator).to(self.device)
         self.size = size
         self._left, self._right, self._out = left, right, torch.empty_like(left)
-
-    def _multiply(self) -> None:
-        torch.mm(self._left, self._right, out=self._out)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def count(run: Callable[[], object]) -> Work:
     ``run`` must not enter ``torch.inference_mode``, where composite operators stay whole
     and products inside them are not seen.
     """
-    dispatches = _Dispatches()
+    dispatches = _Dispatches()  # type: ignore[no-untyped-call]
     with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as flops, dispatches:
         flops.mod_tracker.__exit__()  # torch.autograd.grad fails with its hooks on modules
         run()
@@ -58,9 +58,7 @@ def count(run: Callable[[], object]) -> Work:
 class _Dispatches(TorchDispatchMode):
     """Counts operators."""
 
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.count = 0
+    count = 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

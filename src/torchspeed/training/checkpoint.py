@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,10 @@ import torch
 from torch import nn
 
 from torchspeed.errors import TorchspeedError
-from torchspeed.files import write_whole
 from torchspeed.training.config import RunConfig
 
 FREE = {"epochs", "patience", "target_accuracy", "threads", "device"}
 """Options that may differ when a run is resumed."""
-
-
-def save(path: Path, values: dict[str, Any]) -> None:
-    """Replace a file with values written by `torch.save`; if that fails, the old file stays."""
-    content = io.BytesIO()
-    torch.save(values, content)
-    write_whole(path, content.getvalue())
 
 
 def load_checkpoint(path: Path, config: RunConfig) -> dict[str, Any]:

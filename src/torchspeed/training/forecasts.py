@@ -54,19 +54,11 @@ class ForecastReport:
     """By name, as `torchspeed.training.baselines` describes them."""
 
     @property
-    def best_baseline(self) -> str:
-        """Name of the simple forecast with the least RMSE."""
-        return min(self.baselines, key=lambda name: self.baselines[name].rmse)
-
-    @property
     def in_words(self) -> str:
         """Say whether training was worth it: the RMSE against that of the best baseline."""
-        if self.model.rse is None:
-            return (
-                "The values to forecast are all equal: RSE is undefined, and no model is needed."
-            )
-        name, error = self.best_baseline, self.model.rmse
-        other = self.baselines[name].rmse
+        errors = {name: accuracy.rmse for name, accuracy in self.baselines.items()}
+        name = min(errors, key=errors.__getitem__)
+        error, other = self.model.rmse, errors[name]
         best = f"the best simple forecast, {name}"
         if other == 0:
             return f"There is nothing to learn: {best}, makes no error."

@@ -43,7 +43,7 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
     if IMPORT_MARK in config.model:
         model, data, loss = _imported(config)
     else:
-        workload = _one_line(lambda: get_workload(config.model))
+        workload = get_workload(config.model)
         if workload.family == "fluxbench":
             raise TorchspeedError(
                 f"{workload.name} is only measured: no data set here fits it; choose another model"
@@ -51,8 +51,10 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
         chosen: Implementation | Fastest = "plain"
         if config.mode == "tuned":
             chosen = Fastest(config.device, config.batch_size, "backward" if trains else "forward")
-        make = _classifier if workload.classifies else _forecaster
-        model, data = make(workload, config, chosen)
+        fit = _classifier if workload.classifies else _forecaster
+        data, arguments = fit(workload, config)
+        arguments |= parse_kwargs(config.model_kwargs)
+        model = _one_line(lambda: create_model(workload.model, chosen, **arguments))
         loss = workload.loss
     device = torch.device(config.device)
     if device.type == "cuda" and device.index is not None:
@@ -94,9 +96,7 @@ def _imported(config: RunConfig) -> Prepared:
     return model, data, F.mse_loss if data.classes is None else F.cross_entropy
 
 
-def _classifier(
-    workload: Workload, config: RunConfig, chosen: Implementation | Fastest
-) -> tuple[nn.Module, Data]:
+def _classifier(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, Any]]:
     if kind_of(config.data) == "series":
         raise TorchspeedError(
             f"{workload.name} takes images, and {config.data} is a series; choose images "
@@ -112,13 +112,10 @@ def _classifier(
             f"{workload.name} has {workload.outputs} classes as outputs, and {data.name} has "
             f"{data.classes}; choose one of torchvision's models"
         )
-    overrides = {**workload.overrides, **classes, **parse_kwargs(config.model_kwargs)}
-    return _one_line(lambda: create_model(workload.model, chosen, **overrides)), data
+    return data, {**workload.overrides, **classes}
 
 
-def _forecaster(
-    workload: Workload, config: RunConfig, chosen: Implementation | Fastest
-) -> tuple[nn.Module, Data]:
+def _forecaster(workload: Workload, config: RunConfig) -> tuple[Data, dict[str, Any]]:
     if kind_of(config.data) == "images":
         raise TorchspeedError(
             f"{workload.name} forecasts a series, and {config.data} holds images; choose a "
@@ -144,8 +141,7 @@ def _forecaster(
         overrides["target"] = data.target
     if "outputs" in arguments:
         overrides["outputs"] = features if data.target is None else 1
-    overrides |= parse_kwargs(config.model_kwargs)
-    return _one_line(lambda: create_model(workload.model, chosen, **overrides)), data
+    return data, overrides
 
 
 def _one_line(make: Callable[[], Made]) -> Made:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import io
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from torch.utils.data import DistributedSampler
 
 from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
+from torchspeed.files import write_whole
 from torchspeed.training import baselines, ranks
-from torchspeed.training.checkpoint import load_checkpoint, save
+from torchspeed.training.checkpoint import load_checkpoint
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult, Phase, PhaseClock
@@ -65,7 +66,9 @@ def train(
                 f"--rate{kept}"
             )
         if checkpoint is not None and ranks.rank() == 0:
-            save(checkpoint, {"config": run.config.as_dict(), **trainer.state()})
+            content = io.BytesIO()
+            torch.save({"config": run.config.as_dict(), **trainer.state()}, content)
+            write_whole(checkpoint, content.getvalue())
     return trainer.result()
 
 
@@ -93,7 +96,12 @@ class Trainer:
             ids = [run.device.index] if run.device.type == "cuda" else None
             self._model = DistributedDataParallel(run.model, device_ids=ids)
         self._loss = F.l1_loss if config.absolute_error else run.loss
-        self._optimiser = _optimiser(config, run.model.parameters())
+        parameters, rate, decay = run.model.parameters(), config.rate, config.weight_decay
+        self._optimiser: optim.Optimizer
+        if config.optimiser == "sgd":
+            self._optimiser = optim.SGD(parameters, rate, MOMENTUM, weight_decay=decay)
+        else:
+            self._optimiser = optim.Adam(parameters, rate, weight_decay=decay)
         self._schedule: lr_scheduler.LRScheduler
         if config.cosine:
             self._schedule = lr_scheduler.CosineAnnealingLR(self._optimiser, config.epochs)
@@ -228,10 +236,3 @@ class Trainer:
         if trainer.best_epoch:
             model.load_state_dict(trainer.best)
         return model
-
-
-def _optimiser(config: RunConfig, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
-    rate, decay = config.rate, config.weight_decay
-    if config.optimiser == "sgd":
-        return optim.SGD(parameters, lr=rate, momentum=MOMENTUM, weight_decay=decay)
-    return optim.Adam(parameters, lr=rate, weight_decay=decay)
