@@ -8,6 +8,20 @@ from pathlib import Path
 
 import psutil
 
+DETACHES = """
+import os, sys
+
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    print(os.getpid(), flush=True)
+    os.close(1)
+    os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)"], {})
+os.wait()
+"""
+"""A program whose grandchild leaves its parent, session and environment; prints its id."""
+
 
 def wait_until(is_so: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait until something is so; return whether it was after so long."""

@@ -16,28 +16,30 @@ import pytest
 
 from asv_watch.machine.lock import FILE_NAME, TerminatedError, exclusive_run
 from tests.conftest import run
-from tests.leftovers import runs, wait_until
+from tests.leftovers import DETACHES, runs, wait_until
 
 HOLDER = """
 import subprocess, sys, tempfile, time
 from pathlib import Path
+from asv_watch.machine.children import Child
 from asv_watch.machine.lock import exclusive_run
 
 sleep = [sys.executable, "-c", "import time; time.sleep(120)"]
 with exclusive_run(Path(sys.argv[1]), "nightly"):
-    child = subprocess.Popen(sleep)
-    detached = subprocess.Popen(sleep, start_new_session=True)
-    print(tempfile.mkdtemp(), child.pid, detached.pid, flush=True)
-    time.sleep(120)
+    own = subprocess.Popen(sleep)
+    with Child([*sleep[:2], sys.argv[2] + sleep[2]], stdout=subprocess.PIPE) as child:
+        detached = int(child.process.stdout.readline())
+        print(tempfile.mkdtemp(), own.pid, child.process.pid, detached, flush=True)
+        time.sleep(120)
 """
 
 
 class Holder:
-    """A process that holds a checkout and has started two others, one in its own session."""
+    """A process that holds a checkout and has started others, one of which is hard to find."""
 
     def __init__(self, environments: Path) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(environments)],
+            [sys.executable, "-c", HOLDER, str(environments), DETACHES],
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,

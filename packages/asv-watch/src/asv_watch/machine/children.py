@@ -1,26 +1,29 @@
 """Starts child processes, limits their time and memory, and ends them with all that they started.
 
-All that a child starts inherits an environment variable. So what left the child's session, or
-outlived it, is found too.
+On Linux a child becomes the parent of what its descendants leave behind, and this process of what
+the child leaves behind. So what left its session, or cleared its environment, is found too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, ClassVar
 
-from asv_watch.machine.leftovers import end_processes
+import psutil
+
+from asv_watch.machine.leftovers import end_processes, with_descendants
 from asv_watch.machine.memory import end_largest_child, limit_in_words, memory_of
 
-_CHILD = "ASV_WATCH_CHILD"
-"""Environment variable that names the child that started a process, after those around it."""
+_SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
+_LIBC = ctypes.CDLL(None)
 _SECONDS_BETWEEN_LOOKS = 0.5
 """Seconds between two looks at the memory of a process; a look takes some milliseconds."""
 _LONGEST_LINE = 1 << 20
@@ -31,21 +34,32 @@ class TooMuchMemoryError(Exception):
     """A process and its descendants use more memory than they may; the message says so."""
 
 
-class Child(contextlib.AbstractContextManager["Child"]):
-    """A process and all that it starts, of which nothing is left after the body."""
+def _adopt_orphans() -> None:
+    """Make this process the parent of those whose parents, descendants of it, have ended."""
+    if sys.platform == "linux":
+        _LIBC.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
-    def __init__(
-        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any
-    ) -> None:
+
+class Child(contextlib.AbstractContextManager["Child"]):
+    """A process and all that it starts, of which nothing is left after the body.
+
+    Nothing else may be started in a session of its own: it would seem to be left behind.
+    """
+
+    _running: ClassVar[set[int]] = set()
+    """Ids of the processes of all children."""
+
+    def __init__(self, command: Sequence[str], **options: Any) -> None:
         """Start a command in a session of its own; the arguments are those of `Popen`."""
-        self._name = f"{os.environ.get(_CHILD, '')}/{uuid.uuid4().hex}"
         self._is_killed = False
+        _adopt_orphans()
         self.process: subprocess.Popen[Any] = subprocess.Popen(
             command,
-            env={**(os.environ if env is None else env), _CHILD: self._name},
             start_new_session=True,
+            preexec_fn=_adopt_orphans,  # noqa: PLW1509 - one system call, which needs no lock
             **options,
         )
+        self._running.add(self.process.pid)
 
     def __exit__(self, *error: object) -> None:
         self.kill()
@@ -70,8 +84,17 @@ class Child(contextlib.AbstractContextManager["Child"]):
             return
         self.send_signal(signal.SIGKILL)
         self.process.wait()
-        end_processes(lambda variables: variables.get(_CHILD, "").startswith(self._name))
+        end_processes(self._left_behind)
+        self._running.discard(self.process.pid)
         self._is_killed = True  # not before: an interrupt may come in between
+
+    def _left_behind(self) -> list[psutil.Process]:
+        """Find what children left behind: only they start processes in other sessions."""
+        return with_descendants(
+            process
+            for process in psutil.Process().children()
+            if process.pid not in self._running and os.getsid(process.pid) != os.getsid(0)
+        )
 
 
 class MemoryWatch:

@@ -27,7 +27,7 @@ import msgspec
 from asv_watch.errors import WatchError
 from asv_watch.files import lock
 from asv_watch.machine import leftovers
-from asv_watch.machine.leftovers import LOCK, RUN, end_processes
+from asv_watch.machine.leftovers import LOCK, RUN, end_processes, processes_with
 from asv_watch.machine.signals import handling_the_end
 
 FILE_NAME = "run.lock"
@@ -78,7 +78,7 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         stack.callback(os.close, descriptor)
         if lock(descriptor, path):
             # A run whose guard was killed as well may have left something.
-            end_processes(lambda variables: variables.get(LOCK) == str(path))
+            end_processes(lambda: processes_with(LOCK, str(path)))
             left = Path(_read(path).folder)
             if left.name.startswith(_PREFIX):
                 shutil.rmtree(left, ignore_errors=True)
@@ -148,7 +148,7 @@ def _guarded(folder: Path) -> Iterator[None]:
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        process_group=0,  # a signal to the run's group does not reach it
     )
     try:
         try:
