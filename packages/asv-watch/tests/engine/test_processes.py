@@ -685,6 +685,52 @@ class Cached:
         _measure(sides, dataclasses.replace(case, cache_timeout=0.0))
 
 
+RUNAWAY = """
+import gc
+import itertools
+import os
+import sys
+import time
+
+import package
+
+time.perf_counter = time.monotonic = lambda: 0.0
+CALLS = itertools.count()
+
+def time_forks_once():
+    sum(range(100_000))
+    if next(CALLS) == 4:
+        os.fork()
+
+def time_floods():
+    [channel] = [x for x in gc.get_objects() if type(x).__name__ == "_Channel"]
+    while True:
+        os.write(channel._answers.fileno(), b'{"server": 0}\\n')
+
+def time_hangs_at_its_end():
+    sum(range(1000))
+
+def hang():
+    if package.NAME == "B" and sys._getframe(2).f_code.co_name == "_measure_case":
+        time.sleep(60)
+
+time_hangs_at_its_end.teardown = hang
+"""
+
+
+def test_limits_hold_whatever_a_case_does_to_its_clock_its_process_and_its_answers(
+    tmp_path: Path, suites: Path
+) -> None:
+    (suites / "runaway.py").write_text(RUNAWAY)
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    names = "forks_once", "hangs_at_its_end", "forks_once", "floods"
+    cases = [MeasurableCase(name, f"runaway.time_{name}", 2.0) for name in names]
+    assert len(_measure(sides, *cases[:3])) == 3
+    with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
+        _measure(sides, cases[3])
+    wait_until_none_is_left(tmp_path)
+
+
 def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
     suites: Path, tmp_path: Path
 ) -> None:
@@ -853,13 +899,14 @@ def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
     tmp_path: Path, suites: Path
 ) -> None:
     (suites / "patricide.py").write_text(
-        "import os, pathlib, signal, time\n"
+        "import os, package, pathlib, signal, time\n"
         "def parent_of(process):\n"
         "    stat = pathlib.Path(f'/proc/{process}/stat').read_text()\n"
         "    return int(stat.rpartition(')')[2].split()[1])\n"
         "def time_it():\n"
         "    server = parent_of(os.getppid())\n"
-        "    os.kill(parent_of(server), signal.SIGKILL)\n"
+        "    if package.NAME == 'A':  # then the other's parent is this test\n"
+        "        os.kill(parent_of(server), signal.SIGKILL)\n"
         "    time.sleep(60)\n"
     )
     side = _side(tmp_path, "A")

@@ -49,8 +49,6 @@ class Slow:
         return 1
 
 class Chatty:
-    timeout = 4
-
     def track_chatter(self):
         while True:
             print("still here", flush=True)
@@ -85,7 +83,7 @@ TIMED = "suite.Timed.time_it('fine', 'cpu')"
 
 @pytest.fixture
 def project(make_project: Callable[..., Path]) -> Path:
-    return make_project(SUITE, gpu_cases="'cuda")
+    return make_project(SUITE, gpu_cases="'cuda", default_benchmark_timeout=4)
 
 
 def _result_file(project: Path) -> Path:

@@ -62,6 +62,8 @@ class Declared(msgspec.Struct, frozen=True):
     process. By default it is the package (`asv_watch.asv.settings.Configuration`)."""
     environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
+    default_benchmark_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 60.0
+    """Timeout of a case whose suite names none, in seconds; asv's own entry."""
     import_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
     """Seconds in which a suite has to be imported."""
     clock: Clock = ""

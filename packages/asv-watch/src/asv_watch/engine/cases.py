@@ -28,8 +28,6 @@ from asv_watch.machine.memory import limit_in_words, memory_limit
 from asv_watch.records.records import benchmark_of, case_name
 from asv_watch.records.suite_lists import is_higher_better
 
-_TIMEOUT = 300.0
-"""Timeout of a case whose suite names none, in seconds."""
 _WORTH_SAYING_S = 10.0
 """A listing that takes longer is reported, because each round imports the suites too."""
 Benchmarks = list[dict[str, Any]]
@@ -292,7 +290,7 @@ def select_cases(
             continue
         if measures == "value" and benchmark.get("exact"):
             measures = "count"
-        timeout = benchmark.get("timeout") or _TIMEOUT
+        timeout = benchmark.get("timeout") or declared.default_benchmark_timeout
         if measures != "time":
             timeout = max(timeout, benchmark.get("setup_cache_timeout") or 0.0)
         for index, params in enumerate(cases_of(benchmark)):

@@ -170,7 +170,9 @@ class Server(contextlib.AbstractContextManager["Server"]):
 
     def needs_process(self, case: MeasurableCase) -> bool:
         """Tell whether a process has to start for a case; one that serves other cases ends."""
-        if case.process != self._shared_by:
+        connection = self._connection  # killed with the process of another side that hung
+        has_ended = connection and connection.parent.child.process.poll() is not None
+        if has_ended or case.process != self._shared_by:
             self._stop()
         return self._connection is None
 
@@ -200,11 +202,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         assert self._case is not None  # noqa: S101 - it was started
         timeout = self._case.timeout
-        self._answer()  # the suite is imported
+        self._answer("imported")
         cache_timeout = self._case.cache_timeout if self._case.is_timed else 0.0
         self._timeout = timeout + cache_timeout
         self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
-        answer = self._answer()
+        answer = self._answer("calls" if self._case.is_timed else "value")
         self._timeout = timeout
         self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
         return answer
@@ -226,7 +228,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             CaseFailedError: the case failed, or took too long.
         """
         self._send("")
-        answer = self._answer()
+        answer = self._answer("seconds")
         return Number(
             float(answer["seconds"]),
             answer.get("wall"),
@@ -237,7 +239,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
     def ask_to_end(self) -> None:
         """Begin to end the case, if one is running; `wait_until_ended` waits for it."""
         if self._case is not None:
-            self._timeout = min(self._timeout, self._case.timeout)
+            self._until = min(self._until, time.monotonic() + self._case.timeout)
             self._send("end")
 
     def wait_until_ended(self) -> None:
@@ -260,8 +262,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
             self._connection.requests.write(line.encode() + b"\n")
 
-    def _answer(self) -> dict[str, Any]:
-        """Return the answer to a request.
+    def _answer(self, wanted: str) -> dict[str, Any]:
+        """Return the answer to a request, which has the wanted key.
 
         Raises:
             CaseSkippedError: the case cannot run here.
@@ -271,8 +273,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         answer = self._read()
         if "skipped" in answer:
             raise CaseSkippedError(self._shown(answer["skipped"]), self)
-        if "failed" not in answer and "status" not in answer:
+        if wanted in answer:
             return answer
+        if "failed" not in answer and "status" not in answer:
+            self._stop(kill=True)
+            raise CaseFailedError("wrote another answer than it was asked for", self)
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}", self._folder)
         raise CaseFailedError(self._shown(reason), self)
@@ -300,18 +305,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         connection, case = self._connection, self._case
         assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
-        left = min(self._timeout, self._until - time.monotonic())
-        deadline = time.monotonic() + left
+        is_last = self._until < time.monotonic() + self._timeout
+        deadline = self._until if is_last else time.monotonic() + self._timeout
         try:
-            line = connection.answers.read(deadline)
-            if line:
-                answer = msgspec.json.decode(line, type=dict[str, Any])
-            else:
-                process = connection.parent.child.process
-                answer = {"status": process.wait(max(0.0, deadline - time.monotonic()))}
+            answer = self._wait(connection, deadline)
         except (TimeoutError, subprocess.TimeoutExpired):
             reason = f"did not answer in {self._timeout:g} s"
-            if left < self._timeout:
+            if is_last:
                 reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
             self._stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
@@ -321,17 +321,26 @@ class Server(contextlib.AbstractContextManager["Server"]):
         except (msgspec.DecodeError, UnicodeDecodeError):
             self._stop(kill=True)
             raise CaseFailedError("wrote no JSON object as its answer", self) from None
-        if "server" in answer:
-            connection.answers.pid = answer["server"]
-            return self._read()
-        if "modules" in answer:
-            self.imported.append(answer["modules"])
-            return self._read()
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self._stop()
         return answer
+
+    def _wait(self, connection: Connection, deadline: float) -> dict[str, Any]:
+        """Wait for an answer about the case; take note of those about the process."""
+        while (left := deadline - time.monotonic()) > 0:
+            line = connection.answers.read(deadline)
+            if not line:
+                return {"status": connection.parent.child.process.wait(left)}
+            answer = msgspec.json.decode(line, type=dict[str, Any])
+            if "server" in answer:
+                connection.answers.pid = answer["server"]
+            elif "modules" in answer:
+                self.imported.append(answer["modules"])
+            else:
+                return answer
+        raise TimeoutError
 
     def _stop(self, *, kill: bool = False) -> None:
         """End the process and its child by closing its input; kill them if they stay.

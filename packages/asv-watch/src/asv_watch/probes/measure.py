@@ -58,12 +58,12 @@ import resource
 import subprocess
 import sys
 import threading
-import time
 import timeit
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from time import perf_counter, process_time, sleep, thread_time  # a suite may replace them
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, TypedDict
 
@@ -174,7 +174,7 @@ class _Clocks:
     """
 
     def __init__(self, own: Callable[[], float]) -> None:
-        self._own = own
+        self._own, self._process = own, os.getpid()
         self._runs = False
         self._wall = self._cpu = self._of_this_thread = 0.0
         self._waits = 0
@@ -183,14 +183,15 @@ class _Clocks:
         self._runs = not self._runs
         if self._runs:
             self._waits -= _waits()
-            self._of_this_thread -= time.thread_time()
-            self._cpu -= time.process_time()
-            self._wall -= time.perf_counter()
+            self._of_this_thread -= thread_time()
+            self._cpu -= process_time()
+            self._wall -= perf_counter()
             return self._own()
         now = self._own()
-        self._wall += time.perf_counter()
-        self._cpu += time.process_time()
-        self._of_this_thread += time.thread_time()
+        _end_copies(self._process)
+        self._wall += perf_counter()
+        self._cpu += process_time()
+        self._of_this_thread += thread_time()
         self._waits += _waits()
         return now
 
@@ -202,6 +203,12 @@ class _Clocks:
         return used
 
 
+def _end_copies(process: int) -> None:
+    """End this process if it is a copy of one: a suite forked, and both returned."""
+    if os.getpid() != process:
+        os._exit(1)
+
+
 def _waits() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 
@@ -209,7 +216,7 @@ def _waits() -> int:
 def _waits_are_counted() -> bool:
     """Tell whether the kernel counts all waits: some systems count none, macOS not all."""
     before = _waits()
-    time.sleep(1e-4)
+    sleep(1e-4)
     return sys.platform == "linux" and _waits() > before
 
 
@@ -232,16 +239,16 @@ def calls_of_a_sample(
         warmup_time: seconds of calls that come between the very first one and the first sample.
     """
     seconds_of(1)
-    start = time.perf_counter()
+    start = perf_counter()
     took = 0.0
     for _ in range(_FIRST_CALLS - 1):
-        if time.perf_counter() - start < _FIRST_CALLS_S:
+        if perf_counter() - start < _FIRST_CALLS_S:
             took = seconds_of(1)
     calls = number or 1
     while True:
         if not number and took < sample_time:
             calls = max(calls + 1, math.ceil(calls * min(10.0, sample_time / max(took, 1e-9))))
-        elif time.perf_counter() - start >= warmup_time:
+        elif perf_counter() - start >= warmup_time:
             return calls
         took = seconds_of(calls)
 
@@ -262,8 +269,8 @@ class _WarmUp:
         other's, and slower, because the first calls of a sample find their data in no cache.
         """
         self._clocks.take()
-        began = time.perf_counter()
-        seconds = max(self._timer.timeit(calls), time.perf_counter() - began)
+        began = perf_counter()
+        seconds = max(self._timer.timeit(calls), perf_counter() - began)
         used = self._clocks.take()
         self.computes = self._counts_waits and used.computes
         return min(seconds, used.cpu) if self._counts_waits and not used.waits else seconds
@@ -288,6 +295,8 @@ class _Channel:
         self._requests = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
         self._answers: TextIO = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        self.process = os.getpid()
+        """The process that answers."""
 
     def request(self) -> str | None:
         """Return the next line without its end; ``None`` at the end of the input."""
@@ -303,6 +312,7 @@ class _Channel:
         return None
 
     def answer(self, message: dict[str, Any]) -> None:
+        _end_copies(self.process)
         print(json.dumps(message), file=self._answers)
 
 
@@ -379,7 +389,7 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
     if benchmark.type == "time":
         replaced_by = ""
         if asked["clock"] and getattr(benchmark, "timer", None) is timeit.default_timer:
-            benchmark.timer, replaced_by = time.process_time, asked["clock"]
+            benchmark.timer, replaced_by = process_time, asked["clock"]
         _take_samples(channel, benchmark, planted, replaced_by)
     else:
         channel.answer(_value_of(benchmark))
@@ -388,11 +398,11 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
 
 def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by: str) -> None:
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
-    clocks = benchmark.timer = _Clocks(clock or time.perf_counter)
+    clocks = benchmark.timer = _Clocks(clock or perf_counter)
     timer: Timer = benchmark._get_timer(*benchmark._build_params())
     following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
     warmup = max(benchmark.warmup_time, 0.1)
-    counts_waits = clock in (timeit.default_timer, time.process_time) and _waits_are_counted()
+    counts_waits = clock in (timeit.default_timer, process_time) and _waits_are_counted()
     warm_up = _WarmUp(following, clocks, counts_waits=counts_waits)
     calls = calls_of_a_sample(warm_up, benchmark.number, benchmark.sample_time, warmup)
     spin = cpu_share = 0.0
@@ -400,7 +410,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         clocks.take()
         sample_s = sorted(following.timeit(calls) for _ in range(5))
         spin, cpu_share = planted * sample_s[2], clocks.take().cpu / sum(sample_s)
-    one_thread = clock is time.process_time
+    one_thread = clock is process_time
     may_compute = counts_waits and clock is timeit.default_timer
     channel.answer(
         {
@@ -417,7 +427,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
         clocks.take()
         seconds = (following if calls > 1 else timer).timeit(calls)
         used = clocks.take()
-        spun = _spin(clock or time.perf_counter, spin)
+        spun = _spin(clock or perf_counter, spin)
         answer = {"seconds": (seconds + spun) / calls}
         if clock is not None:
             answer |= {
@@ -448,6 +458,7 @@ def _run_in_child(channel: _Channel, work: Callable[[], None]) -> int:
 
 def _run_here(channel: _Channel, work: Callable[[], None]) -> int:
     """Run ``work`` and answer with its error, if there is one; return 1 for an error."""
+    channel.process = os.getpid()
     try:
         work()
     except Exception as error:
