@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from asv_watch.asv.commands import find_cause
 from asv_watch.asv.environments import create, install_build_requirements, pinned_asv_runner
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
+from asv_watch.errors import ExitStatus
 from tests import torchless
+from tests.interruptible import run_driver
 
 
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
@@ -54,6 +57,8 @@ def test_an_environment_of_a_release_that_was_made_earlier_is_kept(tmp_path: Pat
     release = f"asv_runner-{pinned_asv_runner()}"
     (tmp_path / f"lib/python3.11/site-packages/{release}.dist-info").mkdir(parents=True)
     (tmp_path / "complete").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to("/bin/true")
     make_environment(tmp_path, tmp_path, EnvironmentSpec({"torch": "2.4.0"}, "", tmp_path))
     assert (tmp_path / "complete").exists()
 
@@ -109,6 +114,7 @@ def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
         installed.append(" ".join(command).rpartition("--quiet ")[2])
 
     monkeypatch.setattr(packages, "run_command", install)
+    monkeypatch.setattr(packages, "is_working", lambda folder: True)
     wanted = f"numpy===2.4.0 asv_runner=={pinned_asv_runner()}"
     for _ in range(2):
         make_environment(tmp_path, tmp_path, spec)
@@ -116,3 +122,22 @@ def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
     pinned.rename(packages_folder / "asv_runner-0.1.9.dist-info")
     make_environment(tmp_path, tmp_path, spec)
     assert installed[2:] == [f"--python 3.11 {spec.folder}", wanted]
+
+
+BREAKS = "import os, pip; os.rename(pip.__path__[0], pip.__path__[0] + '-'); raise SystemExit(1)"
+
+
+def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    build = {"build_command": [f'python -c "{BREAKS}"'], "install_command": ["ls {build_dir}"]}
+    project = make_project("def track_it():\n    return 1\n", **build)
+    [pip] = project.glob(".asv/env/*/lib/python*/site-packages/pip")
+    pip.rename(f"{pip}-")
+    printed, errors = run_driver("bench", project, tmp_path, status=ExitStatus.FAILED)
+    folder = pip.parents[3]
+    assert f"the environment {folder} is damaged, and made anew" in printed
+    assert errors.splitlines()[-1] == (
+        f"asv-watch: the environment {folder} is damaged; `rm -r {folder}` removes it, and the "
+        "next run makes it anew"
+    )

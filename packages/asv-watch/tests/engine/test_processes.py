@@ -731,6 +731,20 @@ def test_limits_hold_whatever_a_case_does_to_its_clock_its_process_and_its_answe
     wait_until_none_is_left(tmp_path)
 
 
+def test_an_environment_that_a_case_changes_is_no_longer_used(
+    tmp_path: Path, suites: Path
+) -> None:
+    [packages] = environment().glob("lib/python*/site-packages")
+    (suites / "installs.py").write_text(
+        f"def time_it():\n    open({str(packages / 'helper.py')!r}, 'w')\n    raise OSError\n"
+    )
+    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+    _measure(sides, _case(0))
+    with pytest.raises(MachineError, match=r"A: .+ was changed meanwhile \(helper.py\); correct"):
+        _measure(sides, MeasurableCase("installs", "installs.time_it", 30.0))
+    (packages / "helper.py").unlink()
+
+
 def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
     suites: Path, tmp_path: Path
 ) -> None:

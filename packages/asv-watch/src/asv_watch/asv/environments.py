@@ -95,6 +95,32 @@ def is_complete(folder: Path) -> bool:
     return is_made and _releases(folder, "asv_runner") == {pinned_asv_runner()}
 
 
+def is_working(folder: Path) -> bool:
+    """Tell whether an environment's interpreter runs, and pip and asv_runner can be imported."""
+    try:
+        command = [str(folder / "bin" / "python"), "-I", "-c", "import pip, asv_runner"]
+        run_command(command, _ASKING_TIMEOUT)
+    except (OSError, WatchError):
+        return False
+    return True
+
+
+def installed_in(folder: Path) -> frozenset[tuple[str, int]]:
+    """Return what is installed in an environment: each entry's name, and when it was installed."""
+    found = []
+    for path in folder.glob("lib/python*/site-packages/*"):
+        stamped = path / "RECORD" if path.is_dir() else path  # imports change folders
+        if path.name != "__pycache__":
+            found.append((path.name, stamped.stat().st_mtime_ns if stamped.exists() else 0))
+    return frozenset(found)
+
+
+def mark_as_damaged(folder: Path) -> None:
+    """Let the next use of an environment make it anew."""
+    for name in (INFORMATION, _EARLIER_INFORMATION):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _releases(folder: Path, name: str) -> set[str]:
     """Return the releases of a package in an environment: at most one, if all is well."""
     installed = [

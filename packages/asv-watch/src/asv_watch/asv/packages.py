@@ -23,6 +23,7 @@ from asv_watch.asv.environments import (
     create,
     install_build_requirements,
     is_complete,
+    is_working,
     pinned_asv_runner,
 )
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
@@ -49,21 +50,38 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
             long.
         WatchError: it cannot be made.
     """
-    if spec.interpreter is not None or is_complete(spec.folder):
+    if spec.interpreter is not None or (is_complete(spec.folder) and is_working(spec.folder)):
         return
     if not spec.name:
         _install_release(spec)
         return
     print("  creating the environment (once)", flush=True)
     conf, environment = _environment_of(root, repository, spec)
-    with _one_line_error(f"the environment {spec.label} cannot be made"):
-        create(environment)
+    _create(environment, spec)
     commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
     if any(placeholder in command for command in commands for placeholder in built):
         commit = ask_git(repository, "rev-parse", "HEAD")
         failure = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
             _install_commit(conf, environment, commit)
+
+
+def _create(environment: Any, spec: EnvironmentSpec) -> None:
+    """Make an environment of asv's, also one that is damaged, which asv would use as it is."""
+    if spec.folder.exists() and not is_working(spec.folder):
+        print(f"  the environment {spec.folder} is damaged, and made anew", flush=True)
+        shutil.rmtree(spec.folder, ignore_errors=True)
+    with _one_line_error(f"the environment {spec.label} cannot be made"):
+        create(environment)
+    _check(spec)
+
+
+def _check(spec: EnvironmentSpec) -> None:
+    if not is_working(spec.folder):
+        raise MachineError(
+            f"the environment {spec.folder} is damaged; `rm -r {spec.folder}` removes it, and the "
+            "next run makes it anew"
+        )
 
 
 def _install_release(spec: EnvironmentSpec) -> None:
@@ -87,6 +105,7 @@ def _install_release(spec: EnvironmentSpec) -> None:
     except WatchError as error:
         raise WatchError(f"{spec.release}: {error}") from error
     (folder / INFORMATION).touch()
+    _check(spec)
 
 
 def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:
@@ -104,7 +123,7 @@ def _install_commit(conf: Any, environment: Any, commit: str) -> None:
 
 
 @contextlib.contextmanager
-def _one_line_error(failure: str) -> Iterator[None]:
+def _one_line_error(failure: str, spec: EnvironmentSpec | None = None) -> Iterator[None]:
     try:
         yield
     except WatchError:
@@ -114,6 +133,8 @@ def _one_line_error(failure: str) -> Iterator[None]:
         cause = find_cause(output)
         if cause.is_machine:
             raise MachineError(cause.reason) from error
+        if spec is not None:
+            _check(spec)  # otherwise the environment is to blame
         raise WatchError(
             f"{failure} ({cause.reason}); choose another commit, or correct the Pythons, "
             "requirements and build commands of asv.conf.json"
@@ -148,8 +169,8 @@ def build_package(
         )
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
-    with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
-        create(environment)
+    _create(environment, spec)
+    with _one_line_error(f"commit {commit[:8]} cannot be built and installed", spec):
         _install_commit(conf, environment, commit)
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
         built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)

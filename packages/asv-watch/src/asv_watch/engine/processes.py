@@ -34,10 +34,12 @@ from typing import Any, Literal
 import msgspec
 import psutil
 
+from asv_watch.asv.environments import installed_in, mark_as_damaged
 from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
+from asv_watch.errors import MachineError
 from asv_watch.machine.children import TooMuchMemoryError, exit_in_words
 from asv_watch.machine.facts import usable_cores
 from asv_watch.machine.faults import check_machine
@@ -153,6 +155,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self.imported: list[Sequence[str] | None] = []
         """What each suite imported of the environment; ``None`` if it cannot be shared."""
         self.seed, self._memory_limit = seed, memory_limit(sides)
+        self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._errors_before = 0
         self._connection: Connection | None = None
@@ -252,6 +255,25 @@ class Server(contextlib.AbstractContextManager["Server"]):
         with contextlib.suppress(CaseFailedError):  # such as in its teardown: it has its samples
             while "status" not in self._read():
                 pass
+
+    def check_environment(self) -> None:
+        """Refuse to go on in an environment that was changed, such as by a case that installs.
+
+        Raises:
+            MachineError: it was changed since this server was made; it counts as damaged now.
+        """
+        environment = self.side.environment
+        changed = {name for name, _ in self._installed ^ installed_in(environment.folder)}
+        if not changed:
+            return
+        remedy = "correct what changes it, and run the same again"
+        if environment.interpreter is None:
+            mark_as_damaged(environment.folder)
+            remedy += ", which makes the environment anew"
+        raise MachineError(
+            f"{self.side.name}: {environment.folder} was changed meanwhile ({min(changed)}"
+            f"{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}); {remedy}"
+        )
 
     def kill(self) -> None:
         """End the process at once, and with it the case that it measures."""
@@ -522,6 +544,8 @@ def _end_cases(servers: Sequence[Server]) -> None:
         server.ask_to_end()
     for server in servers:
         server.wait_until_ended()
+    for server in servers:
+        server.check_environment()
 
 
 def _number_of(samples: Sequence[Number], calls: int, clock: Clock) -> Number:
