@@ -11,7 +11,7 @@ from typing import Any
 import asv.environment
 import pytest
 
-from asv_watch.asv import packages
+from asv_watch.asv import environments, packages
 from asv_watch.asv.commands import find_cause
 from asv_watch.asv.environments import create, install_build_requirements, pinned_asv_runner
 from asv_watch.asv.packages import make_environment
@@ -37,12 +37,15 @@ def environment_with(folder: Path, *installed: str, **settings: Any) -> Any:
     return environment
 
 
-def test_an_environment_gets_the_pinned_release_instead_of_another(tmp_path: Path) -> None:
+def test_an_environment_gets_the_pinned_release_instead_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environment = environment_with(tmp_path, "asv_runner-0.3.1")
     installed: list[str] = []
     environment._run_pip = installed.extend
     asked: dict[str, str] = {}
     environment.create = lambda: asked.update(environment._base_requirements)
+    monkeypatch.setattr(environments, "is_working", lambda folder: True)
     create(environment)
     assert asked["pip+asv_runner"] == pinned_asv_runner()
     assert installed == ["install", f"asv_runner=={pinned_asv_runner()}"]
@@ -114,7 +117,8 @@ def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
         installed.append(" ".join(command).rpartition("--quiet ")[2])
 
     monkeypatch.setattr(packages, "run_command", install)
-    monkeypatch.setattr(packages, "is_working", lambda folder: True)
+    for module in (environments, packages):
+        monkeypatch.setattr(module, "is_working", lambda folder: True)
     wanted = f"numpy===2.4.0 asv_runner=={pinned_asv_runner()}"
     for _ in range(2):
         make_environment(tmp_path, tmp_path, spec)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import time
 
-from asv_watch.engine.parents import Parent
+from asv_watch.engine.parents import Connection, Parent
 from asv_watch.machine.children import Child, Lines
 from asv_watch.machine.memory import GIB
 from tests.leftovers import DETACHES, runs
@@ -18,6 +19,7 @@ def test_what_a_process_leaves_behind_ends_with_it_also_if_it_ends_in_time() -> 
     answers = Lines(child.process.stdout, GIB)
     left = int(answers.read(time.monotonic() + 60))
     assert runs(left)
-    Parent(child, 1).leave(answers, kill=False)
+    parent = Parent(child, 1)
+    parent.leave(Connection(parent, io.BytesIO(), answers), kill=False)
     assert not runs(left)
     assert child.process.returncode == 0

@@ -400,6 +400,9 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
         def wait_until_ended(self) -> None:
             pass
 
+        def check_unchanged(self) -> None:
+            pass
+
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(processes, "_pin", lambda *_, **__: None)
     numbers = measure_round([BusyServer(side), BusyServer(side)], _case(0))

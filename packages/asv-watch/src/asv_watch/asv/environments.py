@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import shutil
 import tomllib
 from collections.abc import Collection
 from importlib import metadata
@@ -25,7 +26,7 @@ from packaging.utils import canonicalize_name
 
 from asv_watch import probes
 from asv_watch.asv.commands import run_command
-from asv_watch.errors import WatchError
+from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.releases import distribution
 
 BUILD = ["python -m pip wheel --no-deps -w {build_cache_dir} {build_dir}"]
@@ -105,6 +106,19 @@ def is_working(folder: Path) -> bool:
     return True
 
 
+def check_environment(folder: Path) -> None:
+    """Refuse an environment that does not work.
+
+    Raises:
+        MachineError: it does not; the message has the remedy.
+    """
+    if not is_working(folder):
+        raise MachineError(
+            f"the environment {folder} is damaged; `rm -r {folder}` removes it, and the next run "
+            "makes it anew"
+        )
+
+
 def installed_in(folder: Path) -> frozenset[tuple[str, int]]:
     """Return what is installed in an environment: each entry's name, and when it was installed."""
     found = []
@@ -131,16 +145,21 @@ def _releases(folder: Path, name: str) -> set[str]:
 
 
 def create(environment: Any) -> None:
-    """Make an environment of asv's that holds the pinned asv_runner.
+    """Make an environment of asv's that holds the pinned asv_runner; one that is damaged anew.
 
     Raises:
         asv.util.ProcessError: a package cannot be installed.
+        MachineError: it does not work.
     """
-    pinned = pinned_asv_runner()
+    pinned, folder = pinned_asv_runner(), Path(environment._path)
+    if folder.exists() and not is_working(folder):  # asv would use it as it is
+        print(f"  the environment {folder} is damaged, and made anew", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
     environment._base_requirements["pip+asv_runner"] = pinned
     environment.create()
-    if _releases(Path(environment._path), "asv_runner") - {pinned}:
+    if _releases(folder, "asv_runner") - {pinned}:
         environment._run_pip(["install", f"asv_runner=={pinned}"])
+    check_environment(folder)
 
 
 def install_build_requirements(environment: Any, pyproject: str) -> None:

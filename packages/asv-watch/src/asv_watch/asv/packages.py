@@ -20,6 +20,7 @@ import asv.repo
 from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.environments import (
     INFORMATION,
+    check_environment,
     create,
     install_build_requirements,
     is_complete,
@@ -57,31 +58,14 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         return
     print("  creating the environment (once)", flush=True)
     conf, environment = _environment_of(root, repository, spec)
-    _create(environment, spec)
+    with _one_line_error(f"the environment {spec.label} cannot be made"):
+        create(environment)
     commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
     if any(placeholder in command for command in commands for placeholder in built):
         commit = ask_git(repository, "rev-parse", "HEAD")
         failure = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
             _install_commit(conf, environment, commit)
-
-
-def _create(environment: Any, spec: EnvironmentSpec) -> None:
-    """Make an environment of asv's, also one that is damaged, which asv would use as it is."""
-    if spec.folder.exists() and not is_working(spec.folder):
-        print(f"  the environment {spec.folder} is damaged, and made anew", flush=True)
-        shutil.rmtree(spec.folder, ignore_errors=True)
-    with _one_line_error(f"the environment {spec.label} cannot be made"):
-        create(environment)
-    _check(spec)
-
-
-def _check(spec: EnvironmentSpec) -> None:
-    if not is_working(spec.folder):
-        raise MachineError(
-            f"the environment {spec.folder} is damaged; `rm -r {spec.folder}` removes it, and the "
-            "next run makes it anew"
-        )
 
 
 def _install_release(spec: EnvironmentSpec) -> None:
@@ -105,7 +89,7 @@ def _install_release(spec: EnvironmentSpec) -> None:
     except WatchError as error:
         raise WatchError(f"{spec.release}: {error}") from error
     (folder / INFORMATION).touch()
-    _check(spec)
+    check_environment(folder)
 
 
 def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:
@@ -116,25 +100,28 @@ def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tupl
 
 
 def _install_commit(conf: Any, environment: Any, commit: str) -> None:
+    """Build and install a commit, which is not to blame if the environment is damaged."""
     file = Path(conf.repo_subdir, "pyproject.toml").as_posix()
     pyproject = ask_git(Path(conf.repo), "show", f"{commit}:{file}")
-    install_build_requirements(environment, pyproject)
-    environment.install_project(conf, asv.repo.get_repo(conf), commit)
+    try:
+        install_build_requirements(environment, pyproject)
+        environment.install_project(conf, asv.repo.get_repo(conf), commit)
+    except Exception:
+        check_environment(Path(environment._path))
+        raise
 
 
 @contextlib.contextmanager
-def _one_line_error(failure: str, spec: EnvironmentSpec | None = None) -> Iterator[None]:
+def _one_line_error(failure: str) -> Iterator[None]:
     try:
         yield
-    except WatchError:
+    except (WatchError, MachineError):
         raise
     except Exception as error:  # py-rattler has errors of its own
         output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
         cause = find_cause(output)
         if cause.is_machine:
             raise MachineError(cause.reason) from error
-        if spec is not None:
-            _check(spec)  # otherwise the environment is to blame
         raise WatchError(
             f"{failure} ({cause.reason}); choose another commit, or correct the Pythons, "
             "requirements and build commands of asv.conf.json"
@@ -169,8 +156,8 @@ def build_package(
         )
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
-    _create(environment, spec)
-    with _one_line_error(f"commit {commit[:8]} cannot be built and installed", spec):
+    with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
+        create(environment)
         _install_commit(conf, environment, commit)
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
         built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)

@@ -46,9 +46,11 @@ class Parent:
         self.child, self._open = child, connections
         self._answers: list[Lines] = []
 
-    def leave(self, answers: Lines, *, kill: bool) -> None:
-        """Stop reading one side's answers; after the last side, or to kill, end all processes."""
-        self._answers.append(answers)
+    def leave(self, connection: Connection, *, kill: bool) -> None:
+        """End a side's process by closing its input; after the last side, or to kill, end all."""
+        with contextlib.suppress(BrokenPipeError):
+            connection.requests.close()
+        self._answers.append(connection.answers)
         self._open -= 1
         if self._open and not kill:
             return
@@ -66,12 +68,6 @@ class Connection:
     parent: Parent
     requests: IO[bytes]
     answers: Lines
-
-    def close(self, *, kill: bool) -> None:
-        """End the process by closing its input, or kill it."""
-        with contextlib.suppress(BrokenPipeError):
-            self.requests.close()
-        self.parent.leave(self.answers, kill=kill)
 
 
 def start_processes(

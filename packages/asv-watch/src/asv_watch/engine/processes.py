@@ -154,9 +154,10 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self.side, self._folder, self.preload, self.shared = side, folder, preload, shared
         self.imported: list[Sequence[str] | None] = []
         """What each suite imported of the environment; ``None`` if it cannot be shared."""
-        self.seed, self._memory_limit = seed, memory_limit(sides)
+        self.seed = seed
         self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self.how_to_start = Start(side, folder, self._errors, memory_limit(sides))
         self._errors_before = 0
         self._connection: Connection | None = None
         self._case: MeasurableCase | None = None
@@ -168,7 +169,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """When the round has to be over, on the monotonic clock."""
 
     def __exit__(self, *error: object) -> None:
-        self._stop()
+        self.stop()
         self._errors.close()
 
     def needs_process(self, case: MeasurableCase) -> bool:
@@ -176,12 +177,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         connection = self._connection  # killed with the process of another side that hung
         has_ended = connection and connection.parent.child.process.poll() is not None
         if has_ended or case.process != self._shared_by:
-            self._stop()
+            self.stop()
         return self._connection is None
-
-    def how_to_start(self) -> Start:
-        """Return how its process starts."""
-        return Start(self.side, self._folder, self._errors, self._memory_limit)
 
     def use(self, connection: Connection, case: MeasurableCase) -> None:
         """Use a process that has started for a case and those that share its process."""
@@ -256,28 +253,21 @@ class Server(contextlib.AbstractContextManager["Server"]):
             while "status" not in self._read():
                 pass
 
-    def check_environment(self) -> None:
+    def check_unchanged(self) -> None:
         """Refuse to go on in an environment that was changed, such as by a case that installs.
 
         Raises:
             MachineError: it was changed since this server was made; it counts as damaged now.
         """
-        environment = self.side.environment
-        changed = {name for name, _ in self._installed ^ installed_in(environment.folder)}
-        if not changed:
-            return
-        remedy = "correct what changes it, and run the same again"
-        if environment.interpreter is None:
-            mark_as_damaged(environment.folder)
-            remedy += ", which makes the environment anew"
-        raise MachineError(
-            f"{self.side.name}: {environment.folder} was changed meanwhile ({min(changed)}"
-            f"{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}); {remedy}"
-        )
-
-    def kill(self) -> None:
-        """End the process at once, and with it the case that it measures."""
-        self._stop(kill=True)
+        folder = self.side.environment.folder
+        changed = sorted({name for name, _ in self._installed ^ installed_in(folder)})
+        if changed:
+            mark_as_damaged(folder)
+            others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            raise MachineError(
+                f"{self.side.name}: {folder} was changed meanwhile ({changed[0]}{others}); "
+                "correct what changes it, and run the same again"
+            )
 
     def _send(self, line: str) -> None:
         assert self._connection is not None  # noqa: S101 - a process has started
@@ -298,7 +288,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         if wanted in answer:
             return answer
         if "failed" not in answer and "status" not in answer:
-            self._stop(kill=True)
+            self.stop(kill=True)
             raise CaseFailedError("wrote another answer than it was asked for", self)
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}", self._folder)
@@ -335,18 +325,18 @@ class Server(contextlib.AbstractContextManager["Server"]):
             reason = f"did not answer in {self._timeout:g} s"
             if is_last:
                 reason = f"finished no round in {_TIMEOUTS_OF_A_ROUND * case.timeout:g} s"
-            self._stop(kill=True)
+            self.stop(kill=True)
             raise CaseTimedOutError(reason, self) from None
         except TooMuchMemoryError as error:
-            self._stop(kill=True)
+            self.stop(kill=True)
             raise CaseFailedError(str(error), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            self._stop(kill=True)
+            self.stop(kill=True)
             raise CaseFailedError("wrote no JSON object as its answer", self) from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
-                self._stop()
+                self.stop()
         return answer
 
     def _wait(self, connection: Connection, deadline: float) -> dict[str, Any]:
@@ -364,7 +354,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 return answer
         raise TimeoutError
 
-    def _stop(self, *, kill: bool = False) -> None:
+    def stop(self, *, kill: bool = False) -> None:
         """End the process and its child by closing its input; kill them if they stay.
 
         A kill ends those of other sides too, if one parent forked them.
@@ -372,7 +362,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         connection, self._connection = self._connection, None
         self._case = None
         if connection is not None:
-            connection.close(kill=kill)
+            connection.parent.leave(connection, kill=kill)
 
 
 def imported_by_all(servers: Sequence[Server]) -> list[str]:
@@ -429,7 +419,7 @@ def measure_round(
                 waited_s += _waiting_s(sample, ready[index]) * int(ready[index]["calls"])
     except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
         for server in servers:
-            server.kill()
+            server.stop(kill=True)
         raise
     finally:
         _end_cases(servers)
@@ -533,7 +523,7 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
     for together in groups.values():
         first = together[0]
         preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
-        starts = [server.how_to_start() for server in together]
+        starts = [server.how_to_start for server in together]
         connections = start_processes(starts, first.seed, preload, shared)
         for server, connection in zip(together, connections, strict=True):
             server.use(connection, case)
@@ -545,7 +535,7 @@ def _end_cases(servers: Sequence[Server]) -> None:
     for server in servers:
         server.wait_until_ended()
     for server in servers:
-        server.check_environment()
+        server.check_unchanged()
 
 
 def _number_of(samples: Sequence[Number], calls: int, clock: Clock) -> Number:

@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar
 
 import psutil
 
-from asv_watch.machine.leftovers import end_processes, with_descendants
+from asv_watch.machine.leftovers import end_processes
 from asv_watch.machine.memory import end_largest_child, limit_in_words, memory_of
 
 _SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
@@ -90,11 +90,11 @@ class Child(contextlib.AbstractContextManager["Child"]):
 
     def _left_behind(self) -> list[psutil.Process]:
         """Find what children left behind: only they start processes in other sessions."""
-        return with_descendants(
+        return [
             process
             for process in psutil.Process().children()
             if process.pid not in self._running and os.getsid(process.pid) != os.getsid(0)
-        )
+        ]
 
 
 class MemoryWatch:

@@ -14,12 +14,13 @@ SIGKILL. Then it ends the run's remaining processes and removes its folder.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -30,30 +31,27 @@ _SECONDS_TO_END = 4.0
 """Seconds after which processes that do not die, for instance on a broken disk, are given up."""
 
 
-def with_descendants(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Return processes and all that they and their descendants started and that still runs."""
-    family: dict[int, psutil.Process] = {}
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for member in (process, *process.children(recursive=True)):
-                family[member.pid] = member
-    return list(family.values())
+def _family(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [process, *process.children(recursive=True)]
+    return []
 
 
 def processes_with(variable: str, value: str) -> list[psutil.Process]:
-    """Return the other processes that have an environment variable, and their descendants."""
+    """Return the other processes that have an environment variable."""
     chosen = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.pid != os.getpid() and process.environ().get(variable) == value:
                 chosen.append(process)
-    return with_descendants(chosen)
+    return chosen
 
 
 def end_processes(find: Callable[[], Sequence[psutil.Process]]) -> None:
-    """Kill the processes that a function finds until it finds none, for some seconds at most."""
+    """Kill what a function finds, with its descendants, until there is none, or for seconds."""
     deadline = time.monotonic() + _SECONDS_TO_END
-    while processes := find():
+    while families := [_family(process) for process in find()]:
+        processes = list(itertools.chain(*families))
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 process.kill()

@@ -1,4 +1,4 @@
-"""Holds a checkout for one run: a lock, a guard, a temporary folder, signals.
+"""Holds a checkout for one run: a lock, a guard, a temporary folder.
 
 Two runs in one checkout would share environments: one would install its commit while the other
 measures. The lock is ``run.lock`` in the folder of the environments. The kernel releases it when
@@ -10,17 +10,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 import msgspec
 
@@ -28,7 +24,6 @@ from asv_watch.errors import WatchError
 from asv_watch.files import lock
 from asv_watch.machine import leftovers
 from asv_watch.machine.leftovers import LOCK, RUN, end_processes, processes_with
-from asv_watch.machine.signals import handling_the_end
 
 FILE_NAME = "run.lock"
 _PREFIX = "asv-watch-run-"
@@ -45,21 +40,13 @@ class _Holder(msgspec.Struct, frozen=True):
     """The run's temporary folder."""
 
 
-class TerminatedError(KeyboardInterrupt):
-    """SIGTERM or SIGHUP arrived: like an interrupt from the keyboard, the run is to end."""
-
-    def __init__(self, signal_number: int) -> None:
-        super().__init__(signal.Signals(signal_number).name)
-        self.signal_number = signal_number
-
-
 @contextmanager
 def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     """Hold the checkout while the body runs; afterwards nothing of the run is left.
 
-    Within the body, SIGTERM and SIGHUP raise `TerminatedError`, and Python's temporary files go
-    to a folder that is removed. What a run that was killed left behind is cleaned up first. A
-    process started by the run that holds the lock belongs to that run and may enter too.
+    Within the body, Python's temporary files go to a folder that is removed. What a run that was
+    killed left behind is cleaned up first. A process that the holder started belongs to its run
+    and may enter too.
 
     Args:
         environments: The folder of asv's environments, such as ``.asv/env``.
@@ -68,10 +55,6 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     Raises:
         WatchError: Another run holds the checkout, or the lock cannot be written.
     """
-
-    def terminate(signal_number: int, _: FrameType | None) -> NoReturn:
-        raise TerminatedError(signal_number)
-
     path = environments.resolve() / FILE_NAME
     with ExitStack() as stack:
         descriptor = _open(path)
@@ -82,12 +65,14 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
             left = Path(_read(path).folder)
             if left.name.startswith(_PREFIX):
                 shutil.rmtree(left, ignore_errors=True)
-            folder = _choose_folder()
+            folder = _make_folder()
             started = time.strftime("%Y-%m-%d %H:%M")
             _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
             stack.callback(_write, descriptor, _Holder())
             stack.enter_context(_guarded(folder))
-            stack.enter_context(_variables({RUN: str(folder), LOCK: str(path)}))
+            for name, value in ((RUN, folder), (LOCK, path)):
+                os.environ[name] = str(value)
+                stack.callback(os.environ.pop, name)
         elif os.environ.get(LOCK) == str(path):
             folder = Path(os.environ[RUN])
         else:
@@ -101,7 +86,6 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
             )
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
-        stack.enter_context(handling_the_end(terminate))
         yield
 
 
@@ -130,10 +114,9 @@ def _read(path: Path) -> _Holder:
     return holder if shown.isprintable() else _Holder()
 
 
-def _choose_folder() -> Path:
-    """Choose the run's temporary folder; `_guarded` makes it, its guard process removes it."""
+def _make_folder() -> Path:
     try:
-        return Path(tempfile.gettempdir(), f"{_PREFIX}{uuid.uuid4().hex}")
+        return Path(tempfile.mkdtemp(prefix=_PREFIX))
     except OSError as error:
         raise WatchError(
             f"no temporary folder can be made ({error.strerror}); "
@@ -151,23 +134,6 @@ def _guarded(folder: Path) -> Iterator[None]:
         process_group=0,  # a signal to the run's group does not reach it
     )
     try:
-        try:
-            folder.mkdir(mode=0o700)
-        except OSError as error:
-            raise WatchError(
-                f"{folder} cannot be made ({error.strerror}); "
-                "make room, or set TMPDIR to a folder that is writable"
-            ) from error
         yield
     finally:
         guard.communicate()
-
-
-@contextmanager
-def _variables(variables: Mapping[str, str]) -> Iterator[None]:
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name in variables:
-            del os.environ[name]

@@ -65,7 +65,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time, sleep, thread_time  # a suite may replace them
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, TypedDict
+from typing import Any, NamedTuple, NoReturn, TextIO, TypedDict
 
 _WARM_SHARE = 10
 """One in so many calls of a sample is made uncounted before it; at least one."""
@@ -85,6 +85,8 @@ _SHORTEST_S = 1e-4
 """Samples with less CPU time count as waiting: reading the clocks takes up to a microsecond."""
 _RUNNER = "asv_runner.discovery"
 """Makes the cases; imported before any process is forked, as that takes a tenth of a second."""
+Timeit = Callable[[int], float]
+"""Makes so many calls, and returns the seconds that they take."""
 _SKIPPED = "skipped by its suite"
 """The reason of a suite that gives none."""
 
@@ -220,15 +222,8 @@ def _waits_are_counted() -> bool:
     return sys.platform == "linux" and _waits() > before
 
 
-class Timer(Protocol):
-    """`timeit.Timer`."""
-
-    def timeit(self, number: int) -> float:
-        """Return the seconds that so many calls take."""
-
-
 def calls_of_a_sample(
-    seconds_of: Callable[[int], float], number: int, sample_time: float, warmup_time: float
+    seconds_of: Timeit, number: int, sample_time: float, warmup_time: float
 ) -> int:
     """Warm up, and find how many calls make a sample.
 
@@ -256,8 +251,8 @@ def calls_of_a_sample(
 class _WarmUp:
     """Makes calls of a case before its samples."""
 
-    def __init__(self, timer: Timer, clocks: _Clocks, *, counts_waits: bool) -> None:
-        self._timer, self._clocks, self._counts_waits = timer, clocks, counts_waits
+    def __init__(self, timeit: Timeit, clocks: _Clocks, *, counts_waits: bool) -> None:
+        self._timeit, self._clocks, self._counts_waits = timeit, clocks, counts_waits
         self.computes = False
         """Whether the last calls ran one thread that never waited, for long enough to be sure."""
 
@@ -270,21 +265,20 @@ class _WarmUp:
         """
         self._clocks.take()
         began = perf_counter()
-        seconds = max(self._timer.timeit(calls), perf_counter() - began)
+        seconds = max(self._timeit(calls), perf_counter() - began)
         used = self._clocks.take()
         self.computes = self._counts_waits and used.computes
         return min(seconds, used.cpu) if self._counts_waits and not used.waits else seconds
 
 
-class _TimerWithoutSetup:
-    """Calls without ``setup`` before them, as asv makes those that find the number of calls."""
+def _without_setup(benchmark: Any, timeit: Timeit) -> Timeit:
+    """Make calls without ``setup`` before them, as asv makes those that find their number."""
 
-    def __init__(self, benchmark: Any, timer: Timer) -> None:
-        self._benchmark, self._timer = benchmark, timer
+    def call(number: int) -> float:
+        benchmark._redo_setup_next = False
+        return timeit(number)
 
-    def timeit(self, number: int) -> float:
-        self._benchmark._redo_setup_next = False
-        return self._timer.timeit(number)
+    return call
 
 
 class _Channel:
@@ -399,8 +393,8 @@ def _measure_case(channel: _Channel, suites: str, asked: _Request, planted: floa
 def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by: str) -> None:
     clock = getattr(benchmark, "timer", None)  # `timeraw_*` has none
     clocks = benchmark.timer = _Clocks(clock or perf_counter)
-    timer: Timer = benchmark._get_timer(*benchmark._build_params())
-    following = timer if benchmark.number else _TimerWithoutSetup(benchmark, timer)
+    timed: Timeit = benchmark._get_timer(*benchmark._build_params()).timeit
+    following = timed if benchmark.number else _without_setup(benchmark, timed)
     warmup = max(benchmark.warmup_time, 0.1)
     counts_waits = clock in (timeit.default_timer, process_time) and _waits_are_counted()
     warm_up = _WarmUp(following, clocks, counts_waits=counts_waits)
@@ -408,7 +402,7 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
     spin = cpu_share = 0.0
     if planted:
         clocks.take()
-        sample_s = sorted(following.timeit(calls) for _ in range(5))
+        sample_s = sorted(following(calls) for _ in range(5))
         spin, cpu_share = planted * sample_s[2], clocks.take().cpu / sum(sample_s)
     one_thread = clock is process_time
     may_compute = counts_waits and clock is timeit.default_timer
@@ -423,9 +417,9 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
     )
     while channel.request() == "":
         if calls > 1:
-            timer.timeit(max(1, calls // _WARM_SHARE))
+            timed(max(1, calls // _WARM_SHARE))
         clocks.take()
-        seconds = (following if calls > 1 else timer).timeit(calls)
+        seconds = (following if calls > 1 else timed)(calls)
         used = clocks.take()
         spun = _spin(clock or perf_counter, spin)
         answer = {"seconds": (seconds + spun) / calls}
@@ -445,13 +439,13 @@ def _spin(clock: Callable[[], float], seconds: float) -> float:
     return end - start
 
 
-def _run_in_child(channel: _Channel, work: Callable[[], None]) -> int:
-    """Run ``work`` in a forked child; return its exit status, minus the signal if one ended it."""
+def _fork(work: Callable[[], int]) -> int:
+    """Do the work in a forked child, which then ends with its result; return the child's id."""
     child = os.fork()
     if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return child
     try:
-        os._exit(_run_here(channel, work))
+        os._exit(work())
     finally:  # whatever happens, a child must not go on as its parent
         os._exit(1)
 
@@ -544,7 +538,9 @@ def _measure_in_forks(
         work = functools.partial(_measure_case, channel, suites, asked, planted)
         if not _can_fork():
             return _run_here(channel, work)
-        channel.answer({"status": _run_in_child(channel, work), "goes on": True})
+        child = _fork(functools.partial(_run_here, channel, work))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        channel.answer({"status": status, "goes on": True})
         asked = channel.case()
     os.write(next_request, json.dumps(asked).encode())
     return 0
@@ -555,12 +551,9 @@ def _fork_for_suite(
 ) -> _Request | None:
     """Fork a process for the cases of one suite; return the request that follows them."""
     reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os._exit(_measure_in_forks(channel, suites, planted, first, writer, is_alone=is_alone))
-        finally:  # whatever happens, a child must not go on as its parent
-            os._exit(1)
+    child = _fork(
+        lambda: _measure_in_forks(channel, suites, planted, first, writer, is_alone=is_alone)
+    )
     os.close(writer)
     with os.fdopen(reader, "rb", buffering=0) as pipe:
         following = pipe.read(_LONGEST_REQUEST)
@@ -655,13 +648,7 @@ def _start_side(
     if not (may_fork and _can_fork()):
         command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
         return subprocess.Popen(command, pass_fds=side["files"]).pid
-    child = os.fork()
-    if child:
-        return child
-    try:
-        _become(side, sides, suites, modules)
-    finally:  # whatever happens, a child must not go on as its parent
-        os._exit(1)
+    return _fork(lambda: _become(side, sides, suites, modules))
 
 
 def main(
