@@ -29,7 +29,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 import msgspec
 import psutil
@@ -98,6 +98,33 @@ class Number:
 
 Round = tuple[Number | None, ...]
 """Measurement of each side; ``None`` for a side that is not measured any more."""
+
+
+_Answer = TypedDict(
+    "_Answer",
+    {
+        "server": Annotated[int, msgspec.Meta(gt=0)],
+        "modules": list[str] | None,
+        "imported": bool,
+        "pid": int,
+        "calls": Annotated[int, msgspec.Meta(gt=0)],
+        "one thread": bool,
+        "computes": bool,
+        "clock": Clock,
+        "value": float,
+        "seconds": float,
+        "wall": float,
+        "cpu": float,
+        "skipped": str,
+        "failed": str,
+        "status": int,
+        "goes on": bool,
+    },
+    total=False,
+)
+"""An answer of `asv_watch.probes.measure`. A case can write others, so they are checked."""
+_READY = "pid", "calls", "one thread", "computes", "clock"
+"""Keys of the answer of a case that is warm."""
 
 
 class UnmeasuredError(Exception):
@@ -193,7 +220,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 
-    def wait_until_ready(self) -> dict[str, Any]:
+    def wait_until_ready(self) -> _Answer:
         """Wait until the case has warmed up or has a value, and return this answer.
 
         Raises:
@@ -206,7 +233,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         cache_timeout = self._case.cache_timeout if self._case.is_timed else 0.0
         self._timeout = timeout + cache_timeout
         self._until = time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout + cache_timeout
-        answer = self._answer("calls" if self._case.is_timed else "value")
+        answer = self._answer(*(_READY if self._case.is_timed else ["value"]))
         self._timeout = timeout
         self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
         return answer
@@ -218,7 +245,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             CaseSkippedError: it cannot run here.
             CaseFailedError: it failed, or took too long.
         """
-        value = float(self.wait_until_ready()["value"])
+        value = self.wait_until_ready()["value"]
         return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
     def sample(self) -> Number:
@@ -230,7 +257,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._send("")
         answer = self._answer("seconds")
         return Number(
-            float(answer["seconds"]),
+            answer["seconds"],
             answer.get("wall"),
             answer.get("cpu"),
             computes=answer.get("computes", False),
@@ -274,8 +301,8 @@ class Server(contextlib.AbstractContextManager["Server"]):
         with contextlib.suppress(BrokenPipeError):  # `_answer` finds out why
             self._connection.requests.write(line.encode() + b"\n")
 
-    def _answer(self, wanted: str) -> dict[str, Any]:
-        """Return the answer to a request, which has the wanted key.
+    def _answer(self, *wanted: str) -> _Answer:
+        """Return the answer to a request, which has the wanted keys.
 
         Raises:
             CaseSkippedError: the case cannot run here.
@@ -285,11 +312,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
         answer = self._read()
         if "skipped" in answer:
             raise CaseSkippedError(self._shown(answer["skipped"]), self)
-        if wanted in answer:
+        if answer.keys() >= {*wanted}:
             return answer
         if "failed" not in answer and "status" not in answer:
             self.stop(kill=True)
-            raise CaseFailedError("wrote another answer than it was asked for", self)
+            raise CaseFailedError("wrote another answer than its process gives", self)
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
         check_machine(f"{self.side.name}: {reason}", self._folder)
         raise CaseFailedError(self._shown(reason), self)
@@ -309,11 +336,11 @@ class Server(contextlib.AbstractContextManager["Server"]):
             str(self.side.source), "the package"
         )[:_LONGEST_REASON]
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> _Answer:
         """Return the next answer; the end of the process counts as the end of its case.
 
         Raises:
-            CaseFailedError: there is none in time, or it is not a JSON object.
+            CaseFailedError: there is none in time, or it is none that a process gives.
         """
         connection, case = self._connection, self._case
         assert connection is not None and case is not None  # noqa: PT018, S101 - a case was started
@@ -332,20 +359,20 @@ class Server(contextlib.AbstractContextManager["Server"]):
             raise CaseFailedError(str(error), self) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             self.stop(kill=True)
-            raise CaseFailedError("wrote no JSON object as its answer", self) from None
+            raise CaseFailedError("wrote another answer than its process gives", self) from None
         if "status" in answer:
             self._case = None
             if not answer.get("goes on"):
                 self.stop()
         return answer
 
-    def _wait(self, connection: Connection, deadline: float) -> dict[str, Any]:
+    def _wait(self, connection: Connection, deadline: float) -> _Answer:
         """Wait for an answer about the case; take note of those about the process."""
         while (left := deadline - time.monotonic()) > 0:
             line = connection.answers.read(deadline)
             if not line:
                 return {"status": connection.parent.child.process.wait(left)}
-            answer = msgspec.json.decode(line, type=dict[str, Any])
+            answer = msgspec.json.decode(line, type=_Answer)
             if "server" in answer:
                 connection.answers.pid = answer["server"]
             elif "modules" in answer:
@@ -493,7 +520,7 @@ def _needs_samples(
     return samples < MOST_SAMPLES and sampling_s - waited_s < SECONDS
 
 
-def _waiting_s(sample: Number, ready: dict[str, Any]) -> float:
+def _waiting_s(sample: Number, ready: _Answer) -> float:
     """Return the seconds of a call in which other work kept a computing process waiting.
 
     Args:
