@@ -128,13 +128,11 @@ def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
     assert installed[2:] == [f"--python 3.11 {spec.folder}", wanted]
 
 
-BREAKS = "import os, pip; os.rename(pip.__path__[0], pip.__path__[0] + '-'); raise SystemExit(1)"
-
-
 def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    build = {"build_command": [f'python -c "{BREAKS}"'], "install_command": ["ls {build_dir}"]}
+    breaks = "import os, pip; os.rename(pip.__path__[0], pip.__path__[0] + '-'); 1 / 0"
+    build = {"build_command": [f'python -c "{breaks}"'], "install_command": ["ls {build_dir}"]}
     project = make_project("def track_it():\n    return 1\n", **build)
     [pip] = project.glob(".asv/env/*/lib/python*/site-packages/pip")
     pip.rename(f"{pip}-")

@@ -276,7 +276,9 @@ def test_the_imports_of_a_first_call_do_not_hide_what_changed(
     seconds: float,
 ) -> None:
     monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 5)
-    suite = "import package\n\ndef time_it():\n    package.work()\n"
+    forged = """b'{"case": "suite.time_it", "share": NaN}\\n'"""
+    suite = f"import os\nimport package\n\nos.write(3, {forged})\n"
+    suite += "def time_it():\n    package.work()\n"
     lazy = LAZY.format(first_s=first_s, seconds=seconds)
     repository = make_repository(
         {"package.py": lazy, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}

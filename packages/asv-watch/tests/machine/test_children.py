@@ -39,7 +39,7 @@ def test_a_child_ends_with_all_that_it_started_also_in_other_sessions(
         assert wait_until((tmp_path / "started").exists)
         started = [int(pid) for pid in (tmp_path / "started").read_text().split()]
         child.end(0.2 if how == "stays" else 30.0)
-        # Of the others, the inner child ended that with a session of its own when it was over.
+        # The inner child ended what has a session of its own when it was over.
         assert sum(map(runs, started)) == (0 if how == "stays" else 1)
     assert not any(map(runs, started))
 

@@ -107,11 +107,7 @@ def is_working(folder: Path) -> bool:
 
 
 def check_environment(folder: Path) -> None:
-    """Refuse an environment that does not work.
-
-    Raises:
-        MachineError: it does not; the message has the remedy.
-    """
+    """Refuse an environment that does not work, for which no commit is to blame."""
     if not is_working(folder):
         raise MachineError(
             f"the environment {folder} is damaged; `rm -r {folder}` removes it, and the next run "

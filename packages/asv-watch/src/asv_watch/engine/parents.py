@@ -44,21 +44,17 @@ class Parent:
     def __init__(self, child: Child, connections: int) -> None:
         """Describe a process that has started, and from which so many sides are forked."""
         self.child, self._open = child, connections
-        self._answers: list[Lines] = []
 
     def leave(self, connection: Connection, *, kill: bool) -> None:
         """End a side's process by closing its input; after the last side, or to kill, end all."""
         with contextlib.suppress(BrokenPipeError):
             connection.requests.close()
-        self._answers.append(connection.answers)
         self._open -= 1
-        if self._open and not kill:
-            return
-        if not kill:
-            self.child.end(_SECONDS_TO_END)
-        self.child.kill()  # also what it started and left behind
-        for lines in self._answers:
-            lines.file.close()
+        if kill or not self._open:
+            if not kill:
+                self.child.end(_SECONDS_TO_END)
+            self.child.kill()  # also what it started and left behind
+        connection.answers.file.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,11 +281,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
                 pass
 
     def check_unchanged(self) -> None:
-        """Refuse to go on in an environment that was changed, such as by a case that installs.
-
-        Raises:
-            MachineError: it was changed since this server was made; it counts as damaged now.
-        """
+        """Refuse an environment that was changed since this server was made, such as by a case."""
         folder = self.side.environment.folder
         changed = sorted({name for name, _ in self._installed ^ installed_in(folder)})
         if changed:

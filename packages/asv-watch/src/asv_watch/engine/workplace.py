@@ -17,7 +17,7 @@ from asv_watch.asv.settings import (
     select_environments,
 )
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.facts import check_machine_name, default_name
+from asv_watch.machine.facts import machine_name
 from asv_watch.machine.lock import exclusive_run
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
@@ -148,8 +148,7 @@ def open_workplace(
     check_checkout(root)
     configuration = read_configuration(root, fetch=True)
     environments = select_environments(configuration.environments, release)
-    name = machine or default_name()
-    check_machine_name(name)
+    name = machine_name(machine)
     if committed:
         branch = configuration.branch
         if not ask_git(configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"):

@@ -244,12 +244,15 @@ class Profiler:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = json.loads(line)
             case = str(answer["case"])
+            share = float(answer.get("first", answer.get("share", 0.0)))
+            if not 0 <= share <= 1:
+                return
             if "first" in answer:
-                self.shares[case] = float(answer["first"])
+                self.shares[case] = share
                 return
             self.count_of_answers += 1
             if "share" in answer:
-                self.shares[case] = float(answer["share"])
+                self.shares[case] = share
             elif case not in self.shares:
                 self.failures[case] = self._stopped or str(answer["failed"])
             self._stopped = ""

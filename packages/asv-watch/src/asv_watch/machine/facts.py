@@ -70,18 +70,15 @@ def describe() -> dict[str, str]:
 _MACHINE_NAME = re.compile(r"\w[\w.+ @-]{0,99}")
 
 
-def check_machine_name(name: str) -> None:
-    """Refuse a name that cannot name a folder of results."""
+def machine_name(given: str) -> str:
+    """Return this machine's name, by default the host's; refuse one that no folder can have."""
+    name = given or platform.node()
     if not _MACHINE_NAME.fullmatch(name):
         raise WatchError(
             f"machine name {name[:100]!r} cannot name a folder of results; use at most 100 "
             "letters, digits and '-'"
         )
-
-
-def default_name() -> str:
-    """Return the host name, which is this machine's name unless another is given."""
-    return platform.node()
+    return name
 
 
 CPUS = "sys/devices/system/cpu"

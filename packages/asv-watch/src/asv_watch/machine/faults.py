@@ -26,12 +26,12 @@ A `MemoryError` is none of them: the case wanted more than there is, and smaller
 """
 
 
-def check_machine(reason: str, *folders: Path) -> None:
+def check_machine(reason: str, folder: Path) -> None:
     """Raise an error if the machine, and not the case, is at fault, as with a full disk.
 
     Args:
         reason: why the case failed: the last line of its error.
-        folders: where it and its run write.
+        folder: where it writes.
 
     Raises:
         MachineError: it is at fault; the message has the remedy.
@@ -39,17 +39,17 @@ def check_machine(reason: str, *folders: Path) -> None:
     match = re.search(r"\[Errno (\d+)\]", reason)
     if match and int(match[1]) in REMEDIES:
         raise MachineError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
-    for folder in folders:
-        if folder.is_dir():
-            free = shutil.disk_usage(folder).free
-            if free < _FEWEST_BYTES:
-                raise MachineError(
-                    f"{folder}: No space left on device; only {free / 1024**2:.0f} MiB are free"
-                )
-            try:
-                with tempfile.TemporaryFile(dir=folder) as stream:
-                    stream.write(bytes(4096))
-                    stream.flush()
-                    os.fsync(stream.fileno())
-            except OSError as error:
-                raise MachineError(f"{folder}: {error.strerror}") from error
+    if not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    if free < _FEWEST_BYTES:
+        raise MachineError(
+            f"{folder}: No space left on device; only {free / 1024**2:.0f} MiB are free"
+        )
+    try:
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(4096))
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise MachineError(f"{folder}: {error.strerror}") from error

@@ -50,7 +50,7 @@ class _Importer:
         self.has_ended = False
         self.has_imported = False
         """Whether it holds a module that it imported before."""
-        self._began = self._looked_s = self._slept_s = 0.0
+        self._began = self._looked_s = self.slept_s = 0.0
         self._pid = os.fork()
         if not self._pid:
             _answer_requests(suites, package, theirs)
@@ -58,14 +58,9 @@ class _Importer:
 
     def ask(self, module: str) -> None:
         self.module, self._began = module, time.monotonic()
-        self._looked_s = self._slept_s = 0.0
+        self._looked_s = self.slept_s = 0.0
         with contextlib.suppress(ConnectionError):  # it has just ended, which `look` finds out
             self.connection.send(module)
-
-    @property
-    def sleeps(self) -> bool:
-        """Whether the import of its module waits for something."""
-        return self._slept_s >= _SLEEPS_S
 
     def look(self, limit_s: float) -> dict[str, Any] | None:
         """Return the answer about its module, or why there is none; ``None`` before that."""
@@ -79,7 +74,7 @@ class _Importer:
             self.end()
             answer = {"late": True}
         else:
-            self._slept_s += (seconds - self._looked_s) * _is_asleep(self._pid)
+            self.slept_s += (seconds - self._looked_s) * _is_asleep(self._pid)
             self._looked_s = seconds
             return None
         self.module, self.has_imported = "", True
@@ -187,11 +182,12 @@ def _import_all(
     try:
         while left or alone or any(importer.module for importer in importers):
             busy = [importer for importer in importers if importer.module]
+            all_sleep = all(importer.slept_s >= _SLEEPS_S for importer in busy)
             if not left and not busy:
                 while importers:
                     importers.pop().end()
                 left.append(alone.pop())
-            if left and len(busy) < _MOST_PROCESSES and all(one.sleeps for one in busy):
+            if left and len(busy) < _MOST_PROCESSES and all_sleep:
                 if len(busy) == len(importers):
                     importers.append(_Importer(suites, package))
                 idle = next(one for one in reversed(importers) if not one.module)

@@ -29,7 +29,7 @@ from asv_watch.judge.release_history import (
     ReleaseStep,
     failed_releases,
 )
-from asv_watch.machine.facts import check_machine_name, default_name
+from asv_watch.machine.facts import machine_name
 from asv_watch.options import Cases, Machine
 from asv_watch.records.loading import with_versions
 from asv_watch.records.notes import read_notes
@@ -104,8 +104,7 @@ def releases(
         )
     configuration = read_configuration(Path.cwd())
     requirement = requirement or the_requirement(configuration)
-    name = machine or default_name()
-    check_machine_name(name)
+    name = machine_name(machine)
     if action == "list":
         _list(configuration, requirement, name)
     else:
