@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.errors import WatchError
+from asv_watch.machine.budget import parse_duration_s
 from asv_watch.records.side_files import read_measured
 from asv_watch.records.store import read_record
 from tests.conftest import commit
@@ -77,3 +79,26 @@ def test_a_budget_that_is_wrong_or_too_short_is_named(
     sides = "--before", "HEAD", "--after", "HEAD"
     _, errors = run_driver("compare", project, tmp_path, *sides, "--budget", budget, status=1)
     assert message in errors
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_s"), [("90min", 5400), ("1h 30m", 5400), ("0.5h", 1800)]
+)
+def test_durations(text: str, duration_s: float) -> None:
+    assert parse_duration_s(text) == duration_s
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        *(
+            (text, "is not a duration")
+            for text in ("", "4", "-1h", "１h", "4h\n", "1h" + " " * 50_000 + "x")
+        ),
+        ("0s", "leaves no time to measure"),
+        ("9" * 400 + "h", "is longer than a year"),
+    ],
+)
+def test_what_is_no_budget_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(WatchError, match=f"{reason}; give a duration such as 4h"):
+        parse_duration_s(text)

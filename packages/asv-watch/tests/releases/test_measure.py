@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.releases.measure import ladders, release_pairs, releases_of
+from asv_watch.releases.measure import oldest_to_newest, release_chains, release_pairs
 from tests.planted_comparisons import compared_releases
 
 RELEASES = [
@@ -41,16 +41,21 @@ def test_five_releases_are_measured_at_once_instead_of_four_pairs() -> None:
     numbers = [f"9.{number}.0" for number in range(6, -1, -1)]
     listed = [EnvironmentSpec({"numpy": number}, "", Path(), {}) for number in numbers]
     pairs = release_pairs("numpy", listed, [])
-    found = [[spec.version for spec in releases_of(each)] for each in ladders(pairs, ["fast"], 5)]
+    found = [
+        [spec.version for spec in oldest_to_newest(each)]
+        for each in release_chains(pairs, ["fast"], 5)
+    ]
     assert found == [["9.2.0", "9.3.0", "9.4.0", "9.5.0", "9.6.0"], ["9.0.0", "9.1.0", "9.2.0"]]
-    assert [len(each) for each in ladders(pairs, ["fast"], 2)] == [1] * 6, "a small disk"
+    assert [len(each) for each in release_chains(pairs, ["fast"], 2)] == [1] * 6, "a small disk"
 
 
 def test_only_neighbours_that_lack_the_same_cases_are_measured_at_once() -> None:
     compared = compared_releases("9.0.0", "9.1.0", {"fast": 1.0}, requirement="numpy")
     pairs = release_pairs("numpy", RELEASES, compared)
-    assert ladders(pairs, ["fast", "slow"], 5) == [[pairs[0]], [pairs[1]]]
-    assert ladders(pairs, ["fast", "slow"], 5, again=True) == [list(pairs)]
-    assert ladders(pairs, ["fast"], 5) == [[pairs[0]]]
+    assert release_chains(pairs, ["fast", "slow"], 5) == [[pairs[0]], [pairs[1]]]
+    assert release_chains(pairs, None, 5) == [list(pairs)]
+    assert release_chains(pairs, ["fast"], 5) == [[pairs[0]]]
     with_newest = release_pairs("numpy", RELEASES, [], against="9.2.0")
-    assert len(ladders(with_newest, ["fast"], 5)) == 2, "the older two are no neighbours here"
+    assert len(release_chains(with_newest, ["fast"], 5)) == 2, (
+        "the older two are no neighbours here"
+    )

@@ -39,11 +39,6 @@ class Failures:
     reason: str
     """Reason of the last failure."""
 
-    @property
-    def set_aside(self) -> bool:
-        """Whether the task is not tried again."""
-        return self.nights >= NIGHTS
-
 
 class Attempts:
     """What the nights of one machine tried and failed to do, kept in a file."""
@@ -70,6 +65,12 @@ class Attempts:
         attempt = _Attempt(task, int(self._clock()), self._suites, reason)
         append_lines(self._path, [attempt])
         self._count(attempt)
+
+    def set_aside(self, *names: str) -> bool:
+        """Tell whether any of these failed on so many nights that it is not tried again."""
+        return any(
+            name in self.failures and self.failures[name].nights >= NIGHTS for name in names
+        )
 
     def _count(self, attempt: _Attempt) -> None:
         nights, counted_at = 0, -math.inf

@@ -1,4 +1,4 @@
-"""The command `nightly`: works through the queue, publishes and reports."""
+"""The command `nightly`: works through what is left to do, publishes and reports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.night.attempts import FILE_NAME, NIGHTS, Attempts
-from asv_watch.night.queue import Situation, next_task, since
-from asv_watch.night.tasks import INCOMPLETE, SOURCES, UNMEASURED, all_commits
+from asv_watch.night.sources import due_tasks, left_tasks
+from asv_watch.night.state import NightState, since
+from asv_watch.night.tasks import Task
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
 from asv_watch.records.loading import NOT_ON_BRANCH
@@ -96,12 +97,16 @@ def parse_part(text: str) -> tuple[int, int]:
 class _Night:
     def __init__(self, workplace: Workplace, selection: Selection, part: tuple[int, int]) -> None:
         self._workplace, self._selection, self._part = workplace, selection, part
+        self._began = time.time()
         root, configuration = workplace.root, workplace.configuration
-        self._branch = configuration.branch
         self._failed: dict[str, str] = {}
         """Commits and releases that failed tonight as a whole, and the reasons."""
+        self._tried: set[str] = set()
+        self._unusable: set[str] = set()
+        """Environments that could not be made tonight."""
+        paths = configuration.measured_paths
         self._changing = frozenset(
-            commits_changing(configuration.repository, self._branch, configuration.measured_paths)
+            commits_changing(configuration.repository, configuration.branch, paths)
         )
         """Hashes of the commits that can change a measured value."""
         suites = [
@@ -117,9 +122,9 @@ class _Night:
         self._attempts = Attempts(workplace.results, " ".join(suites), time.time)
         self._tally = Tally()
         self._levels = Levels()
-        self._situation = self._read_results()
-        count = len(self._situation.commits)
-        is_first = self._situation.history is None
+        self._state = self._read_results()
+        count = len(self._state.commits)
+        is_first = self._state.history is None
         if is_first and count > _MANY and not configuration.declared.oldest_commit:
             print(
                 f"{count} commits are not measured, the newest first; to leave old ones out, name "
@@ -129,22 +134,17 @@ class _Night:
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""
-        tried: set[str] = set()
-        unusable: set[str] = set()
         failed_here = False
-        while task := next_task(self._situation, SOURCES, tried, unusable):
-            tried.update((task.name, *task.at_once))
+        while task := next(due_tasks(self._state, self._tried, self._unusable), None):
+            self._tried.update((task.name, *task.at_once))
             print(f"{task.reason}:", flush=True)
             try:
                 check_room(self._workplace.configuration, task.environments)
-                with budget.enforced():
-                    reason = task.run(self._situation, self._tally)
+                self._do(task, budget)
             except BudgetSpentError:
                 print("\nthe time budget is spent; the next night continues here", flush=True)
-                self._situation = self._read_results()
+                self._state = self._read_results()
                 return
-            except NoCaseError:
-                raise
             except OSError as error:  # a full disk: no commit is to blame, and none will do
                 file_name = f"{error.filename}: " if error.filename is not None else ""
                 self._failed["measuring"] = f"{file_name}{error.strerror}"
@@ -157,24 +157,35 @@ class _Night:
                     return
                 failed_here = True
                 if task.environment is not None and not task.environment.folder.is_dir():
-                    unusable.add(task.environment.name)
-                continue
-            except WatchError as error:
-                reason = str(error)
-                if task.environment is None or task.environment.folder.is_dir():
-                    self._fail(task.name, task.description, reason)
-                else:  # the environment could not be made: no commit is to blame
-                    unusable.add(task.environment.name)
-                    self._fail(task.environment.name, task.environment.label, reason)
-                self._situation = self._read_results()  # a part of it may be stored
-                continue
-            failed_here = False
-            self._situation = self._read_results()
-            if self._situation.needs(task):
-                self._fail(
-                    task.name, task.description, reason or "some of its cases are not measured"
-                )
+                    self._unusable.add(task.environment.name)
+            else:
+                failed_here = False
         print("nothing is left to be done tonight", flush=True)
+
+    def _do(self, task: Task, budget: Budget) -> None:
+        """Do a task; it counts as failed if it fails as a whole, or is left to do afterwards."""
+        try:
+            with budget.enforced():
+                reason = task.run(self._tally)
+        except NoCaseError:
+            raise
+        except WatchError as error:
+            environment = task.environment
+            if environment is None or environment.folder.is_dir():
+                self._fail(task.name, task.description, str(error))
+            else:  # the environment could not be made: no commit is to blame
+                self._unusable.add(environment.name)
+                self._fail(environment.name, environment.label, str(error))
+            self._state = self._read_results()  # a part of it may be stored
+            return
+        self._state = self._read_results()
+        if any(left.name == task.name for left in left_tasks(self._state)):
+            self._fail(task.name, task.description, reason or "some of its cases are not measured")
+
+    def _fail(self, name: str, description: str, reason: str) -> None:
+        self._attempts.add_failure(name, reason)
+        self._failed[description] = reason
+        print(f"  failed, going on with the next: {reason}", flush=True)
 
     def end(self) -> ExitStatus:
         if self._tally.counts:
@@ -191,72 +202,67 @@ class _Night:
         failed = self._tally.failures or self._failed
         return ExitStatus.SOME_CASES_FAILED if failed else ExitStatus.DONE
 
-    def _read_results(self) -> Situation:
+    def _read_results(self) -> NightState:
         configuration = self._workplace.configuration
-        commits = read_commits(configuration.repository, self._branch)
+        commits = read_commits(configuration.repository, configuration.branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
             history = self._workplace.load_history(commits)
-        return Situation(
+        oldest = configuration.declared.oldest_commit
+        changing = tuple(commit for commit in commits if commit.hash in self._changing)
+        return NightState(
             workplace=self._workplace,
             selection=self._selection,
             attempts=self._attempts,
-            commits=since(
-                configuration.declared.oldest_commit,
-                tuple(commit for commit in commits if commit.hash in self._changing),
-                configuration.repository,
-            ),
+            commits=since(oldest, changing, configuration.repository),
             history=history,
+            began=self._began,
             reference=self._reference,
             part=self._part,
             levels=self._levels,
         )
 
-    def _fail(self, name: str, description: str, reason: str) -> None:
-        self._attempts.add_failure(name, reason)
-        self._failed[description] = reason
-        print(f"  failed, going on with the next: {reason}", flush=True)
-
     def _report_remaining(self) -> None:
-        commits = list(filter(self._situation.is_ours, all_commits(self._situation)))
-        left = Counter(task.reason for task in commits if self._situation.needs(task))
-        print(
-            f"{len(commits)} commits and releases: {left[UNMEASURED]} still to be measured, "
-            f"{left[INCOMPLETE]} that lack cases"
-        )
-        history, findings = self._situation.history, self._situation.findings
-        left_out = history.left_out if history is not None else ()
-        gone = [entry.name[:8] for entry in left_out if entry.reason == NOT_ON_BRANCH]
-        if gone:
-            print(
-                f"{len(gone)} measured commits, such as {gone[0]}, are not on {self._branch} (any "
-                "more, if it was rewritten); their results stay stored but are not shown"
-            )
-        if findings is not None and self._workplace.machine in findings.detectable:
-            print(f"smallest detectable change: {findings.detectable[self._workplace.machine]}")
-        for environment in self._workplace.environments:
-            reachable = self._situation.reachable(environment)
-            before = len(self._situation.commits) - len(reachable)
+        state, workplace, attempts = self._state, self._workplace, self._attempts
+        left: Counter[str] = Counter()
+        for environment in workplace.environments:
+            reachable = state.reachable(environment)
+            for commit in (commit for commit in reachable if state.is_ours(commit.hash)):
+                left["commits and releases"] += 1
+                names = f"{commit.hash} {environment.name}", environment.name
+                if not (
+                    state.is_complete(commit, environment) or self._attempts.set_aside(*names)
+                ):
+                    is_begun = state.coverage.is_begun(commit.hash, environment.stored_as)
+                    left["incomplete" if is_begun else "unmeasured"] += 1
+            before = len(state.commits) - len(reachable)
             if before:
-                tried = self._attempts.failures
-                reason = tried[f"{reachable[0].hash} {environment.name}"].reason
+                reason = attempts.failures[f"{reachable[0].hash} {environment.name}"].reason
                 print(
                     f"{before} commits before {reachable[0].hash[:8]} are not tried with "
                     f"{environment.label}, because this one and one before it failed for the same "
                     f"reason: {reason}"
                 )
-        tasks = (task for source in (*SOURCES, all_commits) for task in source(self._situation))
-        names = {task.name: task.description for task in tasks}
-        names |= {
-            environment.name: environment.label for environment in self._workplace.environments
-        }
-        set_aside = {
-            names[name]: failures.reason
-            for name, failures in self._attempts.failures.items()
-            if failures.set_aside and name in names
-        }
-        for name, reason in set_aside.items():
-            print(f"set aside after {NIGHTS} nights: {name}: {reason}")
+        print(
+            f"{left['commits and releases']} commits and releases: {left['unmeasured']} still to "
+            f"be measured, {left['incomplete']} that lack cases"
+        )
+        left_out = state.history.left_out if state.history is not None else ()
+        gone = [entry.name[:8] for entry in left_out if entry.reason == NOT_ON_BRANCH]
+        if gone:
+            print(
+                f"{len(gone)} measured commits, such as {gone[0]}, are not on "
+                f"{workplace.configuration.branch} (any more, if it was rewritten); their results "
+                "stay stored but are not shown"
+            )
+        if state.findings is not None and workplace.machine in state.findings.detectable:
+            print(f"smallest detectable change: {state.findings.detectable[workplace.machine]}")
+        descriptions = {task.name: task.description for task in left_tasks(state)}
+        descriptions |= {each.name: each.label for each in workplace.environments}
+        set_aside = list(filter(attempts.set_aside, descriptions))
+        for name in set_aside:
+            reason = attempts.failures[name].reason
+            print(f"set aside after {NIGHTS} nights: {descriptions[name]}: {reason}")
         if set_aside:
-            path = (self._workplace.results / FILE_NAME).relative_to(self._workplace.root)
+            path = (workplace.results / FILE_NAME).relative_to(workplace.root)
             print(f"to have these tried again, remove their lines from {path}")

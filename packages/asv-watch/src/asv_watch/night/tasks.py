@@ -1,413 +1,285 @@
-"""The kinds of tasks that a night can do, and where they come from.
-
-To add a kind, write a function like `measure_task` that makes a task, and a source that yields
-such tasks, and put the source into `SOURCES`.
-"""
+"""The kinds of tasks that a night can do; `asv_watch.night.sources` says which, and when."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from asv_watch.asv.selection import EVERYTHING, cases_of_releases
-from asv_watch.asv.settings import NEWEST, EnvironmentSpec
+from asv_watch.asv.selection import EVERYTHING, Selection, cases_of_releases
+from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.bench import Tally, measure_commit
-from asv_watch.compare.measure import Compared, compare_missing
+from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
+from asv_watch.compare.measure import compare_missing, measure
+from asv_watch.compare.report import differences_of
 from asv_watch.comparison import import_case
-from asv_watch.engine.cases import list_cases
+from asv_watch.engine.cases import find_case, list_cases
+from asv_watch.engine.rounds import PRECISE
 from asv_watch.engine.sides import reference_side, side
 from asv_watch.errors import WatchError
-from asv_watch.night.examine import measured_changes
-from asv_watch.night.queue import Situation, Task, TaskSource
-from asv_watch.night.suspects import Suspects, confirm_suspects
-from asv_watch.releases import environments
-from asv_watch.releases.closing import VersionPair, closing_pairs, closing_versions
+from asv_watch.explain import explain_case
+from asv_watch.judge.causes import in_words
+from asv_watch.night.state import NightState
 from asv_watch.releases.measure import (
     ReleasePair,
-    ladders,
-    longest_ladder,
+    longest_chain,
     measure_releases,
-    release_pairs,
-    releases_of,
+    oldest_to_newest,
+    release_chains,
+    remove_environments,
 )
+from asv_watch.text import quantities
 from asv_watch.versions.commits import Commit
 
-UNMEASURED = "older commit"
-INCOMPLETE = "missing cases"
-"""Reason to measure a commit that has some of its cases; `UNMEASURED` if it has none."""
-_NEWEST = 3
-"""At most so many of the newest commits are tried first; failures must not use up the night."""
-_REFERENCE_EVERY = 5
-"""Every fifth commit is also compared with the reference, to join separate chains."""
+NIGHT_CASES = " night cases"
+"""Ends the names of tasks that measure the cases of nights alone, not those of the short set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that a night can do within minutes, and continue on the next night."""
+
+    name: str
+    """Identifies the task over the nights, in ``attempts.jsonl``."""
+    description: str
+    """Description for people."""
+    reason: str
+    """Reason for the task, such as ``newest commit``."""
+    environments: tuple[EnvironmentSpec, ...]
+    """The environment in which it measures; several if it compares releases."""
+    run: Callable[[Tally], str]
+    """Does the task, stores each part as soon as it is measured, and counts outcomes and failures.
+
+    It returns why something may be left to do, as far as that is known; else an empty text. It
+    raises a `WatchError` if it failed as a whole; the night goes on with the next task.
+    """
+
+    commit: str = ""
+    """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
+    at_once: tuple[str, ...] = ()
+    """Names of the tasks that it does at once; they are not tried again in the same night."""
+
+    @property
+    def environment(self) -> EnvironmentSpec | None:
+        """The environment of asv that it measures in, which is made if it is missing.
+
+        If that fails, no other task of this environment is tried tonight. ``None`` if the task
+        compares releases, whose environments are not asv's.
+        """
+        return self.environments[0] if len(self.environments) == 1 else None
 
 
 def measure_task(
-    commit: Commit, environment: EnvironmentSpec, reason: str, suffix: str = ""
+    state: NightState, commit: Commit, environment: EnvironmentSpec, reason: str, suffix: str = ""
 ) -> Task:
-    """Measure this night's cases of one commit in one environment.
-
-    ``suffix`` ends the name of a task that measures other cases than those of the short set.
-    """
+    """Measure the cases that count of one commit in one environment."""
     name = f"{commit.hash} {environment.name}{suffix}"
 
-    def is_done(situation: Situation) -> bool:
-        return situation.coverage.is_complete(commit.hash, environment.stored_as)
-
-    def run(situation: Situation, tally: Tally) -> str:
+    def run(tally: Tally) -> str:
         outcomes = measure_commit(
-            situation.workplace,
+            state.workplace,
             commit.hash,
             environment,
-            situation.selection,
-            retry_failed=name in situation.attempts.failures,
+            state.selection,
+            retry_failed=name in state.attempts.failures,
         )
         tally.add(outcomes)
         return ""
 
     description = f"{_titled(commit)} with {environment.label}"
-    return Task(name, description, reason, (environment,), is_done, run, commit.hash)
+    return Task(name, description, reason, (environment,), run, commit.hash)
 
 
 def compare_task(
+    state: NightState,
     commit: Commit,
     before: str,
     environment: EnvironmentSpec,
-    known: Collection[str],
+    reason: str,
     suffix: str = "",
 ) -> Task:
-    """Compare a commit with the one measured before it, interleaved, in times and peak memory.
+    """Compare a commit with the one measured before it, interleaved, in times and peak memory."""
 
-    ``known`` holds the cases in which it was compared already; ``suffix`` ends the name, as that
-    of `measure_task` does.
-    """
-
-    def is_done(situation: Situation) -> bool:
-        return situation.compared_cases(commit.hash, environment) >= situation.measurable_cases
-
-    def run(situation: Situation, tally: Tally) -> str:
+    def run(tally: Tally) -> str:
         print(_titled(commit), flush=True)
-        workplace, selection = situation.workplace, situation.selection
-        version = environment.version or NEWEST
+        workplace, version = state.workplace, environment.version
         sides = side(workplace, before, version), side(workplace, commit.hash, version)
+        known = state.compared_cases(commit.hash, environment)
         for compared in compare_missing(
-            workplace, sides, selection, known, "compare", "time", "memory"
+            workplace, sides, state.selection, known, "compare", "time", "memory"
         ):
             tally.add_failures(compared.failures, f"against {before[:8]}")
         return ""
 
     name = f"compare {before}..{commit.hash} {environment.name}{suffix}"
     description = f"{_titled(commit)} against {before[:8]}, {environment.label}"
-    return Task(name, description, "new commit", (environment,), is_done, run, commit.hash)
+    return Task(name, description, reason, (environment,), run, commit.hash)
 
 
-def reference_task(commit: Commit, environment: EnvironmentSpec) -> Task:
+def reference_task(state: NightState, commit: Commit, environment: EnvironmentSpec) -> Task:
     """Measure one commit in one environment, interleaved with the reference."""
 
-    def is_done(situation: Situation) -> bool:
-        references = situation.references
-        return references is None or references.is_complete(commit.hash, environment.release)
-
-    def run(situation: Situation, tally: Tally) -> str:
-        workplace, references = situation.workplace, situation.references
+    def run(tally: Tally) -> str:
+        workplace, references = state.workplace, state.references
         sides = reference_side(workplace), side(workplace, commit.hash, environment.version)
         known = references.measured(commit.hash, environment.release) if references else ()
         for compared in compare_missing(
-            workplace, sides, situation.selection, known, "reference", "time"
+            workplace, sides, state.selection, known, "reference", "time"
         ):
             tally.add_failures(compared.failures, "against the reference")
         return ""
 
     name = f"{commit.hash} {environment.name} reference"
     description = f"{_titled(commit)} with {environment.label} against the reference"
-    return Task(name, description, "missing reference", (environment,), is_done, run, commit.hash)
+    return Task(name, description, "missing reference", (environment,), run, commit.hash)
 
 
-def confirm_task(suspects: Suspects, environment: EnvironmentSpec) -> Task:
-    """Compare two commits in the cases that are suspected, or were compared only once."""
-    compared: list[Compared] = []
+def confirm_task(
+    state: NightState,
+    commits: tuple[str, str],
+    names: Collection[str],
+    environment: EnvironmentSpec,
+    reason: Literal["one-day change", "suspected change"],
+) -> Task:
+    """Compare the two commits of changes once more, and print the answer for each."""
+    before, after = commits
 
-    def is_done(situation: Situation) -> bool:
-        # If this was their first comparison, the second one comes on the next night.
-        return bool(compared) or suspects not in situation.suspects
-
-    def run(situation: Situation, tally: Tally) -> str:
-        compared.append(confirm_suspects(situation.workplace, suspects))
-        tally.add_failures(compared[-1].failures, "measured again")
+    def run(tally: Tally) -> str:
+        workplace, release = state.workplace, environment.version
+        sides = side(workplace, before, release), side(workplace, after, release)
+        listed = list_cases(workplace, sides[:1], EVERYTHING, "time", "memory")
+        cases = [case for case in listed if case.name in names]
+        if not cases:
+            raise WatchError(f"no suite has {', '.join(sorted(names))} any more")
+        count = quantities.counted(len(cases), "change")
+        print(f"{sides[1].name}\n  against {sides[0].name}: {count}", flush=True)
+        compared = measure(workplace, sides, cases, "confirm", PRECISE).between(0, 1)
+        for found in differences_of(compared, workplace.machine):
+            if found.interval is not None:
+                print(f"{found.verdict}: {found.case}, {found.change} ({found.ends})")
+        tally.add_failures(compared.failures, "measured again")
         return ""
 
-    before, after = suspects.before, suspects.after
-    name = f"confirm {before}..{after} {environment.name}"
+    name = f"{reason} {before}..{after} {environment.name}"
     description = f"changes between {before[:8]} and {after[:8]}, {environment.label}"
-    return Task(name, description, "suspected change", (environment,), is_done, run)
+    return Task(name, description, reason, (environment,), run)
 
 
-def release_task(
-    ladder: Sequence[ReleasePair], expected: frozenset[str], source: TaskSource
+def examine_task(
+    state: NightState,
+    kind: Literal["bisect", "explain"],
+    case_name: str,
+    environment: EnvironmentSpec,
+    commits: tuple[str, str],
 ) -> Task:
-    """Compare neighbouring releases of asv.conf.json's ``releases`` at once, for a source.
+    """Narrow a measured change to one commit (bisect), or name its operators (explain)."""
+    before, after = commits
+    description = f"{kind} {case_name} between {before[:8]} and {after[:8]}, {environment.label}"
+
+    def run(_: Tally) -> str:
+        print(description, flush=True)
+        workplace, version = state.workplace, environment.version
+        sides = side(workplace, before, version), side(workplace, after, version)
+        case = find_case(workplace, sides[:1], Selection(f"^{re.escape(case_name)}$"))
+        if kind == "explain":
+            explanation = explain_case(workplace, sides, case)
+            layout = workplace.declared.layout
+            print(f"  {in_words(explanation, layout=layout)}", flush=True)
+            return ""
+        candidates = candidates_between(workplace, f"{before}@{version}", f"{after}@{version}")
+        culprits = find_culprits(workplace, case, candidates)
+        for culprit in culprits:
+            print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
+        narrowed = any(culprit.between + 2 < len(candidates) for culprit in culprits)
+        return "" if narrowed else "no commit between the two gave a clear result"
+
+    name = f"{kind} {case_name} {before}..{after} {environment.name}"
+    return Task(name, description, "measured change", (environment,), run)
+
+
+def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
+    """Compare listed releases with their predecessors, on a machine that compared some before.
+
+    Args:
+        state: the results so far.
+        second_day: compare them again in the cases whose difference one day alone shows; by
+            default in those that they lack.
+    """
+    workplace, declared = state.workplace, state.workplace.declared
+    selection = state.selection if state.selection.pattern else cases_of_releases(declared)
+    tasks = []
+    for requirement, pairs in state.release_pairs.items():
+        compared = {case for pair in pairs for case in pair.stored.ratios}
+        expected = list(filter(selection.matches, compared - {import_case(requirement)}))
+
+        def wanted(pair: ReleasePair, expected: Sequence[str] = expected) -> list[str]:
+            if not second_day:
+                return pair.missing(expected)
+            ratios = [ratio for case, ratio in pair.stored.ratios.items() if case in expected]
+            return [each.case for each in filter(state.needs_second_day, ratios)]
+
+        found = [pair for pair in pairs if not pair.lacks_python and wanted(pair)]
+        failed = [p for p in found if _release_name([p], second_day) in state.attempts.failures]
+        others = [pair for pair in found if pair not in failed]
+        most = longest_chain(workplace, found)
+        chains = release_chains(others, None if second_day else expected, most)
+        for chain in [*chains, *([pair] for pair in failed)]:
+            cases = {case for pair in chain for case in wanted(pair)}
+            tasks.append(_release_task(state, chain, cases, second_day=second_day))
+    return tasks
+
+
+def _release_task(
+    state: NightState, chain: Sequence[ReleasePair], names: Collection[str], *, second_day: bool
+) -> Task:
+    """Compare neighbouring releases at once.
 
     A pair that fails is stored as failed under its own name, and later tried alone.
     """
-    oldest, *later = releases_of(ladder)
-    name = _name_of_releases(ladder)
+    oldest, *later = oldest_to_newest(chain)
     older = [release.version for release in reversed([oldest, *later[:-1]])]
     description = " against ".join([str(later[-1].release), *older])
 
-    def is_done(situation: Situation) -> bool:
-        return all(task.name != name for task in source(situation))
-
-    def run(situation: Situation, tally: Tally) -> str:
-        workplace = situation.workplace
+    def run(tally: Tally) -> str:
+        workplace = state.workplace
         print(description, flush=True)
         package = side(workplace, "HEAD")
         listed = list_cases(workplace, [package], EVERYTHING, "time", "memory")
-        cases = [case for case in listed if case.name in expected]
+        cases = [case for case in listed if case.name in names]
         failures = []
         try:
-            for pair, result in measure_releases(workplace, ladder, package, cases):
+            for pair, result in measure_releases(
+                workplace, chain, package, cases, again=second_day
+            ):
                 if isinstance(result, WatchError):
                     failures.append(str(result))
-                    if len(ladder) > 1:  # else the night stores it under the same name
-                        situation.attempts.add_failure(_name_of_releases([pair]), str(result))
+                    if len(chain) > 1:  # else the night stores it under the same name
+                        state.attempts.add_failure(_release_name([pair], second_day), str(result))
                 else:
                     against = f"with {pair.after.release} against {pair.before.version}"
                     tally.add_failures(result.failures, against)
         finally:
-            for release in (oldest, *later):
-                environments.remove_environment(release)
+            remove_environments([oldest, *later])
         if failures:
             raise WatchError("; ".join(dict.fromkeys(failures)))
         return ""
 
     return Task(
-        name,
+        _release_name(chain, second_day),
         description,
-        "release without comparison",
+        "one-day change" if second_day else "release without comparison",
         (oldest, *later),
-        is_done,
         run,
-        at_once=tuple(_name_of_releases([pair]) for pair in ladder),
+        at_once=tuple(_release_name([pair], second_day) for pair in chain),
     )
 
 
-def _name_of_releases(ladder: Sequence[ReleasePair]) -> str:
-    oldest, *later = releases_of(ladder)
-    return " ".join(["releases", str(oldest.release), *(release.version for release in later)])
+def _release_name(chain: Sequence[ReleasePair], second_day: bool) -> str:
+    oldest, *later = oldest_to_newest(chain)
+    kind = "second day of releases" if second_day else "releases"
+    return " ".join([kind, str(oldest.release), *(release.version for release in later)])
 
 
 def _titled(commit: Commit) -> str:
     return f"{commit.hash[:8]} {commit.subject}"
-
-
-def new_commit(situation: Situation, suffix: str = "") -> Iterator[Task]:
-    """Yield the comparison of the newest commit with the one measured before it.
-
-    If that fails, the comparisons of earlier commits follow. ``suffix`` ends the tasks' names.
-    """
-    environment = situation.workplace.environments[0]
-    for commit in reversed(situation.commits[-_NEWEST:]):
-        before = situation.measured_before(commit.hash, environment)
-        if before is None:
-            return
-        known = situation.compared_cases(commit.hash, environment)
-        task = compare_task(commit, before, environment, known, suffix)
-        yield task
-        if task.is_done(situation):
-            return
-
-
-def newest_commit(situation: Situation, suffix: str = "") -> Iterator[Task]:
-    """Yield the newest commit with the newest release, and others while that fails.
-
-    ``suffix`` ends the tasks' names.
-    """
-    environment = situation.workplace.environments[0]
-    for commit in reversed(situation.commits[-_NEWEST:]):
-        task = measure_task(commit, environment, "newest commit", suffix)
-        yield task
-        if task.is_done(situation):
-            return
-
-
-def night_cases(situation: Situation) -> Iterator[Task]:
-    """Yield the same two tasks for the cases that are measured at night alone.
-
-    They come after those of the short set, so that a night answers as soon for these.
-    """
-    further = situation.with_night_cases
-    if further is None:
-        return
-    suffix = " night cases"
-    if further.measurable_cases:
-        yield from map(_in_night_cases, new_commit(further, suffix))
-    if further.selected_cases:
-        yield from map(_in_night_cases, newest_commit(further, suffix))
-
-
-def _in_night_cases(task: Task) -> Task:
-    def chosen(situation: Situation) -> Situation:
-        return situation.with_night_cases or situation
-
-    return replace(
-        task,
-        reason=f"{task.reason}, more cases",
-        is_done=lambda situation: task.is_done(chosen(situation)),
-        run=lambda situation, tally: task.run(chosen(situation), tally),
-    )
-
-
-def suspected_changes(situation: Situation) -> Iterator[Task]:
-    """Yield the changes to compare on this machine, those of the newest commits first."""
-    by_release = {spec.release: spec for spec in situation.workplace.environments}
-    for suspects in situation.suspects:
-        if suspects.release in by_release:
-            yield confirm_task(suspects, by_release[suspects.release])
-
-
-def new_releases(situation: Situation) -> Iterator[Task]:
-    """Yield the newest commit with each release that was never measured here."""
-    for commit in situation.commits[-1:]:
-        for environment in situation.workplace.environments:
-            if not situation.coverage.has(environment.stored_as):
-                yield measure_task(commit, environment, "new release")
-
-
-def unmeasured_releases(situation: Situation) -> Iterator[Task]:
-    """Yield listed releases that lack cases of others, on machines that compare releases."""
-    yield from _pairs_of_releases(situation, release_pairs, unmeasured_releases)
-
-
-def closing_releases(situation: Situation) -> Iterator[Task]:
-    """Yield older releases to compare with the newest, in cases that link their neighbours."""
-    yield from _pairs_of_releases(situation, closing_pairs, closing_releases)
-
-
-def _pairs_of_releases(
-    situation: Situation, pairs_of: Callable[..., tuple[ReleasePair, ...]], source: TaskSource
-) -> Iterator[Task]:
-    configuration = situation.workplace.configuration
-    failures = situation.attempts.failures
-    for requirement, releases in configuration.releases.items():
-        pairs = release_pairs(requirement, releases, situation.comparisons)
-        compared = {case for pair in pairs for case in pair.stored.ratios}
-        asked = situation.selection
-        selection = asked if asked.pattern else cases_of_releases(configuration.declared)
-        expected = frozenset(filter(selection.matches, compared - {import_case(requirement)}))
-        wanted = pairs_of(requirement, releases, situation.comparisons)
-        installable = [pair for pair in wanted if not pair.lacks_python]
-        most = longest_ladder(situation.workplace, installable)
-        for failed, group in itertools.groupby(
-            installable, lambda pair: _name_of_releases([pair]) in failures
-        ):
-            for ladder in ladders(group, expected, 2 if failed else most):
-                yield release_task(ladder, expected, source)
-
-
-def closing_versions_of(situation: Situation) -> Iterator[Task]:
-    """Yield each older version of the package with the newest one, as measured here."""
-    environment, history = situation.workplace.environments[0], situation.history
-    if history is None:
-        return
-    pairs = closing_versions(
-        situation.commits, history.versions, situation.comparisons, environment.release
-    )
-    for pair in pairs:
-        if not pair.cases >= situation.measurable_cases:
-            yield _version_task(pair, environment)
-
-
-def _version_task(pair: VersionPair, environment: EnvironmentSpec) -> Task:
-    task = compare_task(pair.after, pair.before.hash, environment, pair.cases)
-    name = f"versions {task.name.removeprefix('compare ')}"
-
-    def is_done(situation: Situation) -> bool:
-        return all(other.name != name for other in closing_versions_of(situation))
-
-    return replace(
-        task, name=name, reason="second way between versions", is_done=is_done, commit=""
-    )
-
-
-def missing_references(situation: Situation) -> Iterator[Task]:
-    """Yield measured commits, newest first: every fifth of the branch, and every version.
-
-    The newest is among them while nothing is, so that it joins this machine's ratios with those of
-    others. If the night works on a part, every commit is among them: its neighbours may belong to
-    other parts.
-    """
-    versions = situation.history.versions if situation.history is not None else {}
-    for environment in situation.workplace.environments:
-        measured = [
-            commit
-            for commit in situation.commits
-            if situation.coverage.is_complete(commit.hash, environment.stored_as)
-            and situation.is_ours(reference_task(commit, environment))
-        ]
-        numbers = {commit.hash: number for number, commit in enumerate(situation.commits)}
-        interval = _REFERENCE_EVERY if situation.part == (1, 1) else 1
-        chosen = [
-            commit
-            for commit in measured
-            if numbers[commit.hash] % interval == 0 or commit.hash in versions
-        ]
-        for commit in reversed(chosen or measured[-1:]):
-            yield reference_task(commit, environment)
-
-
-def all_commits(situation: Situation) -> Iterator[Task]:
-    """Yield every commit with every release, oldest first, the newest release first."""
-    for environment in situation.workplace.environments:
-        yield from _with_release(situation, environment)
-
-
-def _with_release(situation: Situation, environment: EnvironmentSpec) -> Iterator[Task]:
-    for commit in situation.reachable(environment):
-        is_begun = situation.coverage.is_begun(commit.hash, environment.stored_as)
-        yield measure_task(commit, environment, INCOMPLETE if is_begun else UNMEASURED)
-
-
-def older_commits(situation: Situation) -> Iterator[Task]:
-    """Yield commits not measured yet, newest release first, so that the largest gap shrinks."""
-    for environment in situation.workplace.environments:
-        tasks = list(_with_release(situation, environment))
-        known = {index for index, task in enumerate(tasks) if not situation.needs(task)}
-        for index in bisection_order(len(tasks), known):
-            yield tasks[index]
-
-
-def bisection_order(length: int, known: Collection[int]) -> Iterator[int]:
-    """Yield the unknown positions, each time the middle of the largest gap.
-
-    Of several largest gaps the newest is split first. Position 0 is the oldest commit; both
-    ends of the history bound a gap as known positions do.
-    """
-    bounds = [-1, *sorted(known), length]
-    gaps = [(-(after - before), -after) for before, after in itertools.pairwise(bounds)]
-    heapq.heapify(gaps)
-    while gaps:
-        size, after = heapq.heappop(gaps)
-        before, after = -after + size, -after
-        if after - before < 2:
-            continue
-        middle = (before + after) // 2
-        yield middle
-        heapq.heappush(gaps, (-(middle - before), -middle))
-        heapq.heappush(gaps, (-(after - middle), -after))
-
-
-SOURCES: tuple[TaskSource, ...] = (
-    new_commit,
-    newest_commit,
-    suspected_changes,
-    measured_changes,
-    night_cases,
-    new_releases,
-    unmeasured_releases,
-    missing_references,
-    older_commits,
-    closing_releases,
-    closing_versions_of,
-)
-"""The sources of tasks, the most urgent first."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import os
+import shutil
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from asv_watch import probes
+from asv_watch.asv.commands import run_command
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.compare.measure import Compared, measure
@@ -22,9 +26,9 @@ from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
 from asv_watch.judge.release_history import ReleaseStep, release_steps
-from asv_watch.releases import environments
 from asv_watch.versions.version import Version
 
+_SCRIPT_TIMEOUT = 300  # s: a first import compiles the package's Python files
 _IMPORT_ROUNDS = 5
 _MOST_AT_ONCE = 5
 """Largest number of releases that are measured at once."""
@@ -98,25 +102,24 @@ def release_pairs(
     )
 
 
-def ladders(
-    pairs: Iterable[ReleasePair], cases: Collection[str], most: int, *, again: bool = False
+def release_chains(
+    pairs: Iterable[ReleasePair], cases: Collection[str] | None, most: int
 ) -> list[list[ReleasePair]]:
     """Join pairs of neighbouring releases that lack the same cases; leave out the others.
 
-    All releases of a ladder are measured at once, so each is sampled once a round and not twice:
+    All releases of a chain are measured at once, so each is sampled once a round and not twice:
     five releases have five sides instead of eight.
 
     Args:
         pairs: the newest first.
-        cases: names of the cases to measure.
-        most: largest number of releases in a ladder, two at least.
-        again: join pairs that lack no case, too.
+        cases: names of the cases to measure; ``None`` joins all neighbours, whatever they lack.
+        most: largest number of releases in a chain, two at least.
     """
     found: list[list[ReleasePair]] = []
-    lacking: list[str] = []
+    lacking: list[str] | None = None
     for pair in pairs:
-        missing = list(cases) if again else pair.missing(cases)
-        if not missing:
+        missing = None if cases is None else pair.missing(cases)
+        if missing == []:
             continue
         is_next = bool(found) and found[-1][-1].before == pair.after and not pair.is_null
         if is_next and missing == lacking and len(found[-1]) + 1 < most:
@@ -127,10 +130,21 @@ def ladders(
     return found
 
 
-def longest_ladder(workplace: Workplace, pairs: Iterable[ReleasePair]) -> int:
+def longest_chain(workplace: Workplace, pairs: Iterable[ReleasePair]) -> int:
     """Return how many releases may be measured at once: five, or fewer on a small disk."""
     folders = {release.folder for pair in pairs for release in (pair.before, pair.after)}
     return max(2, count_that_fits(workplace.configuration, folders, _MOST_AT_ONCE))
+
+
+def oldest_to_newest(chain: Sequence[ReleasePair]) -> list[EnvironmentSpec]:
+    """Return the releases of a chain; the release of a pair with itself comes twice."""
+    return [chain[-1].before, *(pair.after for pair in reversed(chain))]
+
+
+def remove_environments(releases: Iterable[EnvironmentSpec]) -> None:
+    """Remove the environments of releases, which may take 6 GB each."""
+    for release in releases:
+        shutil.rmtree(release.folder, ignore_errors=True)
 
 
 def measure_releases(
@@ -143,8 +157,8 @@ def measure_releases(
 ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
     """Compare the releases of each pair, and explain the cases that changed most.
 
-    Pairs of neighbours are measured as one ladder. Environments are made when their turn comes
-    and removed when no later ladder needs them. Every finished case is stored at once.
+    Pairs of neighbours are measured as one chain. Environments are made when their turn comes
+    and removed when no later chain needs them. Every finished case is stored at once.
 
     Args:
         workplace: the checkout, and the machine under whose name results are stored.
@@ -160,55 +174,47 @@ def measure_releases(
         MachineError: the machine is to blame, such as a full disk; no later pair is tried.
     """
     names = [case.name for case in cases]
-    found = ladders(pairs, names, longest_ladder(workplace, pairs), again=again)
-    for number, ladder in enumerate(found, start=1):
-        missing = names if again else ladder[0].missing(names)
+    chains = release_chains(pairs, None if again else names, longest_chain(workplace, pairs))
+    for number, chain in enumerate(chains, start=1):
+        missing = names if again else chain[0].missing(names)
         chosen = [case for case in cases if case.name in missing]
         usable = []
         tried: dict[Path, WatchError | None] = {}
         try:
-            for pair in ladder:
-                sides = [_side(package, release) for release in releases_of([pair])]
+            for pair in chain:
+                sides = [_side(package, release) for release in (pair.before, pair.after)]
                 try:
                     _install(workplace, sides, tried)
                     usable.append(pair)
                 except WatchError as error:
                     yield pair, error
-            for joined in ladders(usable, missing, len(ladder) + 1, again=True):
+            for joined in release_chains(usable, None, len(chain) + 1):
                 yield from _compare(workplace, joined, package, chosen)
         except MachineError:
-            _remove(releases_of(ladder))
+            remove_environments(oldest_to_newest(chain))
             raise
-        needed = [release for later in found[number:] for release in releases_of(later)]
-        _remove(release for release in releases_of(ladder) if release not in needed)
-
-
-def _remove(releases: Iterable[EnvironmentSpec]) -> None:
-    for release in releases:
-        environments.remove_environment(release)
-
-
-def releases_of(ladder: Sequence[ReleasePair]) -> list[EnvironmentSpec]:
-    """Return the releases of a ladder, the oldest first; a null pair's release comes twice."""
-    return [ladder[-1].before, *(pair.after for pair in reversed(ladder))]
+        needed = [release for later in chains[number:] for release in oldest_to_newest(later)]
+        remove_environments(
+            release for release in oldest_to_newest(chain) if release not in needed
+        )
 
 
 def _compare(
     workplace: Workplace,
-    ladder: Sequence[ReleasePair],
+    chain: Sequence[ReleasePair],
     package: Side,
     cases: Sequence[MeasurableCase],
 ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
-    """Measure the releases of a ladder in the given cases; yield each pair's comparison."""
-    sides = [_side(package, release) for release in releases_of(ladder)]
+    """Measure the releases of a chain in the given cases; yield each pair's comparison."""
+    sides = [_side(package, release) for release in oldest_to_newest(chain)]
     timed = [case for case in cases if case.is_timed]
     try:
         imports = [_interleaved_imports(sides)] if timed else []
         measured = measure(workplace, sides, cases, extra=imports)
     except WatchError as error:
-        yield from ((pair, error) for pair in ladder)
+        yield from ((pair, error) for pair in chain)
         return
-    for after, pair in zip(range(len(ladder), 0, -1), ladder, strict=True):
+    for after, pair in zip(range(len(chain), 0, -1), chain, strict=True):
         try:
             compared = measured.between(after - 1, after)
         except WatchError as error:
@@ -275,12 +281,32 @@ def _install(
 def _install_release(workplace: Workplace, release: EnvironmentSpec) -> WatchError | None:
     try:
         make_environment(workplace.root, workplace.configuration.repository, release)
-        environments.import_seconds(release)  # compiles the package's Python files
+        _import_seconds(release)  # compiles the package's Python files
         if workplace.declared.facts_script is not None:
-            environments.run_probe(release, workplace.declared.facts_script)
+            _run_script(release, workplace.declared.facts_script)
     except WatchError as error:
         return error
     return None
+
+
+def _run_script(release: EnvironmentSpec, script: Path, *arguments: str) -> str:
+    """Run a script in the environment of a release and return what it printed.
+
+    Raises:
+        MachineError: the machine is to blame.
+        WatchError: it failed.
+    """
+    command = [str(release.folder / "bin" / "python"), "-P", str(script), *arguments]
+    variables = os.environ | dict(release.variables)
+    try:
+        return run_command(command, _SCRIPT_TIMEOUT, cwd=release.folder.parent, env=variables)
+    except WatchError as error:
+        raise WatchError(f"{release.release}: {error}") from error
+
+
+def _import_seconds(release: EnvironmentSpec) -> float:
+    """Import the main requirement in a process of its own, and return the CPU seconds."""
+    return float(_run_script(release, probes.IMPORTING, release.release.name))
 
 
 def _interleaved_imports(sides: Sequence[Side]) -> Comparison:
@@ -293,7 +319,7 @@ def _interleaved_imports(sides: Sequence[Side]) -> Comparison:
     for number in range(_IMPORT_ROUNDS):
         samples: list[list[float]] = [[] for _ in sides]
         for index in itertools.chain(*sampling_orders(len(sides), number)[:2]):
-            samples[index].append(environments.import_seconds(sides[index].environment))
+            samples[index].append(_import_seconds(sides[index].environment))
         rounds.append(tuple(map(min, samples)))
     name = import_case(sides[-1].environment.release.name)
     return Comparison(name, int(time.time()), rounds=tuple(rounds))

@@ -1,9 +1,4 @@
-"""The tasks of a night in order of urgency, derived from git, results and releases.
-
-A source is a function from `Situation` to tasks; `asv_watch.night.tasks` lists the
-kinds of tasks and the sources. `next_task` leaves out what is done, was tried tonight, or is set
-aside because it failed on too many nights.
-"""
+"""What a night knows when it chooses its next task: the commits, and all results so far."""
 
 from __future__ import annotations
 
@@ -11,7 +6,8 @@ import dataclasses
 import datetime
 import itertools
 import zlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +15,7 @@ from pathlib import Path
 from asv_watch.asv.selection import SHORT, Selection
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.asv.steps import Levels
-from asv_watch.bench import Tally
-from asv_watch.comparison import Comparison
+from asv_watch.comparison import DAY, Comparison, Ratio
 from asv_watch.engine.cases import Measures, choose_cases
 from asv_watch.engine.coverage import Coverage, ReferenceCoverage, selected_cases
 from asv_watch.engine.workplace import Workplace
@@ -28,19 +23,23 @@ from asv_watch.errors import WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings, analyse
 from asv_watch.night.attempts import Attempts
-from asv_watch.night.suspects import Suspects, find_suspects
 from asv_watch.records.history import History
 from asv_watch.records.suite_lists import read_machine_list
+from asv_watch.releases.measure import ReleasePair, release_pairs
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import ask_git, find_commit
-from asv_watch.versions.version import Version
+from asv_watch.versions.version import Version, VersionKey
 
+MOST_DAYS = 3
+"""A change is not compared again after it was compared on so many days."""
 _FAILURES_TO_STOP = 2
 """After so many commits that fail for the same reason, older ones are not tried."""
+_LONGEST_NUMBER = 6
+"""Largest number of digits of a count; a longer text is the hash of a commit."""
 
 
 @dataclass(frozen=True)
-class Situation:
+class NightState:
     """The stored results when the next task is chosen; read again after each task."""
 
     workplace: Workplace
@@ -52,6 +51,8 @@ class Situation:
     """Commits of the branch that can change a measured value, oldest first."""
     history: History | None
     """This machine's results of all commits of the branch; ``None`` before the first."""
+    began: float
+    """When the night began, seconds since the epoch."""
     reference: Version | None = None
     """Version that commits are measured against; ``None`` if asv.conf.json names no usable one."""
     part: tuple[int, int] = (1, 1)
@@ -60,7 +61,7 @@ class Situation:
     """Levels of series that were found tonight."""
 
     @cached_property
-    def with_night_cases(self) -> Situation | None:
+    def with_night_cases(self) -> NightState | None:
         """The same with the cases that are measured at night alone; ``None`` if there are none.
 
         Cases that were asked for leave no others.
@@ -68,7 +69,8 @@ class Situation:
         pattern = self.workplace.declared.night_cases
         if not pattern or self.selection != SHORT:
             return None
-        return dataclasses.replace(self, selection=Selection(pattern))
+        further = dataclasses.replace(self, selection=Selection(pattern))
+        return further if further.selected_cases else None
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -76,10 +78,22 @@ class Situation:
         return self.history.comparisons.get(self.workplace.machine, ()) if self.history else ()
 
     @cached_property
+    def release_pairs(self) -> dict[str, tuple[ReleasePair, ...]]:
+        """Maps a requirement to its neighbouring releases of asv.conf.json, newest first."""
+        return {
+            requirement: release_pairs(requirement, releases, self.comparisons)
+            for requirement, releases in self.workplace.configuration.releases.items()
+        }
+
+    @cached_property
     def coverage(self) -> Coverage:
         """Which commits have each case that counts."""
         results = self.workplace.configuration.results
         return Coverage(results, self.history, self.workplace.machine, self.selection)
+
+    def is_complete(self, commit: Commit, environment: EnvironmentSpec) -> bool:
+        """Tell whether a commit has each case that counts."""
+        return self.coverage.is_complete(commit.hash, environment.stored_as)
 
     @cached_property
     def references(self) -> ReferenceCoverage | None:
@@ -99,7 +113,7 @@ class Situation:
         return selected_cases(results, machine, self.selection)
 
     @cached_property
-    def measurable_cases(self) -> frozenset[str]:
+    def _measurable_cases(self) -> frozenset[str]:
         """Names of the cases of time and peak memory that count and can run here."""
         return self._names_of("time", "memory")
 
@@ -126,48 +140,81 @@ class Situation:
                 cases.add(comparison.case)
         return cases
 
-    def measured_before(self, commit: str, environment: EnvironmentSpec) -> str | None:
+    def is_compared(self, commit: str, environment: EnvironmentSpec) -> bool:
+        """Tell whether a commit was compared with another one in each case that counts."""
+        return self.compared_cases(commit, environment) >= self._measurable_cases
+
+    def measured_before(self, commit: Commit, environment: EnvironmentSpec) -> str | None:
         """Return the newest measured or compared commit before another, if there is any.
 
         A commit also counts as measured if a later commit with the same measured code was, such as
         the HEAD of `bench`.
         """
         hashes = self.history.hashes if self.history is not None else {}
-        last = next(index for index, other in enumerate(self.commits) if other.hash == commit)
+        last = self.commits.index(commit)
         for earlier, later in reversed(list(itertools.pairwise(self.commits[: last + 1]))):
             same_code = (hashes.get(n, "") for n in range(earlier.position, later.position))
-            if any(self._is_measured(same, environment) for same in same_code):
+            if any(
+                self.coverage.is_complete(same, environment.stored_as)
+                or self.is_compared(same, environment)
+                for same in same_code
+            ):
                 return earlier.hash
         return None
-
-    def _is_measured(self, commit: str, environment: EnvironmentSpec) -> bool:
-        return self.coverage.is_complete(commit, environment.stored_as) or (
-            self.compared_cases(commit, environment) >= self.measurable_cases
-        )
 
     @cached_property
     def findings(self) -> Findings | None:
         """The findings about the results; ``None`` before the first."""
         return None if self.history is None else analyse(self.history, self.levels)
 
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """Changes of the cases that count, the newest commit first."""
-        return self._selected_changes(self.findings.changes) if self.findings else ()
-
-    def _selected_changes(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+    def changes(self, changes: Iterable[Change]) -> list[Change]:
+        """Choose the changes of this machine in the cases that count."""
         series = self.history.series if self.history else ()
-        return tuple(
-            change for change in changes if self.selection.matches(series[change.series].case.name)
-        )
+        return [
+            change
+            for change in changes
+            if series[change.series].machine == self.workplace.machine
+            and self.selection.matches(series[change.series].case.name)
+        ]
 
-    @cached_property
-    def suspects(self) -> list[Suspects]:
-        """Changes of this machine whose commits are to be compared, the newest commits first."""
-        if self.history is None or self.findings is None:
-            return []
-        unsure = *self.changes, *self._selected_changes(self.findings.near)
-        return find_suspects(self.history, unsure, self.workplace.machine)
+    def _is_due(self, times: Iterable[int]) -> bool:
+        """Tell whether versions that were compared then are to be compared once more tonight.
+
+        They are not if that was today (UTC), or on `MOST_DAYS`.
+        """
+        days = {at // DAY for at in times}
+        return len(days) < MOST_DAYS and max(days, default=0) < self.began // DAY
+
+    def needs_second_day(self, ratio: Ratio) -> bool:
+        """Tell whether one day alone shows a ratio, and it is due on another one."""
+        return ratio.needs_second_day and self._is_due(each.at for each in ratio.sittings)
+
+    def to_compare(
+        self, changes: Iterable[Change]
+    ) -> dict[tuple[VersionKey, VersionKey], list[str]]:
+        """Map the two commits of changes to the cases in which they are to be compared again.
+
+        They come in the order of ``changes``. Those that the code cannot have caused are left out
+        (`Change.may_be_code`).
+        """
+        history = self.history
+        if history is None:
+            return {}
+        times: defaultdict[tuple[VersionKey, VersionKey, str], list[int]] = defaultdict(list)
+        for comparison in self.comparisons:
+            for before, after in itertools.combinations(comparison.sitting.versions, 2):
+                times[before.key, after.key, comparison.case].append(comparison.at)
+        found: defaultdict[tuple[VersionKey, VersionKey], list[str]] = defaultdict(list)
+        for change in self.changes(changes):
+            series = history.series[change.series]
+            where = history.environments[series.environment]
+            old, new = (
+                VersionKey(history.commits[index].hash, where.release, where.python)
+                for index in (change.previous, change.commit)
+            )
+            if change.may_be_code and self._is_due(times[old, new, series.case.name]):
+                found[old, new].append(series.case.name)
+        return found
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night tries, oldest first.
@@ -179,7 +226,7 @@ class Situation:
         reason = ""
         for position, commit in enumerate(self.commits):
             failures = self.attempts.failures.get(f"{commit.hash} {environment.name}")
-            if self.coverage.is_complete(commit.hash, environment.stored_as):
+            if self.is_complete(commit, environment):
                 break
             if failures is not None:
                 if failed and failures.reason != reason:
@@ -188,84 +235,10 @@ class Situation:
                 reason = failures.reason
         return self.commits[failed[-1] :] if len(failed) >= _FAILURES_TO_STOP else self.commits
 
-    def is_set_aside(self, task: Task) -> bool:
-        """Tell whether the task, or every task of its environment, failed on too many nights."""
-        environment = task.environment.name if task.environment is not None else ""
-        failures = map(self.attempts.failures.get, (task.name, environment))
-        return any(failure is not None and failure.set_aside for failure in failures)
-
-    def is_ours(self, task: Task) -> bool:
-        """Tell whether a task belongs to this night's part, as all tasks of its commit do."""
+    def is_ours(self, name: str) -> bool:
+        """Tell whether a commit, or a task without one, belongs to this night's part."""
         part, parts = self.part
-        return zlib.crc32((task.commit or task.name).encode()) % parts == part - 1
-
-    def needs(self, task: Task) -> bool:
-        """Tell whether a task is neither done nor set aside."""
-        return not (task.is_done(self) or self.is_set_aside(task))
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Something that a night can do within minutes, and continue on the next night."""
-
-    name: str
-    """Identifies the task over the nights, in ``attempts.jsonl``."""
-    description: str
-    """Description for people."""
-    reason: str
-    """Reason for the task, such as ``newest commit``."""
-    environments: tuple[EnvironmentSpec, ...]
-    """The environment in which it measures; several if it compares releases."""
-    is_done: Callable[[Situation], bool]
-    """Whether everything that it measures is stored."""
-    run: Callable[[Situation, Tally], str]
-    """Does the task, stores each part as soon as it is measured, and counts outcomes and failures.
-
-    It returns why the task is not done, as far as that is known; else an empty text. It raises a
-    `WatchError` if it failed as a whole; the night goes on with the next task.
-    """
-
-    commit: str = ""
-    """Full hash of its commit, whose tasks all belong to one part; empty for other tasks."""
-    at_once: tuple[str, ...] = ()
-    """Names of the tasks that it does at once; they are not tried again in the same night."""
-
-    @property
-    def environment(self) -> EnvironmentSpec | None:
-        """The environment of asv that it measures in, which is made if it is missing.
-
-        If that fails, no other task of this environment is tried tonight. ``None`` if the task
-        compares releases, whose environments are not asv's.
-        """
-        return self.environments[0] if len(self.environments) == 1 else None
-
-
-TaskSource = Callable[[Situation], Iterable[Task]]
-
-
-def next_task(
-    situation: Situation,
-    sources: Sequence[TaskSource],
-    tried: Collection[str],
-    unusable: Collection[str],
-) -> Task | None:
-    """Return the most urgent task, or ``None`` if there is nothing left to do."""
-    return next(
-        (
-            task
-            for source in sources
-            for task in source(situation)
-            if task.name not in tried
-            and situation.is_ours(task)
-            and (task.environment is None or task.environment.name not in unusable)
-            and situation.needs(task)
-        ),
-        None,
-    )
-
-
-_LONGEST_NUMBER = 6
-"""Largest number of digits of a count; a longer text is the hash of a commit."""
+        return zlib.crc32(name.encode()) % parts == part - 1
 
 
 def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Commit, ...]:
@@ -277,12 +250,8 @@ def since(oldest: str, commits: Sequence[Commit], repository: Path) -> tuple[Com
     Raises:
         WatchError: ``oldest`` is none of these.
     """
-    if (
-        oldest.isascii()
-        and oldest.isdecimal()
-        and int(oldest) > 0
-        and len(oldest) <= _LONGEST_NUMBER
-    ):
+    is_count = oldest.isascii() and oldest.isdecimal() and len(oldest) <= _LONGEST_NUMBER
+    if is_count and int(oldest) > 0:
         return tuple(commits[-int(oldest) :])
     if not oldest:
         return tuple(commits)

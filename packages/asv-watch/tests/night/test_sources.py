@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,25 +18,23 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.asv.settings import Configuration, EnvironmentSpec
 from asv_watch.bench import Tally
 from asv_watch.compare.measure import Compared
+from asv_watch.comparison import DAY
 from asv_watch.engine.runs import Outcomes
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
-from asv_watch.machine.budget import parse_duration_s
 from asv_watch.night import tasks
 from asv_watch.night.attempts import Attempts
-from asv_watch.night.queue import Situation, next_task, since
-from asv_watch.night.tasks import (
-    SOURCES,
-    all_commits,
+from asv_watch.night.sources import (
     bisection_order,
-    closing_releases,
-    closing_versions_of,
-    measure_task,
-    missing_references,
-    newest_commit,
-    night_cases,
-    unmeasured_releases,
+    due_tasks,
+    newest_commits,
+    older_commits,
+    one_day_changes,
+    releases,
+    suspicions,
 )
+from asv_watch.night.state import NightState, since
+from asv_watch.night.tasks import Task
 from asv_watch.records.loading import load_history
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.git import read_commits
@@ -74,9 +73,26 @@ class Project:
     def attempts(self, suites: str = "suites") -> Attempts:
         return Attempts(self.folder / "results/m", suites, lambda: self.now)
 
-    def situation(
+    def compare(
+        self, before: int, after: int, ratio: float, at: float = 0, case: str = "s.time_a(1)"
+    ) -> None:
+        """Store a comparison of two commits, to 0.5 %."""
+        commits = self.hashes[before], self.hashes[after]
+        planted = compared_releases(
+            "2",
+            "2",
+            {case: ratio},
+            half=0.005,
+            kind="compare",
+            commits=commits,
+            at=int(at),
+            machine="m",
+        )
+        store(self.folder / "results", planted)
+
+    def state(
         self, *environments: EnvironmentSpec, cases: str = "", **settings: Any
-    ) -> Situation:
+    ) -> NightState:
         """What a night begins with; settings are those of `Configuration`."""
         results, other = self.folder / "results", self.folder / "other"
         commits = read_commits(self.folder)
@@ -87,20 +103,26 @@ class Project:
         )
         workplace = Workplace(self.folder, configuration, environments, "m")
         selection = matching(cases, otherwise=SHORT)
-        return Situation(workplace, selection, self.attempts(), commits, history)
+        return NightState(workplace, selection, self.attempts(), commits, history, self.now)
 
-    def night(self, *environments: EnvironmentSpec, cases: str = "") -> list[tuple[int, str]]:
-        """Every task of a night in which nothing is measured: commit and release."""
-        situation = self.situation(*environments, cases=cases)
+    def tasks(self, *environments: EnvironmentSpec, **settings: Any) -> list[Task]:
+        """Every task of a night in which nothing is measured."""
+        state = self.state(*environments, **settings)
         tried: set[str] = set()
         tasks = []
-        while task := next_task(situation, SOURCES, tried, set()):
-            assert task.environment is not None
+        while task := next(due_tasks(state, tried, set()), None):
             tried.add(task.name)
-            if task.reason == "new commit":  # a comparison, in which no value is stored
-                continue
-            tasks.append((self.hashes.index(task.name.split()[0]), task.environment.version))
+            tasks.append(task)
         return tasks
+
+    def night(self, *environments: EnvironmentSpec, cases: str = "") -> list[tuple[int, str]]:
+        """Every task of a night that stores values: commit and release."""
+        found = []
+        for task in self.tasks(*environments, cases=cases):
+            assert task.environment is not None
+            if task.reason != "new commit":
+                found.append((self.hashes.index(task.commit), task.environment.version))
+        return found
 
 
 @pytest.fixture
@@ -111,6 +133,10 @@ def make_project(make_repository: Callable[..., Path]) -> Callable[[int], Projec
 NAN = float("nan")
 
 
+def names(found: Iterable[Task]) -> set[str]:
+    return {task.name for task in found}
+
+
 def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit(
     make_project: Callable[[int], Project],
 ) -> None:
@@ -118,15 +144,9 @@ def test_cases_of_nights_alone_come_after_the_short_set_and_of_the_newest_commit
     store_benchmarks(project.folder / "results", SHORT_TIME_A)
 
     def reasons(night_cases: str = "", cases: str = "") -> list[str]:
-        declared = Declared(night_cases=night_cases)
-        situation = project.situation(NEW, cases=cases, declared=declared)
-        tried: set[str] = set()
-        found = []
-        while task := next_task(situation, SOURCES, tried, set()):
-            tried.add(task.name)
-            if task.commit == project.hashes[-1]:  # others follow where it fails
-                found.append(task.reason)
-        return found
+        found = project.tasks(NEW, cases=cases, declared=Declared(night_cases=night_cases))
+        newest = project.hashes[-1]  # others follow where it fails
+        return [task.reason for task in found if task.commit == newest]
 
     further = r"time_a\(2"
     for index in range(3):
@@ -149,8 +169,8 @@ def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
 ) -> None:
     project = make_project(1)
     store_benchmarks(project.folder / "results", SHORT_TIME_A)
-    situation = project.situation(NEW, declared=Declared(night_cases=r"time_a\(2"))
-    situation.attempts.add_failure(f"{project.hashes[0]} {NEW.name}{failed}", "no memory left")
+    state = project.state(NEW, declared=Declared(night_cases=r"time_a\(2"))
+    state.attempts.add_failure(f"{project.hashes[0]} {NEW.name}{failed}", "no memory left")
     retried = []
 
     def measure_nothing(*_: object, retry_failed: bool) -> Outcomes:
@@ -158,8 +178,8 @@ def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
         return {}
 
     monkeypatch.setattr(tasks, "measure_commit", measure_nothing)
-    for task in (*newest_commit(situation), *night_cases(situation)):
-        task.run(situation, Tally())
+    for task in newest_commits(state):
+        task.run(Tally())
     assert retried == [not failed, bool(failed)]
 
 
@@ -171,8 +191,8 @@ def test_cases_of_nights_that_only_track_a_value_are_measured(
     store_benchmarks(project.folder / "results", TIME_A, tracked)
     for index in range(2):
         project.measure(index, NEW, 1, 1)
-    found = night_cases(project.situation(NEW, declared=Declared(night_cases="track_b")))
-    assert {task.reason for task in found} == {"newest commit, more cases"}
+    found = newest_commits(project.state(NEW, declared=Declared(night_cases="track_b")))
+    assert {task.reason for task in found} == {"new commit", "newest commit, more cases"}
 
 
 def test_the_newest_commit_comes_first_then_the_largest_gap(
@@ -195,9 +215,9 @@ def test_a_commit_is_compared_with_the_newest_whose_code_was_measured(
 
     def before(*changing: int) -> int:
         """The commit that the last of those that change what is measured is compared with."""
-        situation = project.situation(NEW)
-        commits = tuple(situation.commits[index] for index in changing)
-        found = replace(situation, commits=commits).measured_before(commits[-1].hash, NEW)
+        state = project.state(NEW)
+        commits = tuple(state.commits[index] for index in changing)
+        found = replace(state, commits=commits).measured_before(commits[-1], NEW)
         assert found is not None
         return project.hashes.index(found)
 
@@ -214,9 +234,9 @@ def test_every_fifth_commit_and_every_version_is_compared_with_the_reference(
 
     def compared() -> list[int]:
         reference = Version(project.hashes[0], dict(NEW.requirements), "3")
-        situation = replace(project.situation(NEW), reference=reference)
-        tasks = missing_references(situation)
-        return [project.hashes.index(task.name.split()[0]) for task in tasks]
+        state = replace(project.state(NEW), reference=reference)
+        found = [task for task in older_commits(state) if task.reason == "missing reference"]
+        return [project.hashes.index(task.commit) for task in found]
 
     project.measure(6, NEW, 1, 1)
     project.measure(8, NEW, 1, 1)
@@ -224,7 +244,7 @@ def test_every_fifth_commit_and_every_version_is_compared_with_the_reference(
     for index in range(12):
         project.measure(index, NEW, 1, 1)
     git(project.folder, "tag", "v1.0", project.hashes[7])
-    assert compared() == [10, 7, 5, 0]
+    assert compared() == [10, 7, 5], "and not 0, which is the reference itself"
 
 
 def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
@@ -240,8 +260,6 @@ def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], P
     project.measure(3, NEW, 1, NAN)
     assert sorted(project.night(NEW)) == [(0, "2"), (2, "2"), (3, "2")]
     assert sorted(project.night(NEW, cases=r"time_a\(1\)")) == [(0, "2"), (2, "2")]
-    reasons = [task.reason for task in all_commits(project.situation(NEW))]
-    assert reasons == ["older commit", "missing cases", "older commit", "missing cases"]
 
 
 def test_a_failed_case_is_done(make_project: Callable[[int], Project]) -> None:
@@ -262,7 +280,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(2)
-    newest = measure_task(read_commits(project.folder)[-1], NEW, "newest commit")
+    [newest, *_] = newest_commits(project.state(NEW))
     for _ in range(3):
         assert project.night(NEW)[0] == (1, "2")
         project.attempts().add_failure(newest.name, "it does not build")
@@ -292,8 +310,7 @@ def test_after_two_commits_that_fail_alike_no_older_one_is_tried(
     project.measure(8, NEW, 1, 1)
 
     def fail(index: int, reason: str) -> None:
-        task = measure_task(read_commits(project.folder)[index], NEW, "older commit")
-        project.attempts().add_failure(task.name, reason)
+        project.attempts().add_failure(f"{project.hashes[index]} {NEW.name}", reason)
 
     fail(3, "it needs Python 2")
     assert {index for index, _ in project.night(NEW)} == set(range(8))
@@ -336,59 +353,106 @@ def test_bisection_visits_every_unknown_commit_once_and_largest_gaps_first(
     assert sorted(visited) == sorted(set(range(length)) - known)
 
 
-@pytest.mark.parametrize(
-    ("text", "duration_s"), [("90min", 5400), ("1h 30m", 5400), ("0.5h", 1800)]
-)
-def test_durations(text: str, duration_s: float) -> None:
-    assert parse_duration_s(text) == duration_s
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        *(
-            (text, "is not a duration")
-            for text in ("", "4", "-1h", "１h", "4h\n", "1h" + " " * 50_000 + "x")
-        ),
-        ("0s", "leaves no time to measure"),
-        ("9" * 400 + "h", "is longer than a year"),
-    ],
-)
-def test_what_is_no_budget_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(WatchError, match=f"{reason}; give a duration such as 4h"):
-        parse_duration_s(text)
-
-
 def test_the_newest_commit_is_compared_and_measured_and_suspicions_come_before_the_rest(
     make_project: Callable[[int], Project],
 ) -> None:
     project = make_project(14)
     for index in range(1, 13):
         project.measure(index, NEW, 1 + index % 3 / 1000, 1 + index % 2 / 1000)
-    tried: set[str] = set()
-    situation = project.situation(NEW, OLD)
-    compared = next_task(situation, SOURCES, tried, set())
-    assert compared is not None
+    found = {task.reason: task for task in reversed(project.tasks(NEW, OLD))}
+    compared, newest = found["new commit"], found["newest commit"]
     assert compared.name == "compare {}..{} ".format(*project.hashes[12:]) + NEW.name
-    newest = measure_task(situation.commits[-1], NEW, "newest commit")
-    assert situation.needs(newest)
+    assert newest.name == f"{project.hashes[13]} {NEW.name}"
     project.measure(13, NEW, 2, 1)  # the first case takes twice as long
-    situation = project.situation(NEW, OLD)
-    assert situation.needs(newest) is False
-    reasons = []
-    while task := next_task(situation, SOURCES, tried, set()):
-        tried.add(task.name)
-        reasons.append(task.reason)
-        if task.reason == "suspected change":
-            assert task.name.startswith("confirm {}..{} ".format(*project.hashes[12:]))
-    assert [suspects.cases for suspects in situation.suspects] == [{"s.time_a(1)"}]
-    assert list(dict.fromkeys(reasons)) == [
+    left = project.tasks(NEW, OLD)
+    [suspicion] = [task for task in left if task.reason == "suspected change"]
+    assert suspicion.name.startswith("suspected change {}..{} ".format(*project.hashes[12:]))
+    assert not list(suspicions(project.state(NEW, cases=r"time_a\(2\)")))
+    assert list(dict.fromkeys(task.reason for task in left)) == [
         "new commit",
         "suspected change",
         "new release",
         "older commit",
     ]
-    assert project.situation(NEW, cases=r"time_a\(2\)").suspects == []
+
+
+@pytest.mark.parametrize(
+    ("ratio", "days_ago", "wanted"),
+    [
+        (1.03, (1,), "one-day change"),
+        (1.03, (0,), ""),
+        (1.03, (2, 1), "measured change"),
+        (1.2, (0,), "measured change"),
+    ],
+    ids=["small", "the same day", "shown by two days", "large"],
+)
+def test_a_small_change_of_one_day_is_compared_on_another_before_it_is_examined(
+    make_project: Callable[[int], Project], ratio: float, days_ago: tuple[int, ...], wanted: str
+) -> None:
+    project = make_project(4)
+    for index in range(4):
+        project.measure(index, NEW, 1, 1)
+    for days in days_ago:
+        project.compare(1, 3, ratio, project.now - days * DAY)
+    state = project.state(NEW)
+    found = [*one_day_changes(state), *suspicions(state)]
+    assert [task.reason for task in found] == [wanted] * bool(wanted)
+    assert all(f"{project.hashes[1]}..{project.hashes[3]}" in task.name for task in found)
+
+
+def test_a_change_that_days_contradict_is_not_compared_for_ever(
+    make_project: Callable[[int], Project],
+) -> None:
+    project = make_project(2)
+    for index in range(2):
+        project.measure(index, NEW, 1, 1)
+    compared = 0
+    for ratio in (1.04, 1.015, 1.04, 1.015, 1.04):
+        project.now += DAY
+        state = project.state(NEW)
+        if compared == 0 or [*one_day_changes(state), *suspicions(state)]:
+            project.compare(0, 1, ratio, project.now)
+            compared += 1
+    assert compared <= 3
+
+
+def test_one_day_changes_of_releases_are_compared_again_in_their_cases_alone(
+    make_project: Callable[[int], Project], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(1)
+    project.measure(0, NEW, 1, 1)
+    results = project.folder / "results"
+    specs = tuple(EnvironmentSpec({"torch": text}, "", Path(text), {}) for text in ("3", "2", "1"))
+    ratios = {"s.time_a(1)": 1.03, "s.time_a(2)": 1.2, "import torch": 1.03}
+
+    def compare(before: str, after: str, days_ago: int) -> None:
+        at = int(project.now) - days_ago * DAY
+        planted = compared_releases(before, after, ratios, half=0.005, at=at, machine="m")
+        store(results, planted)
+
+    def found() -> list[Task]:
+        return list(one_day_changes(project.state(NEW, releases={"torch": specs})))
+
+    compare("1", "2", 2)
+    compare("2", "3", 2)
+    [task] = found()
+    assert (task.reason, task.description) == ("one-day change", "torch 3 against 2 against 1")
+    measured = []
+
+    def measure(*arguments: Any, again: bool) -> Iterator[Any]:
+        measured.append(([case.name for case in arguments[3]], again))
+        yield from ()
+
+    listed = [SimpleNamespace(name=name) for name in ratios]
+    monkeypatch.setattr(tasks, "measure_releases", measure)
+    monkeypatch.setattr(tasks, "side", lambda *_: None)
+    monkeypatch.setattr(tasks, "list_cases", lambda *_: listed)
+    task.run(Tally())
+    assert measured == [(["s.time_a(1)"], True)]
+    compare("1", "2", 1)
+    assert [task.description for task in found()] == ["torch 3 against 2"]
+    compare("2", "3", 0)
+    assert found() == []
 
 
 def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nights(
@@ -400,13 +464,13 @@ def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nigh
     store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
     specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
     for night in range(4):
-        situation = project.situation(NEW, releases={"torch": specs})
-        [task] = unmeasured_releases(situation)
+        state = project.state(NEW, releases={"torch": specs})
+        [task] = releases(state)
         assert task.description == "torch 3 against 2"
-        assert situation.needs(task) == (night < 3)
+        assert (task.name in names(due_tasks(state, (), ()))) == (night < 3)
         store(results, failed_release("2", "3", "no wheel", machine="m"))
         project.attempts().add_failure(task.name, "no wheel")
-        project.now += 86_400
+        project.now += DAY
 
 
 def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nights(
@@ -421,13 +485,13 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
         for text in ("5", "4", "3", "2", "1")
     )
 
-    def situation() -> Situation:
-        return project.situation(NEW, releases={"torch": specs})
+    def state() -> NightState:
+        return project.state(NEW, releases={"torch": specs})
 
     def fail_with_3(
-        _: Workplace, ladder: Sequence[ReleasePair], *__: object
+        _: Workplace, chain: Sequence[ReleasePair], *__: object, again: bool
     ) -> Iterator[tuple[ReleasePair, Compared | WatchError]]:
-        for pair in ladder:
+        for pair in chain:
             before, after = pair.before.version, pair.after.version
             if "3" in {before, after}:
                 yield pair, WatchError("torch 3: no wheel")
@@ -437,52 +501,16 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
     monkeypatch.setattr(tasks, "measure_releases", fail_with_3)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
     monkeypatch.setattr(tasks, "list_cases", lambda *_: [])
-    [together] = unmeasured_releases(situation())
+    [together] = releases(state())
     assert together.description == "torch 5 against 4 against 3 against 2"
     with pytest.raises(WatchError, match=r"^torch 3: no wheel$"):
-        together.run(situation(), Tally())
-    alone = list(unmeasured_releases(situation()))
+        together.run(Tally())
+    alone = list(releases(state()))
     assert [task.description for task in alone] == ["torch 4 against 3", "torch 3 against 2"]
-    assert {task.name for task in alone} < {*together.at_once}, "not again in the same night"
+    assert names(alone) < {*together.at_once}, "not again in the same night"
     for _ in range(2):
-        assert all(map(situation().needs, alone))
-        project.now += 86_400
+        assert names(alone) <= names(due_tasks(state(), (), ()))
+        project.now += DAY
         for task in alone:
             project.attempts().add_failure(task.name, "no wheel")
-    assert not any(map(situation().needs, alone)), "set aside after three nights"
-
-
-def test_what_is_left_of_a_night_gives_releases_and_versions_a_second_way(
-    make_project: Callable[[int], Project],
-) -> None:
-    """Each older one with the newest, until that is stored; neighbours were compared before."""
-    project = make_project(4)
-    for index in range(4):
-        project.measure(index, NEW, 1, 1)
-    results = project.folder / "results"
-    specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
-    cases = {"s.time_a(1)": 1.0, "s.time_a(2)": 1.0}
-
-    def wanted() -> list[str]:
-        situation = project.situation(NEW, releases={"torch": specs})
-        tasks = *closing_releases(situation), *closing_versions_of(situation)
-        assert all(situation.needs(task) for task in tasks)
-        return [task.description.rpartition(", ")[0] or task.description for task in tasks]
-
-    def compare(before: int, after: int) -> None:
-        commits = project.hashes[before], project.hashes[after]
-        planted = compared_releases("2", "2", cases, kind="compare", commits=commits, machine="m")
-        store(results, planted)
-
-    assert wanted() == []
-    for before, after in (("1", "2"), ("2", "3")):
-        store(results, compared_releases(before, after, cases, machine="m"))
-    assert wanted() == ["torch 3 against 1"]
-    store(results, compared_releases("1", "3", cases, machine="m"))
-    for number, index in enumerate((0, 1, 3)):
-        git(project.folder, "tag", f"v0.{number}", project.hashes[index])
-    compare(0, 1)
-    compare(1, 3)
-    assert wanted() == [f"{project.hashes[3][:8]} Commit 3 against {project.hashes[0][:8]}"]
-    compare(0, 3)
-    assert wanted() == []
+    assert not names(alone) & names(due_tasks(state(), (), ())), "set aside after three nights"
