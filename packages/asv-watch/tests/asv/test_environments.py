@@ -100,7 +100,7 @@ def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
 ·· Last error: Command 'python -m pip wheel' failed
 ·· Failed to build the project and import the benchmark suite.
 """
-    reason = find_cause(printed).reason
+    reason = str(find_cause(printed))
     assert "(Encountered error while generating package metadata.)" in reason
 
 

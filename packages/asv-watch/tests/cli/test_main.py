@@ -54,9 +54,11 @@ def test_without_asv_watching_says_what_to_install(tmp_path: Path) -> None:
             ["compare", "--comparisons", "1"],
             "No such option: --comparisons (Possible options: --cases); see --help",
         ),
-        (["calibrate", "--comparisons", "0"], "--comparisons '0': give a number of at least 1"),
-        (["calibrate", "--comparisons", "1; x"], "--comparisons '1; x': give a whole number"),
-        (["results", "mend"], "action 'mend': give one of 'check'"),
+        (
+            ["calibrate", "--comparisons", "0"],
+            "--comparisons '0': Input should be greater than or equal to 1",
+        ),
+        (["results", "mend"], "action 'mend': 'mend' is not one of 'check'"),
     ],
 )
 def test_an_option_of_another_command_is_an_error(

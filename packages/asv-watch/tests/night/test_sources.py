@@ -36,6 +36,7 @@ from asv_watch.night.sources import (
 from asv_watch.night.state import NightState, since
 from asv_watch.night.tasks import Task
 from asv_watch.records.loading import load_history
+from asv_watch.releases import measure as measure_module
 from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
@@ -289,7 +290,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
         project.now += 86400 - 600
     assert project.night(NEW) == [(0, "2")]
     failures = project.attempts().failures[newest.name]
-    assert (failures.nights, failures.reason) == (3, "again, in the same night")
+    assert (len(failures.days), failures.reason) == (3, "again, in the same night")
     assert project.attempts("other suites").failures == {}
 
 
@@ -444,7 +445,7 @@ def test_one_day_changes_of_releases_are_compared_again_in_their_cases_alone(
         yield from ()
 
     listed = [SimpleNamespace(name=name) for name in ratios]
-    monkeypatch.setattr(tasks, "measure_releases", measure)
+    monkeypatch.setattr(measure_module, "measure_releases", measure)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
     monkeypatch.setattr(tasks, "list_cases", lambda *_: listed)
     task.run(Tally())
@@ -498,7 +499,7 @@ def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nig
             else:
                 store(results, compared_releases(before, after, {"s.time_a(1)": 1}, machine="m"))
 
-    monkeypatch.setattr(tasks, "measure_releases", fail_with_3)
+    monkeypatch.setattr(measure_module, "measure_releases", fail_with_3)
     monkeypatch.setattr(tasks, "side", lambda *_: None)
     monkeypatch.setattr(tasks, "list_cases", lambda *_: [])
     [together] = releases(state())

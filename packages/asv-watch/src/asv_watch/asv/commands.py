@@ -10,14 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.children import Child, MemoryWatch, TooMuchMemoryError, exit_in_words
-from asv_watch.machine.faults import REMEDIES
+from asv_watch.machine.faults import OF_MACHINE
 from asv_watch.machine.memory import memory_limit
 from asv_watch.versions.git import variables_for_git
 
@@ -25,70 +24,49 @@ _WARNING = re.compile(r"left out of the site: .*")
 """Warnings of asv that are passed on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Why asv, or a command that installs packages, failed."""
-
-    reason: str
-    """One line, with the remedy."""
-    is_machine: bool = False
-    """Whether the machine is to blame: its disk, memory or network, or the package index."""
-
-
-_CAUSES_IN_MACHINE = tuple(
-    (re.compile(re.escape(os.strerror(number))), f"{os.strerror(number)}; {remedy}")
-    for number, remedy in REMEDIES.items()
+_FAULTS = tuple(
+    (os.strerror(number), f"{os.strerror(number)}; {remedy}")
+    for number, remedy in OF_MACHINE.items()
 )
-_CAUSES_IN_INDEX = (
+_CAUSES = (
     (
-        re.compile(
-            r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
-            r"ConnectTimeoutError|Network is unreachable|failed to lookup address|"
-            r"Read timed out|Connection reset by peer|RemoteDisconnected|IncompleteRead|"
-            r"incomplete-download|\b5\d\d Server Error|HTTP error 5\d\d|"
-            r"DO NOT MATCH THE HASHES|SSLError|ProxyError|Wheel '[^']*' located at \S+ is invalid"
-        ),
+        r"Temporary failure in name resolution|NewConnectionError|Max retries exceeded|"
+        r"ConnectTimeoutError|Network is unreachable|failed to lookup address|"
+        r"Read timed out|Connection reset by peer|RemoteDisconnected|IncompleteRead|"
+        r"incomplete-download|\b5\d\d Server Error|HTTP error 5\d\d|"
+        r"DO NOT MATCH THE HASHES|SSLError|ProxyError|Wheel '[^']*' located at \S+ is invalid",
+        MachineError,
         "the package index answers slowly or wrongly, or cannot be reached; check the network "
         "and run the same again later",
     ),
     (
         # pip also says this if an index answers late, incompletely or with an error.
-        re.compile(r"satisfies the requirement (?P<what>[\w.=<>+-]+) \(from versions: none\)"),
+        r"satisfies the requirement (?P<what>[\w.=<>+-]+) \(from versions: none\)",
+        MachineError,
         "{what} cannot be installed: the package index names no version of it for this Python; "
         "check the network and asv.conf.json, and run the same again later",
     ),
-)
-_CAUSES_IN_PROJECT = (
     (
-        re.compile(
-            r"(?:No matching distribution found for|find a version that satisfies the "
-            r"requirement) (?P<what>[\w.=<>+-]+)"
-        ),
-        "{what} cannot be installed: no package index offers it for this Python; "
-        "check its releases in asv.conf.json, and the network",
+        r"(?:No matching distribution found for|find a version that satisfies the requirement) "
+        r"(?P<what>[\w.=<>+-]+)|Cannot install (?P<together>.+) because these package versions",
+        WatchError,
+        "{what}{together} cannot be installed: no package index offers it for this Python; "
+        "check the releases in asv.conf.json, and the network",
     ),
     (
-        re.compile(r"Cannot install (?P<what>.+) because these package versions have conflicting"),
-        "{what} cannot be installed together; check the versions that asv.conf.json pins",
-    ),
-    (
-        re.compile(r"PermissionError: .*?'(?P<what>[^']+)'"),
-        "{what} cannot be written; make it writable for this user",
-    ),
-    (
-        re.compile(
-            r"(?:× )?(?P<what>\S[^\n]*)\n(?:\s*(?:note:|hint:|╰)[^\n]*\n)*"  # pip's hints
-            r"\s*·+ Last error: [^\n]*\n·+ Failed to build the project and "
-        ),
+        r"(?:× )?(?P<what>\S[^\n]*)\n(?:\s*(?:note:|hint:|╰)[^\n]*\n)*"  # pip's hints
+        r"\s*·+ Last error: [^\n]*\n·+ Failed to build the project and ",
+        WatchError,
         "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
         "if a later commit repairs that, you need not do anything",
     ),
     (
-        re.compile(r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'"),
+        r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'",
+        WatchError,
         "the Python module {what} is missing; install what the project and its suites require",
     ),
 )
-"""What a failed asv prints, and its remedy; the first that matches counts."""
+"""Patterns of what a failed command prints, and what to say; the first that matches counts."""
 
 _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
@@ -100,25 +78,28 @@ class NoCaseError(WatchError):
     """No case matches the selection of a run."""
 
 
-def find_cause(log: str, status: int = 1, *, installs: bool = True) -> Cause:
-    """Say in one line why a command failed.
+def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineError | WatchError:
+    """Return an error that says in one line why a command failed.
 
     Args:
         log: what it printed.
         status: its exit status.
         installs: whether it installs packages, so that it meets the package index.
+
+    Returns:
+        A `MachineError` if its disk, memory or network is to blame, or the package index.
     """
     if status < 0:
-        return Cause(exit_in_words(status))
-    in_index = _CAUSES_IN_INDEX if installs else ()
-    for causes in (_CAUSES_IN_MACHINE, in_index, _CAUSES_IN_PROJECT):
-        for pattern, remedy in causes:
-            match = pattern.search(log)
-            if match:
-                is_machine = causes is not _CAUSES_IN_PROJECT
-                return Cause(remedy.format(**match.groupdict()), is_machine)
+        return WatchError(exit_in_words(status))
+    for text, remedy in _FAULTS:
+        if text in log:
+            return MachineError(remedy)
+    for pattern, error, message in _CAUSES:
+        match = re.search(pattern, log)
+        if match and (installs or error is WatchError):
+            return error(message.format(**match.groupdict("")))
     lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
-    return Cause(lines[-1] if lines else "it printed nothing")
+    return WatchError(lines[-1] if lines else "it printed nothing")
 
 
 def run_command(
@@ -157,8 +138,7 @@ def run_command(
         except TooMuchMemoryError as error:
             raise WatchError(str(error)) from None
     if child.process.returncode:
-        cause = find_cause(errors, child.process.returncode, installs=installs)
-        raise (MachineError if cause.is_machine else WatchError)(cause.reason)
+        raise find_cause(errors, child.process.returncode, installs=installs)
     return str(printed)
 
 
@@ -203,7 +183,5 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
     if status:
         printed = log.read_text(encoding="utf-8", errors="replace")
         cause = find_cause(printed, status)
-        reason = f"{cause.reason} (full output: {log})"
-        if cause.is_machine:
-            raise MachineError(reason)
-        raise WatchError(f"`asv {arguments[0]}` failed: {reason}")
+        failed = "" if isinstance(cause, MachineError) else f"`asv {arguments[0]}` failed: "
+        raise type(cause)(f"{failed}{cause} (full output: {log})")

@@ -120,10 +120,10 @@ def _one_line_error(failure: str) -> Iterator[None]:
     except Exception as error:  # py-rattler has errors of its own
         output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
         cause = find_cause(output)
-        if cause.is_machine:
-            raise MachineError(cause.reason) from error
+        if isinstance(cause, MachineError):
+            raise cause from error
         raise WatchError(
-            f"{failure} ({cause.reason}); choose another commit, or correct the Pythons, "
+            f"{failure} ({cause}); choose another commit, or correct the Pythons, "
             "requirements and build commands of asv.conf.json"
         ) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -23,22 +22,6 @@ from asv_watch.machine.faults import REMEDIES
 from asv_watch.machine.signals import handling_the_end
 from asv_watch.text.terminal import printable, printable_output, with_json_alone
 
-_REMEDIES = {
-    **REMEDIES,
-    errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
-    errno.EACCES: "let this user read and write it",
-    errno.EPERM: "let this user read and write it",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOTDIR: "a folder is needed there: move the file away",
-    errno.EEXIST: "a folder is needed there: move the file away",
-    errno.EISDIR: "a file is needed there: move the folder away",
-    errno.EINVAL: "a regular file is needed there: move away what is there",
-    errno.ELOOP: "a link there leads to itself: remove it",
-    errno.EIO: "its disk fails, see the messages of the kernel",
-    errno.ESTALE: "its network file system was unmounted or changed, mount it again",
-}
-"""Maps the number of an error of the operating system to its remedy."""
-
 
 def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitStatus, str]:
     """Return the exit status and the message of an error that ended a command.
@@ -58,10 +41,10 @@ def _explain_failure(error: Exception, arguments: Sequence[str]) -> tuple[ExitSt
             "install asv-watch again, with all that it requires"
         )
     if isinstance(error, OSError):
-        if error.errno not in _REMEDIES:
+        if error.errno not in REMEDIES:
             raise error
         name = f"{error.filename}: " if error.filename is not None else ""
-        return ExitStatus.FAILED, f"{name}{error.strerror}; {_REMEDIES[error.errno]}"
+        return ExitStatus.FAILED, f"{name}{error.strerror}; {REMEDIES[error.errno]}"
     return ExitStatus.FAILED, str(error).rstrip(".")
 
 
@@ -74,26 +57,16 @@ def _explain_interrupt(arguments: Sequence[str], number: int) -> str:
 
 
 def _explain_bad_value(error: TyperException) -> str:
-    """Name an option, its value, and a valid one; empty for other errors.
+    """Name an option, its value and what is wrong with it; empty for other errors.
 
-    typer checks values with pydantic, whose messages are about its own types.
+    typer checks values with pydantic, whose message is about its own types.
     """
     option = getattr(error, "param", None)
     if option is None or not isinstance(error.__cause__, ValidationError):
         return ""
     [problem] = error.__cause__.errors()
-    limits = problem.get("ctx", {})
-    remedies = {
-        "greater_than": f"a number above {limits.get('gt')}",
-        "greater_than_equal": f"a number of at least {limits.get('ge')}",
-        "less_than": f"a number below {limits.get('lt')}",
-        "less_than_equal": f"a number of at most {limits.get('le')}",
-        "int_parsing": "a whole number",
-        "float_parsing": "a number",
-        "value_error": f"one of {problem['msg'].partition(' is not one of ')[2].rstrip('.')}",
-    }
-    remedy = remedies.get(problem["type"], f"another value ({problem['msg']})")
-    return f"{option.opts[0]} {problem['input']!r}: give {remedy}"
+    reason = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    return f"{option.opts[0]} {problem['input']!r}: {reason}"
 
 
 _HELP = {"help_option_names": ["-h", "--help"]}

@@ -211,9 +211,9 @@ def _list_in(
     reasons = {}
     for suite, printed in answer["failures"].items():
         cause = find_cause(printed, installs=False)
-        if cause.is_machine:
-            raise MachineError(cause.reason)
-        reasons[suite] = cause.reason
+        if isinstance(cause, MachineError):
+            raise cause
+        reasons[suite] = str(cause)
     for suite, status in answer["ended"].items():
         is_over_limit = status == -signal.SIGKILL and watch.has_ended_child
         in_words = f"its process ended: {exit_in_words(status)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from asv_watch.errors import MachineError
 
 _FEWEST_BYTES = 32 * 1024**2
-REMEDIES = {
+OF_MACHINE = {
     errno.ENOSPC: "make room on the disk",
     errno.EDQUOT: "make room in your quota",
     errno.EROFS: "work in a copy on a disk that can be written",
@@ -24,6 +24,21 @@ REMEDIES = {
 
 A `MemoryError` is none of them: the case wanted more than there is, and smaller ones go on.
 """
+REMEDIES = {
+    **OF_MACHINE,
+    errno.EFBIG: "raise the limit of file sizes (`ulimit -f unlimited`)",
+    errno.EACCES: "let this user read and write it",
+    errno.EPERM: "let this user read and write it",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOTDIR: "a folder is needed there: move the file away",
+    errno.EEXIST: "a folder is needed there: move the file away",
+    errno.EISDIR: "a file is needed there: move the folder away",
+    errno.EINVAL: "a regular file is needed there: move away what is there",
+    errno.ELOOP: "a link there leads to itself: remove it",
+    errno.EIO: "its disk fails, see the messages of the kernel",
+    errno.ESTALE: "its network file system was unmounted or changed, mount it again",
+}
+"""Remedies of all errors of the operating system that a command explains."""
 
 
 def check_machine(reason: str, folder: Path) -> None:
@@ -37,8 +52,8 @@ def check_machine(reason: str, folder: Path) -> None:
         MachineError: it is at fault; the message has the remedy.
     """
     match = re.search(r"\[Errno (\d+)\]", reason)
-    if match and int(match[1]) in REMEDIES:
-        raise MachineError(f"{reason}; {REMEDIES[int(match[1])]}, and run the same again")
+    if match and int(match[1]) in OF_MACHINE:
+        raise MachineError(f"{reason}; {OF_MACHINE[int(match[1])]}, and run the same again")
     if not folder.is_dir():
         return
     free = shutil.disk_usage(folder).free

@@ -6,20 +6,18 @@ suites are the same: other suites may well work.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from asv_watch.comparison import DAY
 from asv_watch.records.json_lines import append_lines, read_stored
 
 FILE_NAME = "attempts.jsonl"
 NIGHTS = 3
-"""A task is set aside after failing on so many nights."""
-_SAME_NIGHT_S = 12 * 3600.0
-"""A failure within so many seconds after one that counted belongs to the same night."""
+"""A task is set aside after failing on so many days."""
 
 
 class _Attempt(msgspec.Struct):
@@ -29,13 +27,11 @@ class _Attempt(msgspec.Struct):
     failed: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """The nights on which one task failed."""
+class Failures(NamedTuple):
+    """When one task failed, and why."""
 
-    nights: int
-    counted_at: float
-    """When the last failure that counted happened, seconds since the epoch."""
+    days: frozenset[int]
+    """Days since the epoch (UTC)."""
     reason: str
     """Reason of the last failure."""
 
@@ -73,9 +69,6 @@ class Attempts:
         )
 
     def _count(self, attempt: _Attempt) -> None:
-        nights, counted_at = 0, -math.inf
-        if before := self.failures.get(attempt.task):
-            nights, counted_at = before.nights, before.counted_at
-        if abs(attempt.at - counted_at) >= _SAME_NIGHT_S:
-            nights, counted_at = nights + 1, attempt.at
-        self.failures[attempt.task] = Failures(nights, counted_at, attempt.failed)
+        before = self.failures.get(attempt.task)
+        days = before.days if before else frozenset()
+        self.failures[attempt.task] = Failures(days | {int(attempt.at // DAY)}, attempt.failed)

@@ -75,10 +75,6 @@ def nightly(
         return night.end()
 
 
-_MANY = 200
-"""So many commits take longer than anybody wants to wait, at ten minutes each."""
-
-
 def parse_part(text: str) -> tuple[int, int]:
     """Read a part of the commits: ``2/5`` is the second of five.
 
@@ -123,14 +119,6 @@ class _Night:
         self._tally = Tally()
         self._levels = Levels()
         self._state = self._read_results()
-        count = len(self._state.commits)
-        is_first = self._state.history is None
-        if is_first and count > _MANY and not configuration.declared.oldest_commit:
-            print(
-                f"{count} commits are not measured, the newest first; to leave old ones out, name "
-                'a commit, a date or a number as "oldest_commit" in asv.conf.json',
-                flush=True,
-            )
 
     def work(self, budget: Budget) -> None:
         """Take the most urgent task, again and again, until nothing is left or time is over."""

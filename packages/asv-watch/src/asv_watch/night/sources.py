@@ -11,17 +11,9 @@ from collections.abc import Collection, Iterable, Iterator
 
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.judge.changes import Change
+from asv_watch.night import tasks
 from asv_watch.night.state import NightState
-from asv_watch.night.tasks import (
-    NIGHT_CASES,
-    Task,
-    compare_task,
-    confirm_task,
-    examine_task,
-    measure_task,
-    reference_task,
-    release_tasks,
-)
+from asv_watch.night.tasks import NIGHT_CASES, Task
 from asv_watch.versions.commits import Commit
 
 _MOST_NEWEST = 3
@@ -47,11 +39,11 @@ def _newest(state: NightState, more: str = "", suffix: str = "") -> Iterator[Tas
         before = state.measured_before(commit, environment)
         if before is None or state.is_compared(commit.hash, environment):
             break
-        yield compare_task(state, commit, before, environment, f"new commit{more}", suffix)
+        yield tasks.compare_task(state, commit, before, environment, f"new commit{more}", suffix)
     for commit in newest:
         if state.is_complete(commit, environment):
             break
-        yield measure_task(state, commit, environment, f"newest commit{more}", suffix)
+        yield tasks.measure_task(state, commit, environment, f"newest commit{more}", suffix)
 
 
 def one_day_changes(state: NightState) -> Iterator[Task]:
@@ -59,8 +51,8 @@ def one_day_changes(state: NightState) -> Iterator[Task]:
     if state.findings is not None:
         changes = [change for change in state.findings.changes if change.needs_second_day]
         for environment, commits, cases in _to_compare(state, changes):
-            yield confirm_task(state, commits, cases, environment, "one-day change")
-    yield from release_tasks(state, second_day=True)
+            yield tasks.confirm_task(state, commits, cases, environment, "one-day change")
+    yield from tasks.release_tasks(state, second_day=True)
 
 
 def suspicions(state: NightState) -> Iterator[Task]:
@@ -70,7 +62,7 @@ def suspicions(state: NightState) -> Iterator[Task]:
         return
     suspected = [change for change in findings.changes if not change.is_measured]
     for environment, commits, cases in _to_compare(state, [*suspected, *findings.near]):
-        yield confirm_task(state, commits, cases, environment, "suspected change")
+        yield tasks.confirm_task(state, commits, cases, environment, "suspected change")
     by_release = {environment.release: environment for environment in workplace.environments}
     for change in state.changes(findings.changes):
         series = history.series[change.series]
@@ -86,10 +78,10 @@ def suspicions(state: NightState) -> Iterator[Task]:
         commits = history.commits[change.previous].hash, history.commits[change.commit].hash
         first, last = (history.positions[hash_] for hash_ in commits)
         if sum(first < commit.position <= last for commit in state.commits) > 1:
-            yield examine_task(state, "bisect", series.case.name, environment, commits)
+            yield tasks.examine_task(state, "bisect", series.case.name, environment, commits)
         is_explained = change.explanation is not None or change.kind != "time"
         if not is_explained and workplace.declared.profiler is not None:
-            yield examine_task(state, "explain", series.case.name, environment, commits)
+            yield tasks.examine_task(state, "explain", series.case.name, environment, commits)
 
 
 def releases(state: NightState) -> Iterator[Task]:
@@ -97,20 +89,20 @@ def releases(state: NightState) -> Iterator[Task]:
     for commit in state.commits[-1:]:
         for environment in state.workplace.environments:
             if not state.coverage.has(environment.stored_as):
-                yield measure_task(state, commit, environment, "new release")
-    yield from release_tasks(state, second_day=False)
+                yield tasks.measure_task(state, commit, environment, "new release")
+    yield from tasks.release_tasks(state, second_day=False)
 
 
 def older_commits(state: NightState) -> Iterator[Task]:
     """Link commits to the reference; measure others so that the largest gap shrinks."""
     for environment in state.workplace.environments:
         for commit in _without_reference(state, environment):
-            yield reference_task(state, commit, environment)
+            yield tasks.reference_task(state, commit, environment)
     for environment in state.workplace.environments:
         commits = state.reachable(environment)
         known = {at for at, each in enumerate(commits) if state.is_complete(each, environment)}
         for index in bisection_order(len(commits), known):
-            yield measure_task(state, commits[index], environment, "older commit")
+            yield tasks.measure_task(state, commits[index], environment, "older commit")
 
 
 SOURCES = newest_commits, one_day_changes, suspicions, releases, older_commits

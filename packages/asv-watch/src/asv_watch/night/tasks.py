@@ -21,14 +21,8 @@ from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
 from asv_watch.night.state import NightState
-from asv_watch.releases.measure import (
-    ReleasePair,
-    longest_chain,
-    measure_releases,
-    oldest_to_newest,
-    release_chains,
-    remove_environments,
-)
+from asv_watch.releases import measure as releases
+from asv_watch.releases.measure import ReleasePair
 from asv_watch.text import quantities
 from asv_watch.versions.commits import Commit
 
@@ -222,8 +216,8 @@ def release_tasks(state: NightState, *, second_day: bool) -> list[Task]:
         found = [pair for pair in pairs if not pair.lacks_python and wanted(pair)]
         failed = [p for p in found if _release_name([p], second_day) in state.attempts.failures]
         others = [pair for pair in found if pair not in failed]
-        most = longest_chain(workplace, found)
-        chains = release_chains(others, None if second_day else expected, most)
+        most = releases.longest_chain(workplace, found)
+        chains = releases.release_chains(others, None if second_day else expected, most)
         for chain in [*chains, *([pair] for pair in failed)]:
             cases = {case for pair in chain for case in wanted(pair)}
             tasks.append(_release_task(state, chain, cases, second_day=second_day))
@@ -237,7 +231,7 @@ def _release_task(
 
     A pair that fails is stored as failed under its own name, and later tried alone.
     """
-    oldest, *later = oldest_to_newest(chain)
+    oldest, *later = releases.oldest_to_newest(chain)
     older = [release.version for release in reversed([oldest, *later[:-1]])]
     description = " against ".join([str(later[-1].release), *older])
 
@@ -249,7 +243,7 @@ def _release_task(
         cases = [case for case in listed if case.name in names]
         failures = []
         try:
-            for pair, result in measure_releases(
+            for pair, result in releases.measure_releases(
                 workplace, chain, package, cases, again=second_day
             ):
                 if isinstance(result, WatchError):
@@ -260,7 +254,7 @@ def _release_task(
                     against = f"with {pair.after.release} against {pair.before.version}"
                     tally.add_failures(result.failures, against)
         finally:
-            remove_environments([oldest, *later])
+            releases.remove_environments([oldest, *later])
         if failures:
             raise WatchError("; ".join(dict.fromkeys(failures)))
         return ""
@@ -276,7 +270,7 @@ def _release_task(
 
 
 def _release_name(chain: Sequence[ReleasePair], second_day: bool) -> str:
-    oldest, *later = oldest_to_newest(chain)
+    oldest, *later = releases.oldest_to_newest(chain)
     kind = "second day of releases" if second_day else "releases"
     return " ".join([kind, str(oldest.release), *(release.version for release in later)])
 

@@ -85,8 +85,7 @@ def releases(
             found, status = _measure(workplace, pairs, commit, cases, again=again)
         write_answer(Answer("releases", differences=found), json_file)
         return status
-    name = machine_name(machine)
-    listed = _Releases(read_configuration(Path.cwd()), requirement, name)
+    listed = _Releases(read_configuration(Path.cwd()), requirement, machine_name(machine))
     if action == "list":
         print(listed.as_table())
         return ExitStatus.DONE

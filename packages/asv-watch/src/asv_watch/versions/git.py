@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 
 from asv_watch.errors import WatchError
@@ -290,30 +290,26 @@ def read_ancestry(
         )
         known = tuple(path for path in paths if path in tree)
     log = read_log(repository, "%H%x09%P%x09%ct%x09%s", "--topo-order", *reach)
-    remaining = {
-        commit: (index, parents, date, subject)
-        for index, (commit, parents, date, subject) in enumerate(log)
-    }
+    parents_of = {commit: parents.split() for commit, parents, *_ in log}
     if known:
         arguments = ["rev-list", "--full-history", "--no-merges", *reach, "--", *known]
         touching = frozenset(run_git(repository, *arguments).split())
     else:
-        touching = frozenset(commit for commit, parents, *_ in log if " " not in parents)
+        touching = frozenset(commit for commit, parents in parents_of.items() if len(parents) < 2)
     first_parents = [line[-1].hash]
-    while (parent := remaining[first_parents[-1]][1].partition(" ")[0]) in remaining:
+    while (parent := next(iter(parents_of[first_parents[-1]]), "")) in parents_of:
         first_parents.append(parent)
-    commits = list(line[: first + 1])
-    next_position = commits[-1].position + 1
-    for position, merge in enumerate(reversed(first_parents), start=next_position):
-        brought: list[tuple[int, Commit]] = []
+    positions: dict[str, int] = {}
+    for position, merge in enumerate(reversed(first_parents), start=line[first].position + 1):
         waiting = [merge]
         while waiting:
             candidate = waiting.pop()
-            if candidate in remaining:
-                index, parents, date, subject = remaining.pop(candidate)
-                commit = Commit(candidate, int(date), subject, position=position)
-                brought.append((index, commit))
-                waiting += parents.split()
-        brought.sort(key=itemgetter(0), reverse=True)
-        commits += [commit for _, commit in brought]
-    return Ancestry(commits, touching, known)
+            if candidate in parents_of and candidate not in positions:
+                positions[candidate] = position
+                waiting += parents_of[candidate]
+    newer = [
+        Commit(commit, int(date), subject, position=positions[commit])
+        for commit, _, date, subject in reversed(log)
+    ]
+    newer.sort(key=attrgetter("position"))
+    return Ancestry([*line[: first + 1], *newer], touching, known)
