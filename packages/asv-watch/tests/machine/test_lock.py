@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,8 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from asv_watch.machine.lock import FILE_NAME, exclusive_run
-from tests.conftest import run
+from asv_watch.machine.lock import exclusive_run
 from tests.leftovers import DETACHES, runs, wait_until
 
 HOLDER = """
@@ -51,17 +49,6 @@ class Holder:
 
     def has_gone(self) -> bool:
         return not self.folder.parent.exists() and not any(map(runs, self.children))
-
-
-def test_a_process_of_the_run_may_enter_too(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from asv_watch.machine.lock import exclusive_run\n"
-        "with exclusive_run(Path(sys.argv[1]), 'asv run'): print('in')"
-    )
-    with exclusive_run(tmp_path, "bench"):
-        assert run(sys.executable, "-c", program, tmp_path).stdout == "in\n"
-        assert json.loads((tmp_path / FILE_NAME).read_bytes())["job"] == "bench"
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])

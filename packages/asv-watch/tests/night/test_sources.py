@@ -41,7 +41,7 @@ from asv_watch.releases.measure import ReleasePair
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.version import Version
 from tests.conftest import commit, git
-from tests.planted_comparisons import compared_releases, failed_release, store
+from tests.planted_comparisons import compared_releases, store
 from tests.stored import TIME_A, result_content, store_benchmarks, store_result
 
 NEW = EnvironmentSpec({"torch": "2"}, "virtualenv-py3.11-torch2" + "-variable" * 16, Path("2"))
@@ -454,24 +454,6 @@ def test_one_day_changes_of_releases_are_compared_again_in_their_cases_alone(
     assert [task.description for task in found()] == ["torch 3 against 2"]
     compare("2", "3", 0)
     assert found() == []
-
-
-def test_a_listed_release_that_cannot_be_installed_is_set_aside_after_three_nights(
-    make_project: Callable[[int], Project],
-) -> None:
-    project = make_project(1)
-    project.measure(0, NEW, 1, 1)
-    results = project.folder / "results"
-    store(results, compared_releases("1", "2", {"s.time_a(1)": 1.1}, machine="m"))
-    specs = tuple(EnvironmentSpec({"torch": text}, "", Path(), {}) for text in ("3", "2", "1"))
-    for night in range(4):
-        state = project.state(NEW, releases={"torch": specs})
-        [task] = releases(state)
-        assert task.description == "torch 3 against 2"
-        assert (task.name in names(due_tasks(state, (), ()))) == (night < 3)
-        store(results, failed_release("2", "3", "no wheel", machine="m"))
-        project.attempts().add_failure(task.name, "no wheel")
-        project.now += DAY
 
 
 def test_a_pair_of_releases_that_failed_among_others_is_tried_alone_on_later_nights(

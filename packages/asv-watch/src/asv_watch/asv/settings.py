@@ -266,11 +266,6 @@ def check_environment_type(wanted: str) -> None:
     """Refuse a type of environment that asv cannot make here, before anything is installed."""
     choose = 'with -E, or as "environment_type" in asv.conf.json'
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
-    if wanted == "rattler" and wanted not in known:
-        raise WatchError(
-            "asv.conf.json wants environments made by rattler, which is not installed; run "
-            f'`pip install py-rattler pyyaml`, or choose "virtualenv" {choose}'
-        )
     if wanted not in known:
         raise WatchError(
             f"asv {asv.__version__} makes no environments of type {wanted!r}; choose one of "

@@ -45,8 +45,7 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     """Hold the checkout while the body runs; afterwards nothing of the run is left.
 
     Within the body, Python's temporary files go to a folder that is removed. What a run that was
-    killed left behind is cleaned up first. A process that the holder started belongs to its run
-    and may enter too.
+    killed left behind is cleaned up first.
 
     Args:
         environments: The folder of asv's environments, such as ``.asv/env``.
@@ -59,23 +58,7 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
     with ExitStack() as stack:
         descriptor = _open(path)
         stack.callback(os.close, descriptor)
-        if lock(descriptor, path):
-            # A run whose guard was killed as well may have left something.
-            end_processes(lambda: processes_with(LOCK, str(path)))
-            left = Path(_read(path).folder)
-            if left.name.startswith(_PREFIX):
-                shutil.rmtree(left, ignore_errors=True)
-            folder = _make_folder()
-            started = time.strftime("%Y-%m-%d %H:%M")
-            _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
-            stack.callback(_write, descriptor, _Holder())
-            stack.enter_context(_guarded(folder))
-            for name, value in ((RUN, folder), (LOCK, path)):
-                os.environ[name] = str(value)
-                stack.callback(os.environ.pop, name)
-        elif os.environ.get(LOCK) == str(path):
-            folder = Path(os.environ[RUN])
-        else:
+        if not lock(descriptor, path):
             holder = _read(path)
             run = "another run"
             if holder.job:
@@ -84,6 +67,19 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
             raise WatchError(
                 f"{run} is measuring in this checkout; wait for its end or stop it, then try again"
             )
+        # A run whose guard was killed as well may have left something.
+        end_processes(lambda: processes_with(LOCK, str(path)))
+        left = Path(_read(path).folder)
+        if left.name.startswith(_PREFIX):
+            shutil.rmtree(left, ignore_errors=True)
+        folder = _make_folder()
+        started = time.strftime("%Y-%m-%d %H:%M")
+        _write(descriptor, _Holder(job, platform.node(), os.getpid(), started, str(folder)))
+        stack.callback(_write, descriptor, _Holder())
+        stack.enter_context(_guarded(folder))
+        for name, value in ((RUN, folder), (LOCK, path)):
+            os.environ[name] = str(value)
+            stack.callback(os.environ.pop, name)
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
         yield

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from asv_watch.comparison import DAY
+from asv_watch.comparison import DAY, Time
 from asv_watch.records.json_lines import append_lines, read_stored
 
 FILE_NAME = "attempts.jsonl"
@@ -22,7 +22,7 @@ NIGHTS = 3
 
 class _Attempt(msgspec.Struct):
     task: str
-    at: float
+    at: Time
     suites: str
     failed: str
 
@@ -64,11 +64,10 @@ class Attempts:
 
     def set_aside(self, *names: str) -> bool:
         """Tell whether any of these failed on so many nights that it is not tried again."""
-        return any(
-            name in self.failures and self.failures[name].nights >= NIGHTS for name in names
-        )
+        failed = filter(None, map(self.failures.get, names))
+        return any(len(failures.days) >= NIGHTS for failures in failed)
 
     def _count(self, attempt: _Attempt) -> None:
         before = self.failures.get(attempt.task)
         days = before.days if before else frozenset()
-        self.failures[attempt.task] = Failures(days | {int(attempt.at // DAY)}, attempt.failed)
+        self.failures[attempt.task] = Failures(days | {attempt.at // DAY}, attempt.failed)

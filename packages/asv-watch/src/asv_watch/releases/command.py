@@ -50,9 +50,6 @@ def releases(
             help="Compare with this release, not the predecessor; RELEASE itself shows the noise.",
         ),
     ] = "",
-    commit: Annotated[
-        str, typer.Option(help="measure: the commit whose package both sides use.")
-    ] = "HEAD",
     again: Annotated[
         bool, typer.Option("--again", help="measure: repeat comparisons that are stored already.")
     ] = False,
@@ -82,7 +79,7 @@ def releases(
             pairs = _Releases(workplace.configuration, requirement, workplace.machine).to_measure(
                 release, against
             )
-            found, status = _measure(workplace, pairs, commit, cases, again=again)
+            found, status = _measure(workplace, pairs, cases, again=again)
         write_answer(Answer("releases", differences=found), json_file)
         return status
     listed = _Releases(read_configuration(Path.cwd()), requirement, machine_name(machine))
@@ -194,7 +191,7 @@ def the_requirement(configuration: Configuration) -> str:
 
 
 def _measure(
-    workplace: Workplace, pairs: Sequence[ReleasePair], commit: str, cases: str, *, again: bool
+    workplace: Workplace, pairs: Sequence[ReleasePair], cases: str, *, again: bool
 ) -> tuple[list[Difference], ExitStatus]:
     """Compare the releases of each pair in what is missing, print and store it.
 
@@ -203,7 +200,7 @@ def _measure(
     """
     found: list[Difference] = []
     compared, status = 0, ExitStatus.DONE
-    package, declared = side(workplace, commit), workplace.declared
+    package, declared = side(workplace, "HEAD"), workplace.declared
     selection = matching(cases, otherwise=cases_of_releases(declared))
     listed = _list_benchmarks(workplace, package, pairs[0].after)
     chosen = suites.choose_cases(listed, selection, declared, "time", "memory", "count")
