@@ -1,9 +1,9 @@
-"""One case compared in one night, many times: how often what is claimed of it is true.
+"""One case compared in one or two sittings, many times: how often what is claimed of it is true.
 
 A machine's cases have spreads of rounds between 0.4 and 4 %, and one process in thirty is slower
 by up to a fifth. Rounds go on until the interval of the rounds alone is narrow enough, as the
 engine does. In each sitting the ratio is off its true one. What was compared once and is a change,
-or near one, is measured again an hour later, as nights do.
+or near one, is measured again in another sitting, as nights do on another day.
 """
 
 from __future__ import annotations
