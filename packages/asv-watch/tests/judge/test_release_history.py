@@ -35,9 +35,8 @@ def joined(sittings: Sittings) -> list[Comparison]:
 def histories_of(
     sittings: Mapping[str, Sittings], versions: Mapping[str, str] = {}
 ) -> tuple[ReleaseHistory, ...]:
-    comparisons = {machine: joined(stored) for machine, stored in sittings.items()}
-    graphs = {machine: MachineGraphs(stored) for machine, stored in comparisons.items()}
-    return release_histories(comparisons, graphs, versions)
+    graphs = {machine: MachineGraphs(joined(stored)) for machine, stored in sittings.items()}
+    return release_histories(graphs, versions)
 
 
 def history_of(*sittings: list[Comparison]) -> ReleaseHistory:
@@ -192,9 +191,11 @@ def test_releases_measured_at_once_are_compared_each_with_each_if_all_can_be_imp
         ("2.1.0", "2.2.0"),
         ("2.0.0", "2.1.0"),
     ]
-    assert set(release_steps([ladder], "torch")) == set(itertools.combinations(LADDER, 2))
+    assert set(release_steps(MachineGraphs([ladder]), "torch")) == set(
+        itertools.combinations(LADDER, 2)
+    )
     failed = replace(ladder, case=import_case("torch"), rounds=(), failed={1: "no wheel"})
-    assert release_steps([failed], "torch") == {}
+    assert release_steps(MachineGraphs([failed]), "torch") == {}
     assert failed_releases([failed], "torch") == {Release("torch", "2.1.0"): "no wheel"}
 
 

@@ -107,7 +107,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
         compared=compared,
         detectable=detectable_changes(graphs),
         events=events,
-        release_histories=release_histories(history.comparisons, graphs, history.versions),
+        release_histories=release_histories(graphs, history.versions),
     )
 
 

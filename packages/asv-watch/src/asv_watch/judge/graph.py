@@ -6,8 +6,8 @@ left out. Whatever a page, a report or a command says about two versions is a qu
 
 - `MachineGraphs.commits` is the graph of a case whose nodes are commits, each with its release and
   Python: changes of the code, the Timeline, comparisons of two stored results.
-- `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement;
-  all sides of its comparisons run one commit of the project.
+- `MachineGraphs.releases` is the graph of a case whose nodes are the releases of a requirement, or
+  the versions of the package.
 - `CaseGraph.ratio` gives the ratio of two nodes by all paths between them, with its interval.
 - `MachineGraphs.alone` gives the ratio of one comparison by itself, as a report prints it.
 
@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from asv_watch.comparison import DAY, Comparison, Metric, Ratio, is_import
+from asv_watch.comparison import DAY, Comparison, Metric, Ratio, Sitting, is_import
 from asv_watch.records.store import read_record
 from asv_watch.statistics.graph import Estimate, RatioGraph, Star, fit_between
 
@@ -270,16 +270,14 @@ class MachineGraphs:
         """Return the graph of a case with `VersionKey` as nodes; ``None`` without comparisons."""
         return self._commits.of_cases.get(case)
 
-    def releases(self, requirement: str) -> dict[str, CaseGraph]:
-        """Return the graph of each case whose nodes are releases of a requirement (``2.4.0``).
-
-        All sides of its comparisons run one commit of the project, any commit.
-        """
+    def releases(self, requirement: str, versions: Mapping[str, str] = {}) -> dict[str, CaseGraph]:
+        """Return the graph of each case whose nodes are releases, as `release_names` has them."""
         if requirement not in self._releases:
-            self._releases[requirement] = self._graphs(
-                (comparison, [v.requirements[requirement] for v in comparison.sitting.versions])
-                for comparison in release_comparisons(self.comparisons, requirement)
-            ).of_cases
+            named = (
+                (comparison, list[Node](release_names(comparison.sitting, requirement, versions)))
+                for comparison in self.comparisons
+            )
+            self._releases[requirement] = self._graphs(each for each in named if each[1]).of_cases
         return self._releases[requirement]
 
     def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
@@ -332,15 +330,20 @@ def machine_graphs(results: Path, machine: str) -> MachineGraphs:
     return MachineGraphs(read_record(results, machine)[0])
 
 
-def release_comparisons(
-    comparisons: Iterable[Comparison], requirement: str
-) -> Iterator[Comparison]:
-    """Yield the comparisons of releases of a requirement that differ in nothing else."""
-    for comparison in comparisons:
-        sitting = comparison.sitting
-        if (
-            sitting.kind == "release"
-            and sitting.requirement == requirement
-            and len({version.commit for version in sitting.versions}) == 1
-        ):
-            yield comparison
+def release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str]) -> list[str]:
+    """Return the release of each side of a sitting that compared releases; else nothing.
+
+    Args:
+        sitting: differs in nothing but releases: all sides run one commit of the project, any
+            commit. Versions of the package itself may also be joined by other commits.
+        requirement: whose releases they are (``2.4.0``); versions of the package if empty.
+        versions: maps commit hashes to versions of the package; others keep their hash.
+    """
+    commits = [version.commit for version in sitting.versions]
+    if sitting.requirement != requirement or sitting.kind in OF_ITSELF:
+        return []
+    if not requirement:
+        return [versions.get(commit, commit) for commit in commits]
+    if sitting.kind != "release" or len(set(commits)) > 1:
+        return []
+    return [version.requirements[requirement] for version in sitting.versions]

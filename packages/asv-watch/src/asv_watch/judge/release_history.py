@@ -11,26 +11,16 @@ gives the ratio (`asv_watch.judge.graph`), and the rule says whether they differ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, pairwise
 
 import msgspec
 
-from asv_watch.comparison import (
-    DAY,
-    Comparison,
-    Outcome,
-    Ratio,
-    Sitting,
-    import_case,
-    is_import,
-)
-from asv_watch.judge.graph import CaseGraph, MachineGraphs, Node
+from asv_watch.comparison import DAY, Comparison, Outcome, Ratio, import_case, is_import
+from asv_watch.judge.graph import CaseGraph, MachineGraphs, release_names
 from asv_watch.versions.releases import Release, release_order
-from asv_watch.versions.version import Version, VersionKey
-
-RatioOf = Callable[[str, str, str], Ratio | None]
-"""Gives the measured ratio for a case's name, the release before and the release after."""
+from asv_watch.versions.version import Version
 
 
 class ReleaseStep(msgspec.Struct, frozen=True):
@@ -81,7 +71,7 @@ class ReleaseStep(msgspec.Struct, frozen=True):
             self.recipe.update(sitting.recipe)
 
 
-class ReleaseHistory(msgspec.Struct, frozen=True):
+class ReleaseHistory(msgspec.Struct, frozen=True, dict=True):
     """All releases of a requirement, or of the package, that a machine compared interleaved."""
 
     machine: str
@@ -91,85 +81,50 @@ class ReleaseHistory(msgspec.Struct, frozen=True):
     """Oldest first."""
     steps: tuple[ReleaseStep, ...]
     """Comparisons of neighbouring releases, newest first."""
-    relative: Mapping[str, Mapping[str, Ratio]]
-    """Maps a case to its ratio from the newest release to each earlier one, oldest first."""
-    ratio: RatioOf
-    """Gives the ratio of a case between two of the releases."""
+    graphs: Mapping[str, CaseGraph]
+    """Maps a case to the graph of its releases."""
     null_ratios: tuple[Ratio, ...] = ()
     """Ratios of a release to itself (A/A), with the recipes of the steps: their distance from 1 is
     noise."""
 
+    def ratio(self, case: str, before: str, after: str) -> Ratio | None:
+        """Return the ratio of a case between two of the releases, if comparisons join them."""
+        graph = self.graphs.get(case)
+        return graph.ratio(before, after) if graph else None
 
-def release_ratios(
-    graphs: MachineGraphs, requirement: str, versions: Mapping[str, str]
-) -> RatioOf:
-    """Return a function that gives the ratio of a case between two releases on a machine.
-
-    Args:
-        graphs: the graphs of the machine.
-        requirement: whose releases they are; versions of the package itself if empty.
-        versions: maps commit hashes to versions of the package.
-    """
-    if requirement:
-        case_graphs = graphs.releases(requirement)
-
-        def ratio_of_releases(case: str, before: str, after: str) -> Ratio | None:
-            graph = case_graphs.get(case)
-            return graph.ratio(before, after) if graph else None
-
-        return ratio_of_releases
-
-    def ratio_of_versions(case: str, before: str, after: str) -> Ratio | None:
-        graph = graphs.commits(case)
-        pair = _nodes_of_versions(graph, versions, before, after) if graph else None
-        return graph.ratio(*pair) if graph and pair else None
-
-    return ratio_of_versions
-
-
-def _nodes_of_versions(
-    graph: CaseGraph, versions: Mapping[str, str], before: str, after: str
-) -> tuple[Node, Node] | None:
-    sides: tuple[dict[tuple[Release, str], Node], dict[tuple[Release, str], Node]] = {}, {}
-    for node in graph.nodes:
-        if isinstance(node, VersionKey):
-            for side, version in zip(sides, (before, after), strict=True):
-                if versions.get(node.commit) == version:
-                    side[node.release, node.python] = node
-    joined = [
-        environment
-        for environment in sides[0]
-        if environment in sides[1]
-        and graph.part(sides[0][environment]) == graph.part(sides[1][environment])
-    ]
-    if not joined:
-        return None
-    newest = max(joined, key=lambda name: (release_order(name[0].version), name))
-    return sides[0][newest], sides[1][newest]
+    @cached_property
+    def relative(self) -> Mapping[str, Mapping[str, Ratio]]:
+        """Maps a case to its ratio from the newest release to each earlier one, oldest first."""
+        return {
+            case: {
+                release: ratio
+                for release in self.releases[:-1]
+                if (ratio := graph.ratio(self.releases[-1], release)) is not None
+            }
+            for case, graph in self.graphs.items()
+        }
 
 
 def release_steps(
-    comparisons: Sequence[Comparison],
-    requirement: str,
-    versions: Mapping[str, str] = {},
-    graphs: MachineGraphs | None = None,
+    graphs: MachineGraphs, requirement: str, versions: Mapping[str, str] = {}
 ) -> dict[tuple[str, str], ReleaseStep]:
-    """Gather the comparisons of releases that differ in nothing else.
+    """Gather a machine's comparisons of releases that differ in nothing else.
 
     Args:
-        comparisons: those of one machine, oldest first.
+        graphs: the graphs of the machine.
         requirement: whose releases were compared; versions of the package itself if empty.
         versions: maps commit hashes to versions of the package.
-        graphs: graphs of the same comparisons, if they are known already.
 
     Returns:
         Maps the older and the later release to their comparisons.
     """
     steps: dict[tuple[str, str], ReleaseStep] = {}
-    for comparison in comparisons:
+    for comparison in graphs.comparisons:
         if is_import(comparison.case) and comparison.failed:
             continue  # a release could not be installed or imported
-        names = _release_names(comparison.sitting, requirement, versions)
+        names = release_names(comparison.sitting, requirement, versions)
+        if not requirement:
+            names = [name if name in versions.values() else "" for name in names]
         indexed = sorted(
             ((name, index) for index, name in enumerate(names) if name),
             key=lambda each: release_order(each[0]),
@@ -178,24 +133,13 @@ def release_steps(
             if before != after:
                 step = steps.setdefault((before, after), ReleaseStep(before, after))
                 step.add(comparison, old, new)
-    ratio_of = release_ratios(graphs or MachineGraphs(comparisons), requirement, versions)
     for pair, step in steps.items():
         for case in step.commits:
-            ratio = ratio_of(case, *pair)
+            graph = graphs.releases(requirement, versions).get(case)
+            ratio = graph.ratio(*pair) if graph else None
             if ratio is not None:
                 step.ratios[case] = ratio
     return steps
-
-
-def _release_names(sitting: Sitting, requirement: str, versions: Mapping[str, str]) -> list[str]:
-    """Return the release of each side of a sitting that compared releases; else nothing."""
-    if sitting.requirement != requirement or sitting.kind == "planted":
-        return []
-    if not requirement:
-        return [versions.get(version.commit, "") for version in sitting.versions]
-    if sitting.kind != "release" or len({version.commit for version in sitting.versions}) > 1:
-        return []
-    return [version.requirements[requirement] for version in sitting.versions]
 
 
 def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict[Release, str]:
@@ -223,15 +167,12 @@ def failed_releases(comparisons: Sequence[Comparison], requirement: str) -> dict
 
 
 def release_histories(
-    comparisons: Mapping[str, Sequence[Comparison]],
-    graphs: Mapping[str, MachineGraphs],
-    versions: Mapping[str, str] = {},
+    graphs: Mapping[str, MachineGraphs], versions: Mapping[str, str] = {}
 ) -> tuple[ReleaseHistory, ...]:
     """Gather the interleaved comparisons of neighbouring releases.
 
     Args:
-        comparisons: maps a machine to its comparisons, oldest first.
-        graphs: maps a machine to the graphs of the same comparisons.
+        graphs: maps a machine to its graphs.
         versions: maps commit hashes to versions of the package.
 
     Returns:
@@ -240,32 +181,27 @@ def release_histories(
         first; of these, the one whose neighbouring releases were compared on the most days.
     """
     histories = []
-    for machine, of_machine in comparisons.items():
-        for requirement in dict.fromkeys(each.sitting.requirement for each in of_machine):
-            steps = release_steps(of_machine, requirement, versions, graphs[machine])
+    for machine, of_machine in graphs.items():
+        requirements = (each.sitting.requirement for each in of_machine.comparisons)
+        for requirement in dict.fromkeys(requirements):
+            steps = release_steps(of_machine, requirement, versions)
             releases = tuple(sorted({name for pair in steps for name in pair}, key=release_order))
             neighbours = [steps[pair] for pair in pairwise(releases) if pair in steps]
-            if not neighbours:
-                continue
-            cases = dict.fromkeys(case for step in steps.values() for case in step.ratios)
-            ratio_of = release_ratios(graphs[machine], requirement, versions)
-            histories.append(
-                ReleaseHistory(
+            if neighbours:
+                recipes = [step.recipe for step in neighbours]
+                history = ReleaseHistory(
                     machine,
                     requirement,
                     releases,
                     tuple(reversed(neighbours)),
-                    {case: relative_ratios(releases, case, ratio_of) for case in cases},
-                    ratio_of,
-                    _null_ratios(of_machine, requirement, [step.recipe for step in neighbours]),
+                    of_machine.releases(requirement, versions),
+                    _null_ratios(of_machine.comparisons, requirement, recipes),
                 )
-            )
-    newest = {
-        requirement: max(
-            (h.releases[-1] for h in histories if h.requirement == requirement), key=release_order
-        )
-        for requirement in {history.requirement for history in histories}
-    }
+                histories.append(history)
+    newest: dict[str, str] = {}
+    for history in histories:
+        both = newest.get(history.requirement, ""), history.releases[-1]
+        newest[history.requirement] = max(both, key=release_order)
     histories.sort(
         key=lambda history: (
             history.releases[-1] != newest[history.requirement],
@@ -292,15 +228,3 @@ def _null_ratios(
         and each.case != import_case(requirement)
     )
     return tuple(ratio for ratio in ratios if ratio is not None)
-
-
-def relative_ratios(releases: Sequence[str], case: str, ratio_of: RatioOf) -> dict[str, Ratio]:
-    """Return the ratio of a case from the newest release to each earlier one that has it.
-
-    Args:
-        releases: oldest first.
-        case: as asv names it.
-        ratio_of: gives the ratio of two releases.
-    """
-    ratios = {release: ratio_of(case, releases[-1], release) for release in releases[:-1]}
-    return {release: ratio for release, ratio in ratios.items() if ratio is not None}

@@ -25,6 +25,7 @@ from asv_watch.engine.workplace import Workplace, count_that_fits
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.explain import explain_case
 from asv_watch.judge.causes import in_words
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import ReleaseStep, release_steps
 from asv_watch.versions.version import Version
 
@@ -79,7 +80,7 @@ def release_pairs(
         against: the release with which each is paired; each one's predecessor if empty. The same
             as ``release`` for a pair of a release with itself.
     """
-    stored = release_steps(comparisons, requirement)
+    stored = release_steps(MachineGraphs(comparisons), requirement)
     if release and release == against:
         pairs = [(spec, spec) for spec in releases if spec.version == release]
     elif against:
