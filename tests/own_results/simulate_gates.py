@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from asv_watch.comparison import Comparison
-from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_ratios
+from asv_watch.gate.certainty import ROUNDS, answer_to, is_certain, judged_ratios
 from asv_watch.gate.result import parse_share
 from asv_watch.judge.graph import machine_graphs
 from asv_watch.statistics.ratio import middle_of_means
+from asv_watch.statistics.stopping import Answer
 
 RESULTS = Path(__file__).parents[2] / "results"
 MACHINE = "ci-2core-zen5"
@@ -71,7 +72,7 @@ class GateSimulator:
         for rounds in ROUNDS:
             first = _case(ratios[:rounds])
             [change] = judged_ratios(first, None, self._graphs)
-            if is_decided(change, THRESHOLD):
+            if answer_to(change, THRESHOLD) is not Answer.UNKNOWN:
                 break
         calls.rounds += rounds
         if is_certain(change):

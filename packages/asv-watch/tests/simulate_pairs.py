@@ -16,7 +16,7 @@ import numpy as np
 from asv_watch.engine.rounds import DEFAULT, PRECISE, Sampling
 from asv_watch.statistics.graph import RatioGraph, Star
 from asv_watch.statistics.ratio import estimate_ratio, levels
-from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
 
 BETWEEN = 0.005
 """Standard deviation of what a ratio is off in a sitting."""
@@ -55,7 +55,7 @@ def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
             both = RatioGraph([first, again], BETWEEN).estimate("a", "b")
             assert both is not None
             answer = both
-        claims.called += verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
+        claims.called += verdict(answer.ratio, answer.interval) is not Verdict.SAME
     return claims
 
 

@@ -16,7 +16,7 @@ import typer
 
 from asv_watch.comparison import Clock, Ratio, metric_of
 from asv_watch.files import write_output
-from asv_watch.statistics.rule import Verdict, is_too_noisy
+from asv_watch.statistics.rule import Verdict
 from asv_watch.text import quantities
 from asv_watch.text.terminal import answer_output
 
@@ -117,7 +117,7 @@ def word_of(answer: Verdict, kind: str) -> str:
 
 def measured_difference(ratio: Ratio, machine: str = "") -> Difference:
     """Return a measured ratio as a difference; of exact values it has no interval."""
-    word = UNKNOWN if is_too_noisy(ratio) else word_of(ratio.verdict, ratio.metric)
+    word = UNKNOWN if ratio.is_too_noisy else word_of(ratio.verdict, ratio.metric)
     return Difference(
         case=ratio.case,
         verdict=word,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -29,17 +28,11 @@ from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import case_graph
 from asv_watch.options import SIDE, Machine, OneCase
-from asv_watch.statistics.rule import MINIMUM_EFFECT, is_too_noisy, judged
+from asv_watch.statistics import stopping
+from asv_watch.statistics.rule import MINIMUM_EFFECT, judged
+from asv_watch.statistics.stopping import Answer
 from asv_watch.text import quantities
 from asv_watch.versions.git import ask_git, commits_changing
-
-
-class Answer(Enum):
-    """Whether two versions differ."""
-
-    DIFFERENT = "different"
-    SAME = "same"
-    UNKNOWN = answers.UNKNOWN
 
 
 class UnmeasurableError(Exception):
@@ -173,11 +166,11 @@ class _Bisection:
         if not self._times_measured(before, after):
             self._measure(before, after)
         ratio = self.ratio(before, after)
-        answer = answer_of(ratio, self.resolution)
+        answer = self._answer(ratio)
         if (
             answer is Answer.UNKNOWN
             and self._times_measured(before, after) < _ATTEMPTS
-            and not is_too_noisy(ratio)  # as many rounds again would narrow it by only a third
+            and not ratio.is_too_noisy  # as many rounds again would narrow it by only a third
         ):
             self._measure(before, after)
             return self.compare(before, after)
@@ -187,6 +180,15 @@ class _Bisection:
         word = answers.word_of(direction, ratio.metric) if is_different else answer.value
         print(f"  {word}: {size}", flush=True)
         return answer
+
+    def _answer(self, ratio: Ratio) -> Answer:
+        """Tell whether two candidates differ by `resolution`; exact values, if they differ."""
+        if ratio.exact:
+            return Answer.DIFFERENT if ratio.differs else Answer.SAME
+        half = math.log(ratio.interval[1] / ratio.interval[0]) / 2
+        least = math.log1p(self.resolution)
+        difference = abs(math.log(ratio.ratio))
+        return stopping.answer(difference, half, ratio.rounds - 1, least, counts_from=least)
 
     def _times_measured(self, before: int, after: int) -> int:
         return sum({before, after} <= set(candidates) for candidates, _ in self._measured)
@@ -300,22 +302,6 @@ def candidates_between(workplace: Workplace, before: str, after: str) -> list[st
             "value; the first has to be an ancestor of the second"
         )
     return [f"{commit}@{old.environment.version}" for commit in (old.version.commit, *commits)]
-
-
-def answer_of(ratio: Ratio, resolution: float) -> Answer:
-    """Tell whether two versions differ by ``resolution`` or more, as a relative change.
-
-    They are different if the rule for ratios says so and the ratio is that large, and the same if
-    the interval excludes a change of that size. Exact values, whose interval has no width, are the
-    same only if they are equal.
-    """
-    if ratio.exact:
-        return Answer.DIFFERENT if ratio.differs else Answer.SAME
-    smallest = math.log1p(resolution)
-    if ratio.differs and abs(math.log(ratio.ratio)) >= smallest:
-        return Answer.DIFFERENT
-    largest = max(abs(math.log(end)) for end in ratio.interval)
-    return Answer.SAME if largest <= smallest else Answer.UNKNOWN
 
 
 def bisect(

@@ -18,7 +18,7 @@ import msgspec
 
 from asv_watch.statistics.graph import Star
 from asv_watch.statistics.ratio import estimate_ratio, levels
-from asv_watch.statistics.rule import Verdict, judged, verdict
+from asv_watch.statistics.rule import TOO_NOISY, Verdict, judged, verdict
 from asv_watch.versions.version import Version
 
 Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect", "run"]
@@ -127,12 +127,19 @@ class Ratio(msgspec.Struct, frozen=True):
         if self.exact and self.after != self.before:
             is_more = self.after > self.before
             return judged(is_more=is_more, higher_is_better=self.higher_is_better)
-        return verdict(self)
+        return verdict(self.ratio, self.interval, higher_is_better=self.higher_is_better)
 
     @property
     def differs(self) -> bool:
         """Whether the two versions clearly differ."""
         return self.verdict is not Verdict.SAME
+
+    @property
+    def is_too_noisy(self) -> bool:
+        """Whether no difference was found although one of `TOO_NOISY` might not have shown."""
+        low, high = self.interval
+        is_wide = low < high and math.log(high / low) > 2 * math.log1p(TOO_NOISY)
+        return is_wide and not self.differs
 
     @property
     def days(self) -> int:

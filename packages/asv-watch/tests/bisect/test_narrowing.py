@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asv_watch.bisect import Answer, UnmeasurableError, narrow
+from asv_watch.bisect import UnmeasurableError, narrow
+from asv_watch.statistics.stopping import Answer
 
 
 class Versions:

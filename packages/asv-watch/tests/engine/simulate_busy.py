@@ -24,7 +24,7 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Number, Round, measure_round
 from asv_watch.engine.rounds import RoundsOfCases, Sampling
 from asv_watch.engine.sides import Side
-from asv_watch.statistics.rule import MeasuredRatio, Verdict, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
 _SIDE = Side("A", Path(), EnvironmentSpec({}, "", Path()), Path())
@@ -135,7 +135,7 @@ def simulate_busy(
             answer = star.estimate(0, 1, between=0.005)
             low, high = answer.interval
             claims.holding += low <= ratio <= high
-            differs = verdict(MeasuredRatio(answer.ratio, answer.interval)) is not Verdict.SAME
+            differs = verdict(answer.ratio, answer.interval) is not Verdict.SAME
             claims.called += differs
             claims.rounds += len(finished[0].rounds)
     claims.seconds = machine.now

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.errors import WatchError
-from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.result import CaseState, GateCase, GateResult, parse_share
 from asv_watch.records.notes import ChangeNote
@@ -93,7 +92,7 @@ def test_an_exact_value_that_got_worse_fails_whatever_its_sign() -> None:
     assert measured.failing(0.03) == cases[:3]
     assert measured.in_state(CaseState.BETTER) == cases[3:5]
     assert measured.uncertain(0.0) == [], "equal counts reach no threshold"
-    changes = [difference.change for difference in gate_answer(measured, 0.03).differences]
+    changes = [difference.change for difference in measured.answer(0.03).differences]
     assert changes == [*["changed"] * 5, "±0.0 %"]
 
 
@@ -121,7 +120,7 @@ def test_a_note_accepts_a_slowdown_and_no_failure() -> None:
     assert not result(slower, notes=(note,), machine="another").passes(0.03)
     assert result(unsure).is_undecided(0.03)
     assert not noted(unsure).is_undecided(0.03)
-    [expected] = gate_answer(noted(slower), 0.03).differences
+    [expected] = noted(slower).answer(0.03).differences
     assert expected.expected == "expected, by Ann: a longer window"
 
 
@@ -169,7 +168,7 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
         GateCase("s.time_e", failed="out of cheese"),
         GateCase("s.time_f"),
     )
-    answer = json.loads(msgspec.json.encode(gate_answer(measured, 0.03)))
+    answer = json.loads(msgspec.json.encode(measured.answer(0.03)))
     assert (answer["schema"], answer["command"], answer["outcome"]) == (1, "gate", "failed")
     assert (answer["before"], answer["after"]) == ("a" * 40, "b" * 40)
     slower, uncertain, same, less, failed, left = answer["differences"]
@@ -181,7 +180,7 @@ def test_the_answer_as_json_has_the_words_of_all_commands() -> None:
     assert (failed["verdict"], failed["reason"]) == ("not measured", "out of cheese")
     assert left == {"case": "s.time_f", "verdict": "not measured", "machine": "m"}
     outcomes = [
-        gate_answer(result(*cases), 0.03).outcome
+        result(*cases).answer(0.03).outcome
         for cases in ([GateCase("a", (SAME,))], [GateCase("a", (change(2, 1.5),))])
     ]
     assert outcomes == ["passed", "undecided"]

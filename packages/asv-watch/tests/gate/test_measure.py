@@ -11,7 +11,9 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
-from asv_watch.gate.measure import GateMeasurement, InOrder
+from asv_watch.gate import choice
+from asv_watch.gate.choice import Choice
+from asv_watch.gate.measure import GateMeasurement
 from asv_watch.gate.result import GateCase
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget
@@ -38,7 +40,10 @@ def work(how):
 
 
 def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_has_failed(
-    tmp_path: Path, made_environment: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    made_environment: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     suites = tmp_path / "benchmarks"
     suites.mkdir()
@@ -57,10 +62,10 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     ]
     reasons = ("fails: RuntimeError: out of cheese", "fails: did not answer in 2 s")
 
-    def measure(*sides: Side, first: int = 5, **options: Callable[..., bool]) -> list[GateCase]:
+    def measure(*sides: Side, **options: Callable[..., bool]) -> list[GateCase]:
         budget = Budget(300.0, time.monotonic)
         return GateMeasurement((sides[0], sides[1]), 0.03, budget, MachineGraphs(())).run(
-            InOrder(cases, first), **options
+            Choice(cases, budget), **options
         )
 
     assert measure(fails, works) == [
@@ -73,7 +78,8 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     def has_failed(measured: Sequence[GateCase]) -> bool:
         return any(case.failed for case in measured)
 
-    assert measure(works, fails, first=1, is_enough=has_failed) == [
+    monkeypatch.setattr(choice, "FIRST_TOGETHER", 1)
+    assert measure(works, fails, is_enough=has_failed) == [
         GateCase(cases[0].name, failed=reasons[0]),
         GateCase(cases[1].name),
     ], "once the gate fails, nothing more is measured"

@@ -11,10 +11,9 @@ import pytest
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
-from asv_watch.gate import ranking
+from asv_watch.gate import choice
 from asv_watch.gate.changes import Changed, read_changes
-from asv_watch.gate.nearest import Nearest
-from asv_watch.gate.ranking import Profiler, rank
+from asv_watch.gate.choice import Choice, Profiler, rank
 from asv_watch.machine.budget import Budget
 from asv_watch.machine.memory import GIB, MEMORY_LIMIT, limit_in_words
 from tests.conftest import commit
@@ -133,7 +132,7 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     cases = [_case(name, index) for name in names for index in (0, 1)]
     cases.append(_case("time_raises"))
     with Profiler(side, cases, changed) as profiler:
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
         shares = profiler.shares
     assert profiler.is_done
     failures = profiler.failures
@@ -205,12 +204,12 @@ def test_a_profile_rests_while_others_are_measured_and_goes_on(
     with Profiler(side, cases, changed) as profiler:
         assert not profiler.shares
         while not profiler.count_of_answers:
-            profiler.look(0.05)
+            profiler.profile_for(0.05)
         time.sleep(0.5)  # until the signal has stopped it
         calls = notes.read_text()
         time.sleep(1.0)
         assert notes.read_text() == calls
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
         assert profiler.is_done
     assert len(notes.read_text().split()) == 2 * len(cases) > len(calls.split())
 
@@ -275,7 +274,7 @@ def test_the_imports_of_a_first_call_do_not_hide_what_changed(
     first_s: float,
     seconds: float,
 ) -> None:
-    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 5)
+    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 5)
     forged = """b'{"case": "suite.time_it", "share": NaN}\\n'"""
     suite = f"import os\nimport package\n\nos.write(3, {forged})\n"
     suite += "def time_it():\n    package.work()\n"
@@ -286,7 +285,7 @@ def test_the_imports_of_a_first_call_do_not_hide_what_changed(
     later = lazy.replace("end =", "end = 0 +")
     side, changed = _change(repository, made_environment, {"package.py": later})
     with Profiler(side, [_case("time_it")], changed) as profiler:
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
         assert profiler.is_done
     assert profiler.shares["suite.time_it"] > 0.5
     assert profiler.count_of_answers == 1
@@ -360,11 +359,11 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
         "calls.time_near",
     )
     cases = [MeasurableCase(name, name, 30.0) for name in names]
-    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 3)
+    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
     budget = Budget(100.0, time.monotonic)
-    order = Nearest(cases, {}, changed, budget, looking_s=30.0)  # a fifth of it for an import
-    with order.looking(side):
-        order.look(100.0)
+    order = Choice(cases, budget, {}, changed, profiling_s=30.0)  # a fifth of it for an import
+    with order.profiling(side):
+        order.profile_for(100.0)
     assert order.ranked()[0].name == "calls.time_near"
     printed = capsys.readouterr().out
     assert "looked at 7 of 7 cases" in printed
@@ -386,9 +385,9 @@ def test_a_suite_that_ends_the_profiler_is_named(
     side, changed = _change(repository, made_environment, CALLED | ends)
     names = ("calls.time_near", "ends.time_near", "calls.time_far")
     cases = [MeasurableCase(name, name, 30.0) for name in names]
-    order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
-    with order.looking(side):
-        order.look(60.0)
+    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s=60.0)
+    with order.profiling(side):
+        order.profile_for(60.0)
     printed = capsys.readouterr().out
     assert "looked at 1 of 3 cases" in printed
     assert "  not called: ends.time_near: the profiler ended: exit status 3" in printed
@@ -407,7 +406,7 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
     cases = [MeasurableCase(name, name, 30.0) for name in names]
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
     with Profiler(side, cases, changed) as profiler:
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
         assert profiler.is_done
     assert profiler.shares["calls.time_near"] > 0.5
     reason = limit_in_words(0.2 * GIB)
@@ -417,11 +416,11 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
 def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
     side, changed = _change(repository, made_environment, CALLED)
     hanging = [MeasurableCase(str(index), "calls.time_hangs", 30.0) for index in range(3)]
-    order = Nearest(hanging, {}, changed, Budget(100.0, time.monotonic), looking_s=2.0)
+    order = Choice(hanging, Budget(100.0, time.monotonic), {}, changed, profiling_s=2.0)
     began = time.monotonic()
-    with order.looking(side):
+    with order.profiling(side):
         for _ in range(4):
-            order.look(1.5)
+            order.profile_for(1.5)
     assert time.monotonic() - began < 15.0
 
 
@@ -430,13 +429,13 @@ def test_the_time_in_which_others_are_measured_does_not_count_for_a_case_that_is
 ) -> None:
     side, changed = _change(repository, made_environment, CALLED)
     cases = [MeasurableCase(name, f"calls.{name}", 30.0) for name in ("time_far", "time_sleeps")]
-    monkeypatch.setattr(ranking, "_SECONDS_A_CASE", 3)
+    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
     with Profiler(side, cases, changed) as profiler:
         while not profiler.count_of_answers:
-            profiler.look(0.1)
-        profiler.look(0.5)  # `time_sleeps` is being called
+            profiler.profile_for(0.1)
+        profiler.profile_for(0.5)  # `time_sleeps` is being called
         time.sleep(3.5)
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
     assert profiler.failures == {}
     assert profiler.shares == {"calls.time_far": 0.0, "calls.time_sleeps": 0.0}
 
@@ -447,9 +446,9 @@ def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
     longer = PACKAGE.replace("range(50)", "range(51)")
     side, changed = _change(repository, made_environment, {"package.py": longer})
     cases = [_case("time_far", 0), _case("time_half", 1), _case("time_near", 1)]
-    order = Nearest(cases, {}, changed, Budget(100.0, time.monotonic), looking_s=60.0)
-    with order.looking(side):
-        order.look(60.0)
+    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s=60.0)
+    with order.profiling(side):
+        order.profile_for(60.0)
         first = order.next_group((), 20)
     assert {case.name for case in first} == {
         "suite.Suite.time_half(10000)",
@@ -464,11 +463,11 @@ def test_a_near_case_does_not_wait_until_the_suites_of_others_are_imported(
     side, changed = _change(repository, made_environment, CALLED | hangs)
     names = ("calls.time_near", "hangs.time_one", "other.time_one", "calls.time_far")
     cases = [MeasurableCase(name, name, 30.0) for name in names]
-    monkeypatch.setattr(ranking, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(choice, "_PATIENCE_S", 1.0)
     with Profiler(side, cases, changed, import_seconds=600.0) as profiler:
-        profiler.look(60.0)
+        profiler.profile_for(60.0)
         assert profiler.shares.keys() == {"calls.time_near"}
         assert not profiler.is_done
         began = time.monotonic()
-        profiler.look(3.0, known=["calls.time_near"])
+        profiler.profile_for(3.0, known=["calls.time_near"])
         assert time.monotonic() - began >= 3.0, "there is nothing to measure meanwhile"

@@ -116,7 +116,7 @@ def test_each_case_varies_between_sittings_by_what_its_repeats_and_the_other_cas
     assert min(own[30:]) > 0.0125
     missed = count = 0
     for graph, deviation, between in zip(graphs, deviations, own, strict=True):
-        known = graph.with_between(between).estimate("a", "b")
+        known = RatioGraph(graph.stars, between).estimate("a", "b")
         assert known is not None
         for _ in range(50):
             repeat = _sitting(rng, truth, deviation).estimate(0, 1, between)

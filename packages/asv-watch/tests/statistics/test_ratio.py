@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from asv_watch.statistics.ratio import estimate_ratio, fastest, margin_of_error
-from asv_watch.statistics.rule import MeasuredRatio, Verdict, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 
 RATIOS = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12)
 
@@ -75,7 +75,7 @@ def test_the_least_spread_widens_the_interval_of_a_quiet_case_alone() -> None:
 
 
 def _verdict(ratios: list[float]) -> Verdict:
-    return verdict(MeasuredRatio(*estimate_ratio(ratios)))
+    return verdict(*estimate_ratio(ratios))
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_a_difference_is_certain_and_large_enough(ratios: list[float], expected:
 def test_an_interval_that_ends_at_1_excludes_no_equality(
     ratio: float, interval: tuple[float, float]
 ) -> None:
-    assert verdict(MeasuredRatio(ratio, interval)) is Verdict.SAME
+    assert verdict(ratio, interval) is Verdict.SAME

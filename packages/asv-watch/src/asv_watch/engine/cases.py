@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import sys
 import tempfile
@@ -19,7 +20,6 @@ from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import Selection, cannot_run, cases_of, in_short_set
-from asv_watch.engine.modules import modules_of
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
@@ -118,9 +118,9 @@ def list_benchmarks(
 ) -> Listing:
     """Make missing environments, and list the suites' benchmarks.
 
-    If the pattern begins with the name of a module, no others are imported. The last side lists
-    them, and earlier sides list the suites that it cannot import. A line on standard error names
-    each suite that no side can import.
+    If the pattern begins with ``^`` and the name of a module, no other is imported. The last side
+    lists them, and earlier sides list the suites that it cannot import. A line on standard error
+    names each suite that no side can import.
 
     Args:
         workplace: the checkout and its configuration.
@@ -136,7 +136,7 @@ def list_benchmarks(
     for spec in specs.values():
         make_environment(workplace.root, workplace.configuration.repository, spec)
     declared = workplace.declared
-    modules = modules_of(sides[-1].suites, pattern)
+    modules = _named_module(sides[-1].suites, pattern)
     benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
     left_out = failures
     for other in reversed(sides[:-1]):
@@ -147,6 +147,18 @@ def list_benchmarks(
     failures = left_out | failures
     _report(benchmarks, {suite: failures[suite] for suite in left_out})
     return Listing(benchmarks, failures, tuple(left_out))
+
+
+def _named_module(suites: Path, pattern: str) -> list[str]:
+    """Return the module at the start of a pattern (``^plain.Suite``); else none, for all of them.
+
+    Importing a module may take half a minute.
+    """
+    match = re.match(r"\^(\w+)\\?\.(?![*+?{])", pattern)
+    if match is None or "|" in pattern:
+        return []
+    files = suites / f"{match[1]}.py", suites / match[1] / "__init__.py"
+    return [match[1]] if any(file.is_file() for file in files) else []
 
 
 def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
@@ -171,7 +183,7 @@ def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Ben
     Raises:
         WatchError: no suite can be imported in time.
     """
-    benchmarks, failures = _list_in(side, declared, modules_of(side.suites, pattern))
+    benchmarks, failures = _list_in(side, declared, _named_module(side.suites, pattern))
     _report(benchmarks, failures)
     return benchmarks
 

@@ -4,9 +4,9 @@ A round of every case comes before the next round of any, so that minutes lie be
 one case. Each round has processes of its own on all sides, because the layout of memory, and with
 it the speed, differs from process to process. Every case gets the fewest rounds of the `Sampling`;
 a case whose interval is still too wide gets more. Sampling stops when the interval is narrow
-enough, unless the ratio is doubtful: then the case gets as many rounds again, once, and all of
-them count. A difference rests on five rounds at least. For large differences half of the interval
-may be 10 % of the difference: a ratio ten half-widths from 1 is no coincidence. With three or more
+enough (`asv_watch.statistics.stopping`), unless the ratio is doubtful: then the case gets more
+rounds. A difference rests on five rounds at least. For large differences half of the interval may
+be 10 % of the difference: a ratio ten half-widths from 1 is no coincidence. With three or more
 sides, the ratio of each to the next has to be known; a side that fails is left out, and the others
 go on.
 
@@ -49,11 +49,11 @@ from asv_watch.progress import Display, human_time, time_left
 from asv_watch.statistics.ratio import (
     estimate_ratio,
     margin_of_error,
-    quantile,
     spread_of_few,
     spread_of_rounds,
 )
-from asv_watch.statistics.rule import MINIMUM_EFFECT, MeasuredRatio, Verdict, verdict
+from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.stopping import Answer, answer, is_precise
 from asv_watch.text import quantities
 
 
@@ -66,15 +66,15 @@ class Sampling:
     half_width: float = 0.015
     """Half of a ratio's interval at which a case needs no further round (0.015 is 1.5 %)."""
     doubtful_from: float = 0.01
-    """If a ratio differs from 1 by this much but by less than its interval, as many rounds are
-    measured again, once, provided that the interval is at most twice as wide as wanted, or that
-    it would exclude 1 with as many rounds again if the ratio and the spread stayed."""
+    """A ratio is doubtful if it differs from 1 by this much but by less than its interval,
+    provided that the interval is at most twice as wide as wanted, or that it would exclude 1 with
+    as many rounds again. It is measured for up to twice the most rounds, until it is not."""
     share_of_difference: float = 0.1
     """For large differences the half width may be this share of the difference: a time
     2.4 times as long is precise enough at ±9 %."""
     change_if_busy: float = 0.0
-    """On a busy machine a case needs no further round either once its interval contains 1 and no
-    change of this size (0.05 is 5 %), or one of `_CERTAIN` excludes 1; 0 if a ratio has to be as
+    """On a busy machine a case needs no further round either once it is known whether there is a
+    change of this size (0.05 is 5 %, `asv_watch.statistics.stopping`); 0 if a ratio has to be as
     precise there as on an idle machine."""
     usual_spread: float = 0.0
     """Usual spread of the machine's rounds, to which that of a few is then corrected, as in the
@@ -87,15 +87,17 @@ CHANGE_IF_BUSY = 0.05
 PRECISE = Sampling(most_rounds=24, half_width=MINIMUM_EFFECT / 2)
 """Decides whether a difference of `MINIMUM_EFFECT` exists, also in noisy cases."""
 
-_CERTAIN = 0.9997
-"""Confidence of an interval that excludes 1, from which a difference is certain on a busy machine:
-higher than usual, because it is looked at after each round."""
+_ERROR_IF_BUSY = 0.00015
+"""Chance on each side that a difference which is certain on a busy machine is none: smaller than
+usual, because it is looked at after each round."""
 _FEWEST_ROUNDS_OF_VALUES = 3
 _ROUNDS_TO_CALL_EXACT = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
 _SAME_CLOCK = 1e-3
 """Two clocks that differ by no more than this share are one, such as the wall and asv's own."""
 
+Estimated = tuple[float, tuple[float, float]]
+"""A ratio and its interval."""
 KeepRound = Callable[[MeasurableCase, Round], None]
 KeepCase = Callable[[Comparison], None]
 
@@ -108,8 +110,6 @@ class _OpenCase:
     rounds: list[Round]
     unmeasured: dict[int, UnmeasuredError] = field(default_factory=dict)
     """Maps the index of a side to the reason why it is not measured any more."""
-    repeated_until: int = 0
-    """Number of rounds that a doubtful case gets; 0 if it is not doubtful."""
 
     def ratios(self) -> list[tuple[float, ...]]:
         """Return the ratios of the rounds, for each side that is measured and the one before it.
@@ -221,57 +221,45 @@ class RoundsOfCases:
             rounds, is_busy = len(opened.rounds), self._is_busy(opened)
             usual = self._sampling.usual_spread if is_busy else 0.0
             measured = [
-                MeasuredRatio(
-                    *estimate_ratio(
-                        pair, max(least, spread_of_few(spread_of_rounds(pair), len(pair), usual))
-                    )
+                estimate_ratio(
+                    pair, max(least, spread_of_few(spread_of_rounds(pair), len(pair), usual))
                 )
                 for pair in case_pairs
                 if pair
             ]
-            differs = any(verdict(ratio) is not Verdict.SAME for ratio in measured)
+            differs = any(verdict(*ratio) is not Verdict.SAME for ratio in measured)
             if differs and rounds < DEFAULT.fewest_rounds:
                 continue  # a difference needs more rounds
             if all_of_them or self._are_known(opened, measured, is_busy=is_busy):
                 self._close(case, least)
 
-    def _are_known(
-        self, opened: _OpenCase, ratios: Sequence[MeasuredRatio], *, is_busy: bool
-    ) -> bool:
-        """Tell whether a case needs no more rounds; a doubtful one gets as many again."""
-        rounds = len(opened.rounds)
-        halves = [math.log(ratio.interval[1] / ratio.interval[0]) / 2 for ratio in ratios]
-        differences = [abs(math.log(ratio.ratio)) for ratio in ratios]
-        if is_busy and all(
-            self._is_answered(half, difference, rounds)
-            for half, difference in zip(halves, differences, strict=True)
-        ):
+    def _are_known(self, opened: _OpenCase, ratios: Sequence[Estimated], *, is_busy: bool) -> bool:
+        """Tell whether a case needs no more rounds; a doubtful one gets up to twice as many."""
+        rounds, most = len(opened.rounds), self._sampling.most_rounds
+        measured = [
+            (abs(math.log(ratio)), math.log(high / low) / 2) for ratio, (low, high) in ratios
+        ]
+        if is_busy and all(self._is_answered(*ratio, rounds) for ratio in measured):
             return True
-        if opened.repeated_until:
-            return rounds >= opened.repeated_until
-        is_narrow = all(map(self._is_narrow, halves, differences))
-        if not is_narrow and rounds < self._sampling.most_rounds:
-            return False
-        is_doubtful = any(map(self._is_doubtful, halves, differences))
-        opened.repeated_until = 2 * rounds if is_doubtful else 0
-        return not is_doubtful
+        if rounds >= most or all(itertools.starmap(self._is_precise, measured)):
+            return rounds >= 2 * most or not any(itertools.starmap(self._is_doubtful, measured))
+        return False
 
-    def _is_narrow(self, half: float, difference: float) -> bool:
+    def _is_precise(self, difference: float, half: float) -> bool:
         """Tell whether half an interval's width suffices for a difference (both logarithms)."""
         sampling = self._sampling
-        return half <= max(sampling.half_width, sampling.share_of_difference * difference)
+        return is_precise(difference, half, sampling.half_width, sampling.share_of_difference)
 
-    def _is_answered(self, half: float, difference: float, rounds: int) -> bool:
-        """Tell whether it suffices on a busy machine after so many rounds.
+    def _is_answered(self, difference: float, half: float, rounds: int) -> bool:
+        """Tell whether the change that is looked for on a busy machine is certain or excluded.
 
-        An interval that excludes 1 for certain does, and one that contains 1 does if it excludes a
-        change of the size that is looked for.
+        A difference that is certain but too small to count may still grow, so any counts here.
         """
-        largest = math.log1p(self._sampling.change_if_busy)
-        certain = half * quantile(rounds - 1, _CERTAIN) / quantile(rounds - 1)
-        return difference >= certain or difference <= half <= largest - difference
+        change = math.log1p(self._sampling.change_if_busy)
+        known = answer(difference, half, rounds - 1, change, error=_ERROR_IF_BUSY, counts_from=0.0)
+        return known is not Answer.UNKNOWN
 
-    def _is_doubtful(self, half: float, difference: float) -> bool:
+    def _is_doubtful(self, difference: float, half: float) -> bool:
         decidable = max(2 * self._sampling.half_width, math.sqrt(2) * difference)
         return self._sampling.doubtful_from <= difference <= 2 * half <= 2 * decidable
 
@@ -292,15 +280,13 @@ class RoundsOfCases:
         fewest = self._fewest_rounds(opened.case)
         if rounds < fewest:
             return fewest - rounds
-        if opened.repeated_until:
-            return max(0, opened.repeated_until - rounds)
         needed, is_busy = rounds, self._is_busy(opened)
         for pair in filter(None, opened.ratios()):
             spread, difference = spread_of_rounds(pair), abs(math.log(statistics.median(pair)))
             while needed < sampling.most_rounds:
                 half = margin_of_error(spread, needed)
-                if self._is_narrow(half, difference) or (
-                    is_busy and self._is_answered(half, difference, needed)
+                if self._is_precise(difference, half) or (
+                    is_busy and self._is_answered(difference, half, needed)
                 ):
                     break
                 needed += 1

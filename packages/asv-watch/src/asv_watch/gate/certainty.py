@@ -15,23 +15,33 @@ import math
 
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.statistics.ratio import CONFIDENCE, quantile, standard_error
+from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import Verdict
+from asv_watch.statistics.stopping import Answer, answer
 
 ROUNDS = (5, 8, 12, 18, 27, 40, 60)
 """Numbers of rounds after which a case is tested: it is decided, or gets more rounds."""
 ERROR = ((1 - CONFIDENCE) / 2) ** 2
 """Chance that a harmless case is called slower."""
-_CONFIDENCE = 1 - 2 * ERROR / len(ROUNDS)
+
+
+def answer_to(change: Ratio, threshold: float) -> Answer:
+    """Tell whether a head is worse for certain, or for certain by less than a share (0.03 is 3 %).
+
+    All tests of a case together have an error of `ERROR`.
+    """
+    if change.exact:
+        return Answer.DIFFERENT if change.verdict is Verdict.WORSE else Answer.SAME
+    low, high = change.interval
+    worse = math.log(slowdown_factor(change.ratio, higher_is_better=change.higher_is_better))
+    freedom = change.rounds - 1  # of rounds; sittings would add to it, so this is cautious
+    error = ERROR / len(ROUNDS)
+    return answer(worse, math.log(high / low) / 2, freedom, math.log1p(threshold), error=error)
 
 
 def is_certain(change: Ratio) -> bool:
-    """Tell whether a head is worse, with an error of `ERROR` over all tests together."""
-    if change.exact or change.verdict is not Verdict.WORSE:
-        return change.verdict is Verdict.WORSE
-    freedom = change.rounds - 1  # of rounds; sittings would add to it, so this is cautious
-    error = standard_error(change.interval, change.rounds)
-    return abs(math.log(change.ratio)) > quantile(freedom, _CONFIDENCE) * error
+    """Tell whether a head is worse for certain, by any share."""
+    return answer_to(change, 0.0) is Answer.DIFFERENT
 
 
 def judged_ratios(
@@ -71,18 +81,3 @@ def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:
     if not higher_is_better:
         return ratio
     return 1 / ratio if ratio else math.inf
-
-
-def reaches(change: Ratio, threshold: float) -> bool:
-    """Tell whether the 99 % interval allows a head to be worse by a share (0.03 is 3 %).
-
-    An exact value that did not change reaches no share, not even zero.
-    """
-    better = change.higher_is_better
-    worst = max(slowdown_factor(end, higher_is_better=better) for end in change.interval)
-    return worst > 1 and worst >= 1 + threshold
-
-
-def is_decided(change: Ratio, threshold: float) -> bool:
-    """Tell whether more rounds would not change the answer of the gate."""
-    return is_certain(change) or not reaches(change, threshold)

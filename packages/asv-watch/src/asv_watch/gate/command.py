@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,11 +26,10 @@ from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.files import write_output
-from asv_watch.gate.answer import gate_answer
 from asv_watch.gate.changes import measured_files, read_changes
+from asv_watch.gate.choice import SHARE_OF_PROFILING, Choice
 from asv_watch.gate.comment import comment, sentence, verdict_line
-from asv_watch.gate.measure import GateMeasurement, InOrder
-from asv_watch.gate.nearest import SHARE_OF_LOOKING, Nearest
+from asv_watch.gate.measure import GateMeasurement
 from asv_watch.gate.result import GateCase, GateResult, parse_share
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
@@ -129,11 +127,12 @@ def gate(
         result = replace(result, seconds=round(time.monotonic() - started, 1))
     if comment_file:
         write_output(Path(comment_file), comment(result, share).encode())
-    write_answer(gate_answer(result, share), json_file)
+    write_answer(result.answer(share), json_file)
     print(f"\n{sentence(result, share)}.\n{verdict_line(result, share)}")
-    if result.passes(share):
-        return _UNDECIDED[undecided] if result.is_undecided(share) else ExitStatus.DONE
-    return ExitStatus.SLOWER if result.failing(share) else ExitStatus.SOME_CASES_FAILED
+    outcome = result.outcome(share)
+    if outcome == "failed":
+        return ExitStatus.SLOWER if result.failing(share) else ExitStatus.SOME_CASES_FAILED
+    return _UNDECIDED[undecided] if outcome == "undecided" else ExitStatus.DONE
 
 
 def _expected_changes(
@@ -185,12 +184,11 @@ def _measure(
         listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
     listed, ignored = _list_cases(listing.benchmarks, selection, workplace.declared)
     listed, broken = _broken_suites(listed, listing)
-    order: Nearest | InOrder = InOrder(listed)
+    order = Choice(listed, budget)
     if not selection.pattern:
-        order = _order(workplace, result, listing.benchmarks, listed, budget)
-    with order.looking(sides[1]) if isinstance(order, Nearest) else nullcontext():
-        if isinstance(order, Nearest):
-            order.look(SHARE_OF_LOOKING * result.limit_s)
+        order = _touched(workplace, result, listing.benchmarks, listed, budget)
+    with order.profiling(sides[1]):
+        order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         print(_precision(graphs, listed, workplace.machine), flush=True)
         prepared = replace(result, is_prepared=True, available=len(listed))
@@ -258,32 +256,32 @@ def _broken_suites(
     return [case for case in listed if case.name not in errors], broken
 
 
-def _order(
+def _touched(
     workplace: Workplace,
     result: GateResult,
     benchmarks: Benchmarks,
     listed: Sequence[MeasurableCase],
     budget: Budget,
-) -> Nearest | InOrder:
-    """Order the cases that a diff may have made slower; none if it changed no measured code."""
+) -> Choice:
+    """Choose the cases that a diff may have made slower; none if it changed no measured code."""
     ready_s = result.limit_s - budget.left_s
-    looking_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * result.limit_s
+    profiling_s = budget.left_s - _LEAST_SHARE_OF_MEASURING * result.limit_s
     configuration = workplace.configuration
     files = measured_files(configuration, result.base, result.head)
     changes = read_changes(configuration.repository, result.base, result.head, files)
     counted = quantities.counted(len(files), "changed file")
     if changes.is_traceable and not changes.functions:
         print(f"{counted}, none of which changes measured code", flush=True)
-        return InOrder((), 0)
+        return Choice((), budget)
     print(f"{counted}, {quantities.counted(len(listed), 'case')}", flush=True)
-    if looking_s <= 0:
+    if profiling_s <= 0:
         print(
             f"building and listing took {human_time(ready_s)} of {human_time(result.limit_s)}: no "
             "case is profiled, those whose text names what changed are measured first",
             flush=True,
         )
     texts = {str(benchmark["name"]): str(benchmark["code"]) for benchmark in benchmarks}
-    return Nearest(listed, texts, changes, budget, looking_s)
+    return Choice(listed, budget, texts, changes, profiling_s)
 
 
 def _precision(graphs: MachineGraphs, listed: Sequence[MeasurableCase], machine: str) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 from asv_watch.answers import Difference
 from asv_watch.asv.patterns import pattern_of
-from asv_watch.gate.answer import case_difference
 from asv_watch.gate.certainty import ERROR
 from asv_watch.gate.result import CaseState, GateCase, GateResult
 from asv_watch.progress import human_time
@@ -41,11 +40,11 @@ def sentence(result: GateResult, threshold: float) -> str:
         return "No changed file can change a measured value, so nothing was measured"
     slower = result.in_state(CaseState.WORSE)
     measured = sum(case.is_measured for case in result.cases)
-    passes = result.passes(threshold)
-    answer = "Undecided: " if passes and result.is_undecided(threshold) else ""
+    outcome = result.outcome(threshold)
+    answer = "Undecided: " if outcome == "undecided" else ""
     answer += f"{len(slower)} of {measured} cases {_slower(result)}"
     if slower:
-        answer += f", worst {_change(case_difference(slower[0], result))}"
+        answer += f", worst {_change(result.difference(slower[0]))}"
     missing = len(result.in_state(CaseState.NOT_MEASURED))
     others = (
         (
@@ -57,7 +56,7 @@ def sentence(result: GateResult, threshold: float) -> str:
             f"too noisy to exclude {quantities.share(threshold)}",
         ),
         (len(result.in_state(CaseState.FAILED)), "failed"),
-        (missing, f"not measured in {limit}" if passes else "not measured"),
+        (missing, "not measured" if outcome == "failed" else f"not measured in {limit}"),
     )
     more = [f"{count} {words}" for count, words in others if count]
     return f"{answer}; {', '.join(more)}" if more else answer
@@ -68,7 +67,8 @@ def verdict_line(result: GateResult, threshold: float) -> str:
     too_slow, failing = result.too_slow(threshold), result.failing(threshold)
     failed = len(result.in_state(CaseState.FAILED))
     slower = f"{_slower(result)} by {quantities.share(threshold)} or more"
-    if not result.passes(threshold):
+    outcome = result.outcome(threshold)
+    if outcome == "failed":
         against = [f"{len(failing)} {slower}"] if failing else []
         against += [f"{failed} failed"] if failed else []
         remedy = (
@@ -76,7 +76,7 @@ def verdict_line(result: GateResult, threshold: float) -> str:
             "`notes.toml`."
         )
         return f"**The gate fails: {', '.join(against)}.**{remedy if failing else ''}"
-    if result.is_undecided(threshold):
+    if outcome == "undecided":
         remedy = "give it more time (`--limit`), fewer cases or a quieter machine"
         return f"**The gate is undecided: {remedy}.**"
     if too_slow:
@@ -141,7 +141,7 @@ def _row(result: GateResult, case: GateCase) -> str:
         verdict += f" (its threshold is {quantities.share(case.threshold)})"
     cells = ["", "", ""]
     if case.is_measured:
-        difference = case_difference(case, result)
+        difference = result.difference(case)
         cells = [*map(_value, difference.values), _change(difference)]
     return f"| {' | '.join([code(case.case), *cells, verdict])} |"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -14,43 +13,13 @@ from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
 from asv_watch.engine.rounds import Sampling, measure_cases
 from asv_watch.engine.sides import Side
-from asv_watch.gate.certainty import ROUNDS, is_certain, is_decided, judged_ratios
+from asv_watch.gate.certainty import ROUNDS, answer_to, is_certain, judged_ratios
+from asv_watch.gate.choice import MOST_TOGETHER, Choice
 from asv_watch.gate.result import GateCase, parse_share
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.progress import time_left
-
-FIRST_TOGETHER = 5
-"""Most cases of the first group: those that run what was changed, if any are known. How many more
-fit into the time is known once they are finished."""
-_MOST_TOGETHER = 20
-
-
-class Order(Protocol):
-    """The order in which cases are measured."""
-
-    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the next cases, given the names of begun cases and the number that fits."""
-
-    def ranked(self) -> Sequence[MeasurableCase]:
-        """List all cases, in order."""
-
-
-class InOrder:
-    """Cases in a given order, with the size of the first group."""
-
-    def __init__(self, cases: Sequence[MeasurableCase], first: int = FIRST_TOGETHER) -> None:
-        """Take the cases, and the size of the first group."""
-        self._cases, self._first = cases, first
-
-    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
-        """Return the cases to measure next, together."""
-        left = [case for case in self._cases if case.name not in begun]
-        return left[: min(fitting, _MOST_TOGETHER) if begun else self._first]
-
-    def ranked(self) -> Sequence[MeasurableCase]:
-        """List all cases."""
-        return self._cases
+from asv_watch.statistics.stopping import Answer
 
 
 class GateMeasurement:
@@ -84,7 +53,7 @@ class GateMeasurement:
 
     def run(
         self,
-        order: Order,
+        order: Choice,
         is_enough: Callable[[Sequence[GateCase]], bool] = lambda cases: False,
     ) -> list[GateCase]:
         """Measure group after group until the results are enough or the time is over.
@@ -95,7 +64,7 @@ class GateMeasurement:
         Returns:
             Every case; those that were not begun come last.
         """
-        started, fitting = time.monotonic(), _MOST_TOGETHER
+        started, fitting = time.monotonic(), MOST_TOGETHER
         try:
             with self._budget.enforced():
                 while fitting and (group := order.next_group(self._cases, fitting)):
@@ -138,7 +107,7 @@ class GateMeasurement:
         if not results:
             return False
         ratios = judged_ratios(results[0], None, self._graphs)
-        return not ratios or is_decided(ratios[0], self._limit(case))
+        return not ratios or answer_to(ratios[0], self._limit(case)) is not Answer.UNKNOWN
 
     def _limit(self, case: MeasurableCase) -> float:
         return parse_share(case.threshold) if case.threshold else self._threshold

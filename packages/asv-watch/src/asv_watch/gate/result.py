@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import Literal
 
 import msgspec
 
+from asv_watch.answers import UNMEASURED, Answer, Difference, measured_difference
 from asv_watch.comparison import Ratio
 from asv_watch.errors import WatchError
-from asv_watch.gate.certainty import is_certain, reaches, slowdown_factor
+from asv_watch.gate.certainty import answer_to, is_certain, slowdown_factor
 from asv_watch.records.notes import ChangeNote
-from asv_watch.statistics.rule import Verdict, is_too_noisy
+from asv_watch.statistics import stopping
+from asv_watch.statistics.rule import Verdict
+
+Outcome = Literal["passed", "failed", "undecided"]
+
+
+class GateAnswer(Answer, kw_only=True):
+    """What a gate found, as JSON."""
+
+    outcome: Outcome
+    """Whether the pull request may be merged."""
 
 
 class CaseState(Enum):
@@ -107,7 +119,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         if not case.changes:
             return CaseState.SKIPPED if case.skipped else CaseState.NOT_MEASURED
         change = case.changes[0]
-        if is_too_noisy(change):
+        if change.is_too_noisy:
             return CaseState.NOISY
         state = _STATES[change.verdict]
         is_uncertain = state is CaseState.WORSE and not is_certain(change)
@@ -139,7 +151,10 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         return [
             case
             for case in self.in_state(CaseState.SAME, CaseState.NOISY)
-            if any(reaches(change, case.limit(threshold)) for change in case.changes)
+            if any(
+                answer_to(change, case.limit(threshold)) is stopping.Answer.UNKNOWN
+                for change in case.changes
+            )
         ]
 
     def is_undecided(self, threshold: float) -> bool:
@@ -162,6 +177,35 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     def passes(self, threshold: float) -> bool:
         """Tell whether no case failed and none is `failing`."""
         return not self.in_state(CaseState.FAILED) and not self.failing(threshold)
+
+    def outcome(self, threshold: float) -> Outcome:
+        """Return whether the head may be merged."""
+        if not self.passes(threshold):
+            return "failed"
+        return "undecided" if self.is_undecided(threshold) else "passed"
+
+    def difference(self, case: GateCase) -> Difference:
+        """Describe one of the cases in the schema of all commands."""
+        if not case.changes or case.failed:
+            reason = case.failed or case.skipped
+            return Difference(
+                case=case.case, verdict=UNMEASURED, reason=reason, machine=self.machine
+            )
+        difference = measured_difference(case.changes[-1], self.machine)
+        difference.case, difference.expected = case.case, self.accepted(case)
+        if self.state(case) is CaseState.NOT_CERTAIN:
+            difference.reason = "not for certain"
+        return difference
+
+    def answer(self, threshold: float) -> GateAnswer:
+        """Describe the result in the schema of all commands."""
+        return GateAnswer(
+            command="gate",
+            before=self.base,
+            after=self.head,
+            differences=list(map(self.difference, self.cases)),
+            outcome=self.outcome(threshold),
+        )
 
 
 def parse_share(text: str) -> float:

@@ -148,7 +148,7 @@ def suspected_changes(
         )
 
 
-def near_changes(
+def unconfirmed_changes(
     history: History, index: int, kind: Kind, commits: MeasuredCommits
 ) -> Iterator[Change]:
     """Yield ratios of one sitting that would be a change if their interval were narrower.

@@ -17,8 +17,8 @@ from asv_watch.judge.changes import (
     exact_changes,
     kind_of,
     measured_changes,
-    near_changes,
     suspected_changes,
+    unconfirmed_changes,
 )
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
@@ -86,7 +86,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
         elif kind is not None:
             if index in compared:
                 changes += measured_changes(history, index, kind, compared[index])
-                near += near_changes(history, index, kind, compared[index])
+                near += unconfirmed_changes(history, index, kind, compared[index])
             else:
                 suspicions = find_suspicions(segments[index], levels)
                 changes += suspected_changes(history, index, kind, suspicions)

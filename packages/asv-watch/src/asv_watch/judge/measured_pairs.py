@@ -8,9 +8,9 @@ ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 import msgspec
 
@@ -51,62 +51,47 @@ class MeasuredCommits:
             release: Main release of the commits.
             python: Such as ``3.11``.
         """
-        self.graph = graph
-        self.nodes = {
-            positions[node.commit]: node
-            for node in sorted(
-                (
-                    node
-                    for node in graph.nodes
-                    if isinstance(node, VersionKey)
-                    and (node.release, node.python) == (release, python)
-                    and node.commit in positions
-                ),
-                key=lambda node: positions[node.commit],
-            )
-        }
+        self._graph = graph
+        on_branch = (
+            (positions[node.commit], node)
+            for node in graph.nodes
+            if isinstance(node, VersionKey)
+            and (node.release, node.python) == (release, python)
+            and node.commit in positions
+        )
+        self.nodes = dict(sorted(on_branch))
         """Maps a position along the branch, in increasing order, to the node of its commit."""
-        self._known: dict[tuple[int, int], MeasuredPair | None] = {}
 
     def pair(self, before: int, after: int) -> MeasuredPair | None:
         """Return the pair of two compared commits, by position, if comparisons join them."""
-        if (before, after) not in self._known:
-            ratio = self.graph.ratio(self.nodes[before], self.nodes[after])
-            self._known[before, after] = (
-                None if ratio is None else MeasuredPair(before, after, ratio)
-            )
-        return self._known[before, after]
+        ratio = self._graph.ratio(self.nodes[before], self.nodes[after])
+        return None if ratio is None else MeasuredPair(before, after, ratio)
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
         """Positions of the commits of each connected part, in order."""
         positions_by_part: dict[int, list[int]] = defaultdict(list)
         for position, node in self.nodes.items():
-            positions_by_part[self.graph.part(node)].append(position)
+            positions_by_part[self._graph.part(node)].append(position)
         return tuple(map(tuple, positions_by_part.values()))
 
-    def all_pairs(self) -> Iterator[MeasuredPair]:
-        """Yield every two commits that comparisons join; if these are too many, only `pairs`."""
+    def all_pairs(self) -> Sequence[MeasuredPair]:
+        """Return every two commits that comparisons join; if these are too many, only `pairs`."""
         if len(self.nodes) > MOST_COMMITS:
-            yield from self.pairs
-            return
-        for positions in self.parts:
-            for ends in combinations(positions, 2):
-                pair = self.pair(*ends)
-                if pair is not None:
-                    yield pair
+            return self.pairs
+        ends = chain.from_iterable(combinations(positions, 2) for positions in self.parts)
+        return [pair for each in ends if (pair := self.pair(*each))]
 
     @cached_property
-    def pairs(self) -> tuple[MeasuredPair, ...]:
+    def pairs(self) -> Sequence[MeasuredPair]:
         """The pairs that were compared, and neighbours that other comparisons join."""
         position_of = {node: position for position, node in self.nodes.items()}
-        ends = {pair for positions in self.parts for pair in pairwise(positions)}
-        for before, after in self.graph.pairs:
+        ends = {each for positions in self.parts for each in pairwise(positions)}
+        for before, after in self._graph.pairs:
             if before in position_of and after in position_of:
                 low, high = sorted((position_of[before], position_of[after]))
                 ends.add((low, high))
-        pairs = (self.pair(*pair) for pair in sorted(ends))
-        return tuple(pair for pair in pairs if pair is not None)
+        return [pair for each in sorted(ends) if (pair := self.pair(*each))]
 
 
 def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:

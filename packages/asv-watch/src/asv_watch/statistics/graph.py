@@ -37,7 +37,7 @@ from asv_watch.statistics.ratio import quantile
 BETWEEN = np.array([0, 0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1])
 """The standard deviations between sittings that are considered, as logarithms."""
 PRIOR_CASES = 5
-"""The default deviation has the weight of this many cases."""
+"""The prior of the deviations has the weight of this many cases."""
 _EM_STEPS = 200
 _FEW_NODES = 200
 """Up to this many nodes, numpy solves as quickly as scipy does for a sparse graph."""
@@ -132,21 +132,12 @@ class RatioGraph(Generic[Node]):
         edges = sum(len(star.nodes) - 1 for star in self.stars)
         return edges - len(self._free)
 
-    def with_between(self, between: float) -> RatioGraph[Node]:
-        """Return the same graph with another standard deviation between sittings."""
-        return RatioGraph(self.stars, between)
-
     def log_likelihood(self, between: float) -> float:
         """Return the restricted log-likelihood of a deviation, less a constant."""
         weights = [self._weights(star, between) for star in self.stars]
         of_edges = sum(math.log(w.sum()) - np.log(w).sum() for w in weights)
         solution = self._solved(between)
         return float(-(of_edges + solution.log_determinant + solution.chi_squared) / 2)
-
-    @property
-    def chi_squared(self) -> float:
-        """Squared disagreement of all paths, in units of its variance."""
-        return self._solution.chi_squared
 
     def estimate(self, before: Node, after: Node) -> Estimate | None:
         """Return the ratio of two versions by all paths between them; ``None`` without one."""
@@ -267,14 +258,15 @@ class Between(NamedTuple):
         return _posterior_deviation(self.weights, _likelihoods(graph))
 
 
-def fit_between(graphs: Sequence[RatioGraph[Node]], default: float) -> Between:
+def fit_between(graphs: Sequence[RatioGraph[Node]], median: float) -> Between:
     """Work out how much ratios of a machine vary from one sitting to another, over its cases.
 
     Args:
         graphs: the graph of each case.
-        default: standard deviation if nothing was measured twice.
+        median: half of all cases are taken to vary by less before anything is measured twice. A
+            case without repeats varies by the root of the mean square of all, which is more.
     """
-    distance = np.log2(np.maximum(BETWEEN, BETWEEN[1] / 2) / default)
+    distance = np.log2(np.maximum(BETWEEN, BETWEEN[1] / 2) / median)
     prior = np.exp(-(distance**2) / 2)
     prior *= PRIOR_CASES / prior.sum()
     likelihoods = [_likelihoods(graph) for graph in graphs if graph.cycle_count]

@@ -129,12 +129,6 @@ def margin_of_error(spread: float, rounds: int) -> float:
     return quantile(rounds - 1) * spread / math.sqrt(rounds)
 
 
-def standard_error(interval: tuple[float, float], rounds: int) -> float:
-    """Return the standard error of a ratio's logarithm, from its interval and number of rounds."""
-    low, high = interval
-    return math.log(high / low) / 2 / quantile(rounds - 1)
-
-
 @cache
 def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return Student's quantile of an interval, in standard errors."""

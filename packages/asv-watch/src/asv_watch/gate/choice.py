@@ -1,4 +1,4 @@
-"""Orders the cases of a gate: first those that spend their time in changed functions.
+"""Chooses the cases of a gate: first those that spend their time in changed functions.
 
 Names decide first: benchmarks whose timed body has the name of a changed function, then those
 whose setup has it, then those that have the name of a changed file. In this order every case is
@@ -19,7 +19,8 @@ import tempfile
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Self
 
 import psutil
@@ -28,8 +29,24 @@ from asv_watch import probes
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.sides import Side
 from asv_watch.gate.changes import Changed, words
+from asv_watch.machine.budget import Budget
 from asv_watch.machine.children import Child, Lines, TooMuchMemoryError, exit_in_words
 from asv_watch.machine.memory import memory_limit
+from asv_watch.progress import Display, human_time
+from asv_watch.text import quantities
+
+SHARE_OF_PROFILING = 0.2
+"""Share of the time limit, and later of the remaining time, for profiling cases."""
+FIRST_TOGETHER = 5
+"""Most cases of the first group: those that run what was changed, if any are known. How many more
+fit into the time is known once they are finished."""
+MOST_TOGETHER = 20
+_IMPORT_SHARE_OF_PROFILING = 0.2
+"""Importing a suite may take this share of all profiling."""
+_WORTH_MEASURING_FIRST = 0.1
+"""Share of the nearest case's share that a case needs to be in the first group."""
+_MOST_REASONS = 5
+"""Most lines about cases that could not be called."""
 
 _SECONDS_A_CASE = 10
 _NEAR = 0.2
@@ -199,7 +216,7 @@ class Profiler:
         self._child.__exit__(*error)
         self._folder.cleanup()
 
-    def look(self, seconds: float, known: Collection[str] = ()) -> None:
+    def profile_for(self, seconds: float, known: Collection[str] = ()) -> None:
         """Profile cases for some seconds, or until enough more are near; then pause.
 
         `_ENOUGH_NEAR` are, or fewer if what follows keeps them waiting.
@@ -256,3 +273,111 @@ class Profiler:
             elif case not in self.shares:
                 self.failures[case] = self._stopped or str(answer["failed"])
             self._stopped = ""
+
+
+class Choice:
+    """The cases of a gate: those that a diff can have made slower, the nearest first."""
+
+    def __init__(
+        self,
+        listed: Sequence[MeasurableCase],
+        budget: Budget,
+        texts: Mapping[str, str] = {},
+        changes: Changed | None = None,
+        profiling_s: float = 0.0,
+    ) -> None:
+        """Order the cases by names.
+
+        Args:
+            listed: the cases to choose from.
+            budget: time that is left.
+            texts: source of each benchmark, by its name.
+            changes: what was changed; all cases are chosen, as listed, if a person named them.
+            profiling_s: how long profiling may take in all; names alone decide if there
+                is no time for it.
+        """
+        timed = [case for case in listed if case.is_timed]
+        self._candidates = [case for case in timed if case.short] or timed or list(listed)
+        if changes is None:
+            self._candidates = list(listed)
+        self._is_timed = bool(timed)
+        self._texts, self._changes, self._budget = texts, changes, budget
+        self._profiling_s = profiling_s
+        self._profiler: Profiler | None = None
+
+    @contextmanager
+    def profiling(self, head: Side) -> Iterator[None]:
+        """Keep a profiler for `profile_for` until the body ends."""
+        changes = self._changes
+        if not (changes and changes.functions and self._is_timed and self._profiling_s > 0):
+            yield
+            return
+        by_name = rank(self._candidates, {}, self._texts, changes)
+        import_s = _IMPORT_SHARE_OF_PROFILING * self._profiling_s
+        with Profiler(head, by_name, changes, import_s) as self._profiler:
+            yield
+
+    def profile_for(self, seconds: float, begun: Collection[str] = ()) -> None:
+        """Profile further cases for some seconds, and report their number."""
+        profiler, seconds = self._profiler, min(seconds, self._profiling_s)
+        if profiler is None or profiler.is_done or seconds <= 0:
+            return
+        failed_before = set(profiler.failures)
+        measured = {case.identity for case in self._candidates if case.name in begun}
+        started = time.monotonic()
+        with Display().during("profiling which cases run what changed", self._budget):
+            profiler.profile_for(seconds, measured)
+        took_s = time.monotonic() - started
+        self._profiling_s -= took_s
+        near_count = sum(bool(share) for share in profiler.shares.values())
+        print(
+            f"looked at {profiler.count_of_answers} of "
+            f"{quantities.counted(profiler.count, 'case')} in {human_time(took_s)}: "
+            f"{near_count} run what changed",
+            flush=True,
+        )
+        _report(
+            {
+                case: reason
+                for case, reason in profiler.failures.items()
+                if case not in failed_before
+            }
+        )
+
+    def ranked(self) -> list[MeasurableCase]:
+        """List the cases that may run what changed, the nearest first."""
+        if self._changes is None:
+            return self._candidates
+        return rank(self._candidates, self._shares, self._texts, self._changes)
+
+    @property
+    def _shares(self) -> Mapping[str, float]:
+        return self._profiler.shares if self._profiler else {}
+
+    def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
+        """Return the cases to measure next, given the names of begun ones and how many fit."""
+        if not begun:
+            return self._first_group(self.ranked()[:FIRST_TOGETHER])
+        self.profile_for(self._budget.left_s * SHARE_OF_PROFILING, begun)
+        left = [case for case in self.ranked() if case.name not in begun]
+        return left[: min(fitting, MOST_TOGETHER)]
+
+    def _first_group(self, nearest: Sequence[MeasurableCase]) -> Sequence[MeasurableCase]:
+        """Return those of the nearest cases that spend about as much time in what changed."""
+        if self._changes is None or not nearest:
+            return nearest
+        print("the nearest cases:")
+        for case in nearest:
+            share = self._shares.get(case.identity)
+            note = f" (changed functions: {quantities.share(share)})" if share else ""
+            print(f"  {case.name}{note}", flush=True)
+        shares = [self._shares.get(case.identity, 0.0) for case in nearest]
+        least = _WORTH_MEASURING_FIRST * max(shares, default=0.0)
+        return nearest[: sum(share >= least for share in shares)]
+
+
+def _report(failures: dict[str, str]) -> None:
+    first = {reason: case for case, reason in reversed(failures.items())}
+    for reason, count in Counter(failures.values()).most_common(_MOST_REASONS):
+        others = f" and {count - 1} more" if count > 1 else ""
+        print(f"  not called: {first[reason]}{others}: {reason}", flush=True)
