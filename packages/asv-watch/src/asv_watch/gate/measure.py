@@ -6,8 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from asv_watch.comparison import Comparison, Outcome
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
@@ -45,12 +43,6 @@ class GateMeasurement:
         self._cases: dict[str, MeasurableCase] = {}
         self._results: dict[str, list[Comparison]] = {}
 
-    def _begun(self) -> list[GateCase]:
-        return [
-            _with_threshold(self._gate_case(name, results), self._cases[name])
-            for name, results in self._results.items()
-        ]
-
     def run(
         self,
         order: Choice,
@@ -70,7 +62,7 @@ class GateMeasurement:
                 while fitting and (group := order.next_group(self._cases, fitting)):
                     print(f"measuring {len(group)} cases, {time_left(self._budget)}", flush=True)
                     self._measure(group)
-                    if is_enough(self._begun()):
+                    if is_enough(list(map(self._judged, self._cases.values()))):
                         print("the gate fails already: no other case is measured", flush=True)
                         break
                     mean_s = (time.monotonic() - started) / len(self._cases)
@@ -78,8 +70,8 @@ class GateMeasurement:
                 self._measure_slower_again()
         except BudgetSpentError:
             print("the time limit is reached", flush=True)
-        left = (case for case in order.ranked() if case.name not in self._cases)
-        return [*self._begun(), *(_with_threshold(GateCase(case.name), case) for case in left)]
+        left = [case for case in order.ranked() if case.name not in self._cases]
+        return list(map(self._judged, [*self._cases.values(), *left]))
 
     def _measure(self, group: Sequence[MeasurableCase]) -> None:
         self._cases |= {case.name: case for case in group}
@@ -107,10 +99,8 @@ class GateMeasurement:
         if not results:
             return False
         ratios = judged_ratios(results[0], None, self._graphs)
-        return not ratios or answer_to(ratios[0], self._limit(case)) is not Answer.UNKNOWN
-
-    def _limit(self, case: MeasurableCase) -> float:
-        return parse_share(case.threshold) if case.threshold else self._threshold
+        limit = parse_share(case.threshold) if case.threshold else self._threshold
+        return not ratios or answer_to(ratios[0], limit) is not Answer.UNKNOWN
 
     def _measure_slower_again(self) -> None:
         slower = list(self._slower())
@@ -132,22 +122,22 @@ class GateMeasurement:
             if ratios and is_certain(ratios[0]):
                 yield self._cases[name]
 
-    def _gate_case(self, name: str, results: Sequence[Comparison]) -> GateCase:
+    def _judged(self, case: MeasurableCase) -> GateCase:
         """Combine the measurements of a case; one that fails on the base is skipped."""
+        threshold = parse_share(case.threshold) if case.threshold else None
+        results = self._results.get(case.name, ())
         if not results:
-            return GateCase(name)
+            return GateCase(case.name, threshold=threshold)
         first, newest = results[0], results[-1]
         ratios = judged_ratios(first, newest if newest is not first else None, self._graphs)
-        outcome, reason = newest.why_no_ratio(0, 1)
-        if newest.ratio(0, 1) is not None:
-            return GateCase(name, ratios)
-        if outcome is Outcome.SKIPPED or 0 in newest.failed:
-            return GateCase(name, ratios, skipped=newest.failed.get(0, reason))
-        return GateCase(name, ratios, failed=reason)
-
-
-def _with_threshold(measured: GateCase, case: MeasurableCase) -> GateCase:
-    return replace(measured, threshold=parse_share(case.threshold) if case.threshold else None)
+        skipped = failed = ""
+        if newest.ratio(0, 1) is None:
+            outcome, reason = newest.why_no_ratio(0, 1)
+            if outcome is Outcome.SKIPPED or 0 in newest.failed:
+                skipped = newest.failed.get(0, reason)
+            else:
+                failed = reason
+        return GateCase(case.name, ratios, skipped, failed, threshold)
 
 
 def _exactly(rounds: int) -> Sampling:
