@@ -16,12 +16,12 @@ import numpy as np
 from asv_watch.engine.rounds import DEFAULT, PRECISE, Sampling
 from asv_watch.statistics.graph import RatioGraph, Star
 from asv_watch.statistics.ratio import estimate_ratio, levels
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, verdict
+from asv_watch.statistics.rule import SMALLEST, Verdict, verdict
+from asv_watch.statistics.stopping import is_precise
 
 BETWEEN = 0.005
 """Standard deviation of what a ratio is off in a sitting."""
 USUAL_SPREAD = 0.015
-_SMALLEST = math.log1p(MINIMUM_EFFECT)
 
 
 @dataclass
@@ -50,7 +50,7 @@ def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
         answer = first.estimate(0, 1, BETWEEN)
         low, high = answer.interval
         claims.holding += low <= ratio * math.exp(rng.normal(0.0, BETWEEN)) <= high
-        if abs(answer.log) >= _SMALLEST:
+        if abs(answer.log) >= SMALLEST:
             again = _sitting(rng, ratio, spread, PRECISE)
             both = RatioGraph([first, again], BETWEEN).estimate("a", "b")
             assert both is not None
@@ -80,9 +80,7 @@ def _rounds(
         rounds.append(here * slow * math.exp(rng.normal(0.0, spread)))
         if len(rounds) >= sampling.fewest_rounds:
             middle, (low, high) = estimate_ratio(rounds)
-            half = math.log(high / low) / 2
-            if half <= max(
-                sampling.half_width, sampling.share_of_difference * abs(math.log(middle))
-            ):
+            half, difference = math.log(high / low) / 2, abs(math.log(middle))
+            if is_precise(difference, half, sampling.half_width, sampling.share_of_difference):
                 break
     return tuple(rounds)

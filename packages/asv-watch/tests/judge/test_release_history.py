@@ -235,3 +235,16 @@ def test_versions_of_the_package_are_releases_too() -> None:
     assert package.releases == ("v0.9.0", "v0.10.0", "v1.0.0")
     expected = {"v0.9.0": 1 / (0.8 * 1.2), "v0.10.0": 1 / 1.2}
     assert relative(package, "a") == pytest.approx(expected)
+
+
+def test_versions_of_the_package_are_also_joined_by_commits_that_are_none() -> None:
+    versions = {commit_hash(2): "v0.9.0", commit_hash(8): "v1.0.0"}
+    ends = commit_hash(2), commit_hash(8)
+    direct = compared_releases("2.2.0", "2.2.0", {"b": 1.1}, kind="compare", commits=ends)
+    sittings = [direct, compared_commits(2, 5, 0.8), compared_commits(5, 8, 1.2)]
+    [package] = histories_of({"ci-2core": sittings}, versions)
+    assert package.releases == ("v0.9.0", "v1.0.0")
+    ratio = package.ratio("a", *package.releases)
+    assert ratio is not None
+    assert ratio.ratio == pytest.approx(0.96)
+    assert package.ratio("c", *package.releases) is None

@@ -26,7 +26,7 @@ ERROR = ((1 - CONFIDENCE) / 2) ** 2
 
 
 def answer_to(change: Ratio, threshold: float) -> Answer:
-    """Tell whether a head is worse for certain, or for certain by less than a share (0.03 is 3 %).
+    """Tell whether a head is worse for certain, or not by a share (0.03 is 3 %); else unknown.
 
     All tests of a case together have an error of `ERROR`.
     """

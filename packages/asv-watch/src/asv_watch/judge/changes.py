@@ -27,7 +27,7 @@ from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
 from asv_watch.runs.suspicions import Suspicion
-from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict, judged
+from asv_watch.statistics.rule import SMALLEST, Verdict, judged
 from asv_watch.text import quantities
 
 State = Literal["measured", "suspected"]
@@ -157,7 +157,7 @@ def unconfirmed_changes(
     """
     measured = changed_pairs(commits.pairs)
     for pair in commits.pairs:
-        is_near = abs(math.log(pair.measured.ratio)) >= math.log1p(MINIMUM_EFFECT)
+        is_near = abs(math.log(pair.measured.ratio)) >= SMALLEST
         if (
             is_near
             and len(pair.measured.sittings) == 1
