@@ -39,6 +39,8 @@ class UnmeasurableError(Exception):
     """The midpoint cannot be measured, such as a commit that does not run."""
 
 
+Candidate = tuple[str, str]
+"""A commit and the release that is installed with it."""
 Range = tuple[int, int]
 """Indices of the last version known to come before a change, and of the first known to come after
 it."""
@@ -112,8 +114,8 @@ class _Bisection:
 
     workplace: Workplace
     case: MeasurableCase
-    candidates: Sequence[str]
-    """As `side` reads them, oldest first."""
+    candidates: Sequence[Candidate]
+    """Oldest first."""
     resolution: float = MINIMUM_EFFECT
     """Smallest relative change that is looked for."""
     _measured: list[tuple[tuple[int, ...], Comparison]] = field(default_factory=list)
@@ -127,7 +129,7 @@ class _Bisection:
         Raises:
             WatchError: the candidate has no package.
         """
-        return side(self.workplace, self.candidates[index])
+        return side(self.workplace, *self.candidates[index])
 
     def ratio(self, before: int, after: int) -> Ratio:
         """Return the ratio of two candidates that were measured, from all their rounds."""
@@ -216,7 +218,7 @@ class _Bisection:
 
 
 def find_culprits(
-    workplace: Workplace, case: MeasurableCase, candidates: Sequence[str]
+    workplace: Workplace, case: MeasurableCase, candidates: Sequence[Candidate]
 ) -> list[Culprit]:
     """Narrow the change of a case between the first and the last candidate.
 
@@ -225,7 +227,7 @@ def find_culprits(
     Args:
         workplace: the checkout, and the machine under whose name results are stored.
         case: what changed.
-        candidates: two at least, as `asv_watch.engine.sides.side` reads them, oldest first.
+        candidates: two at least, oldest first.
 
     Returns: The changes, oldest first; empty if the first and last candidate do not differ.
 
@@ -260,48 +262,41 @@ def find_culprits(
     ]
 
 
-def candidates_between(workplace: Workplace, before: str, after: str) -> list[str]:
+def candidates_between(workplace: Workplace, before: Side, after: Side) -> list[Candidate]:
     """List the candidates between two sides, both included, oldest first.
 
     Args:
         workplace: the checkout and its configuration.
-        before: ``COMMIT[@RELEASE]``.
+        before: a commit with a release.
         after: the same commit with another release, or a later commit with the same release.
 
     Raises:
         WatchError: the sides differ in commit and release or in neither, ``before`` is no
             ancestor of ``after``, or no commit between them can change a measured value.
     """
-    old, new = side(workplace, before), side(workplace, after)
-    if old.version is None or new.version is None:
+    if before.version is None or after.version is None:
         raise WatchError("a bisection compares commits; commit the changes first")
-    if old.version.commit == new.version.commit:
+    first, last = before.version.commit, after.version.commit
+    if first == last:
         environments = workplace.configuration.environments
-        indices = sorted(
-            (environments.index(old.environment), environments.index(new.environment))
-        )
-        if indices[0] == indices[1]:
-            raise WatchError(f"{old.name} and {new.name} are the same; there is no range")
-        releases = [
-            f"{old.version.commit}@{between.version}"
-            for between in environments[indices[0] : indices[1] + 1]
-        ]
-        return releases if releases[0].endswith(f"@{old.environment.version}") else releases[::-1]
-    if old.environment != new.environment:
+        low, high = sorted(map(environments.index, (before.environment, after.environment)))
+        if low == high:
+            raise WatchError(f"{before.name} and {after.name} are the same; there is no range")
+        releases = [(first, between.version) for between in environments[low : high + 1]]
+        return releases if releases[0][1] == before.environment.version else releases[::-1]
+    if before.environment != after.environment:
         raise WatchError(
             "a bisection is over commits or over releases, not both; give both sides the "
             "same release, or both the same commit"
         )
     repository, paths = workplace.configuration.repository, workplace.configuration.measured_paths
-    span = f"{old.version.commit}..{new.version.commit}"
-    commits = commits_changing(repository, span, paths)
-    ancestor = ask_git(repository, "merge-base", old.version.commit, new.version.commit)
-    if ancestor != old.version.commit or not commits:
+    commits = commits_changing(repository, f"{first}..{last}", paths)
+    if ask_git(repository, "merge-base", first, last) != first or not commits:
         raise WatchError(
-            f"there is no commit between {old.name} and {new.name} that can change a measured "
-            "value; the first has to be an ancestor of the second"
+            f"there is no commit between {before.name} and {after.name} that can change a "
+            "measured value; the first has to be an ancestor of the second"
         )
-    return [f"{commit}@{old.environment.version}" for commit in (old.version.commit, *commits)]
+    return [(commit, before.environment.version) for commit in (first, *commits)]
 
 
 def bisect(
@@ -323,8 +318,8 @@ def bisect(
     """
     selection = matching(cases, otherwise=EVERYTHING)
     with open_workplace(Path.cwd(), "bisect", release="all", machine=machine) as workplace:
-        candidates = candidates_between(workplace, before, after)
-        ends = [side(workplace, text) for text in (candidates[0], candidates[-1])]
+        ends = side(workplace, before), side(workplace, after)
+        candidates = candidates_between(workplace, *ends)
         case = find_case(workplace, ends, selection)
         count = len(candidates) - 1  # the first one is what the others are compared with
         versions = {end.version.commit for end in ends if end.version}

@@ -181,7 +181,7 @@ def examine_task(
             layout = workplace.declared.layout
             print(f"  {in_words(explanation, layout=layout)}", flush=True)
             return ""
-        candidates = candidates_between(workplace, f"{before}@{version}", f"{after}@{version}")
+        candidates = candidates_between(workplace, *sides)
         culprits = find_culprits(workplace, case, candidates)
         for culprit in culprits:
             print(f"  {describe_culprit(workplace.configuration.repository, culprit)}", flush=True)
