@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from math import log
 
 import pytest
@@ -62,29 +62,6 @@ def test_every_measured_change_is_what_the_files_say(
         if not change.through:
             level = auditor.level(audit.lines, case, before, after)
             assert log(old * new) / 2 == pytest.approx(level)
-
-
-def test_resident_and_private_memory_are_two_metrics(
-    stored_history: History, stored_findings: Findings
-) -> None:
-    """asv's peak counts mapped files; that of comparisons does not: it is 24 to 61 % lower."""
-    values: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
-    for index, series in enumerate(stored_history.series):
-        metric = series.case.labels["metric"]
-        if ".peakmem_" not in series.case.name:
-            continue
-        case, _, resident = series.case.name.partition("@resident")
-        assert metric.endswith("peak resident memory" if resident else "peak memory")
-        assert not (resident and index in stored_findings.compared)
-        columns = series.columns.valued
-        for row, value in zip(columns.indices.tolist(), columns.values.tolist(), strict=True):
-            key = series.machine, series.environment, case + resident, columns.sources.commits[row]
-            values[key][metric] = value
-    both = [of_metric for of_metric in values.values() if len(of_metric) == 2]
-    assert len(both) > 20
-    for of_metric in both:
-        private, with_files = (of_metric[name] for name in sorted(of_metric))
-        assert 1.3 < with_files / private < 2.6
 
 
 def test_a_version_against_itself_is_seldom_called_a_change(

@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 from asv_watch.comparison import Outcome
-from asv_watch.records.side_files import read_measured
+from asv_watch.records.store import newest_of_runs, read_record
 from tests.conftest import ROOT, git, run
 
 SUITE = """
@@ -69,8 +69,8 @@ def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
     """Return the outcome of each case in the packed results, with the reason."""
     with tarfile.open(folder / "out/results.tar.gz") as archive:
         archive.extractall(folder / "home", filter="data")
-    [path] = (folder / "home/results/m").glob("*.measured.jsonl")
-    return {name: case.outcome(0) for name, case in read_measured(path)[0].items()}
+    [cases] = newest_of_runs(read_record(folder / "home/results")[0]).values()
+    return {name: case.outcome(0) for name, case in cases.items()}
 
 
 def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_path: Path) -> None:

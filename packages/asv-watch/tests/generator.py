@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from asv_watch.comparison import Comparison
-from asv_watch.records.side_files import MEASURED, RECORDS
 from tests.conftest import git
 from tests.planted_comparisons import compared_commits, store
+from tests.stored import store_run
 
 COLUMNS = [
     "result",
@@ -183,13 +182,9 @@ def generate(root: Path, plan: Plan) -> Generated:
         folder = _SeriesFolder(plan, machine, pair, TORCH_RATIO**number, hashes, steps)
         for name, content, record in folder.files(rng, measured):
             write_json(results / machine / name, content)
-            if record:
-                file = (results / machine / name).with_suffix(MEASURED)
-                file.write_bytes(msgspec.json.Encoder().encode_lines(record))
+            folder.store(results, content, record, is_last=content["commit_hash"] == hashes[-1])
         for comparisons in folder.comparisons(measured):
             store(results, comparisons)
-        of_run = (results / machine / name).with_suffix(RECORDS)
-        of_run.write_text(json.dumps(folder.record(measured[-1])) + "\n")
         facts = {"machine": machine, "version": 1, **folder.facts(plan.commits)}
         write_json(results / machine / "machine.json", facts, indent=4)
     return Generated(
@@ -323,15 +318,27 @@ class _SeriesFolder:
             "ram": "25165824",
         }
 
-    def record(self, commit: int) -> dict[str, Any]:
-        """What a run of a commit notes of where it is measured."""
-        return {
-            "at": FIRST_COMMIT_AT + commit * SECONDS_BETWEEN_COMMITS + 3600,
+    def store(
+        self, results: Path, content: dict[str, Any], record: list[Comparison], *, is_last: bool
+    ) -> None:
+        """Store why values are missing, and of the last run where it was measured."""
+        described: dict[str, Any] = {
             "machine": {"kernel": "6.1.0-28-amd64", "governor": "performance", "swap": HOSTILE},
-            "environment": {"torch build": f"{self.pair[0]}+cpu", "threads": "1 within operators"},
+            "facts": {"torch build": f"{self.pair[0]}+cpu", "threads": "1 within operators"},
             "before": {"load_1_5_15_min": [0.1, 0.2, 0.3]},
-            "after": {"load_1_5_15_min": [1.0, 0.9, 0.5]},
         }
+        at = content["date"] // 1000 + 3600
+        if record or is_last:
+            store_run(
+                results,
+                *(record or [Comparison("s.time_gone", at)]),
+                commit=content["commit_hash"],
+                of_machine=self.machine,
+                environment=self.environment,
+                at=at,
+                requirements=content["requirements"],
+                **(described if is_last else {}),
+            )
 
     def comparisons(self, measured: list[int]) -> Iterator[list[Comparison]]:
         """What a night compares at a planted step of the code: the commits on both sides."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from asv_watch.comparison import Outcome
-from asv_watch.records.columns import CommitRuns, RunColumns, columns_by_case
+from asv_watch.records.columns import RunColumns, RunSources
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
@@ -64,11 +66,13 @@ def make_series(
 
 def columns_of(runs: Mapping[str, Run]) -> RunColumns:
     """The columns of runs by commit hash, oldest first."""
-    by_commit = {commit: CommitRuns() for commit in runs}
-    for commit, run in runs.items():
-        if run.outcome is not Outcome.NEVER_RUN:
-            by_commit[commit].add(0, run)
-    return columns_by_case(by_commit, 1)[0]
+    ran = {
+        index: run
+        for index, run in enumerate(runs.values())
+        if run.outcome is not Outcome.NEVER_RUN
+    }
+    indices = np.array(list(ran), np.intp)
+    return RunColumns(RunSources(tuple(runs)), indices, tuple(ran.values()))
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

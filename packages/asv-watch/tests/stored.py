@@ -1,4 +1,4 @@
-"""Result files and lists of benchmarks as asv stores them, of a few cases with known values."""
+"""What asv and the engine store, of a few cases with known values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from asv.results import get_filename
+
+from asv_watch.comparison import Comparison, Conditions, Sitting
+from asv_watch.versions.version import Version
 
 ENVIRONMENT = "existing-py3.11"
 TIME_A: dict[str, Any] = {
@@ -59,6 +63,34 @@ def store_result(results: Path, content: dict[str, Any]) -> Path:
     names = content["params"]["machine"], content["commit_hash"], content["env_name"]
     path: Path = results / get_filename(*names)
     path.write_text(json.dumps(content))
+    return path
+
+
+def store_run(
+    results: Path,
+    *cases: Comparison,
+    commit: str,
+    of_machine: str = "m",
+    environment: str = ENVIRONMENT,
+    at: int = 6,
+    requirements: dict[str, str] | None = None,
+    **described: Any,
+) -> Path:
+    """Store a run of a commit in the record, one that did not end; return the record's file.
+
+    ``described`` are further fields of `Conditions`.
+    """
+    sitting = Sitting(
+        kind="run",
+        at=at,
+        machine=of_machine,
+        versions=(Version(commit, requirements or {}, "3.11"),),
+        conditions=Conditions(environment=environment, **described),
+    )
+    path = results / of_machine / "2025-10.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as stream:
+        stream.write(msgspec.json.Encoder().encode_lines([{"sitting": sitting}, *cases]))
     return path
 
 

@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -62,6 +62,25 @@ class Outcome(Enum):
     NEVER_RUN = "never run"
 
 
+class Conditions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The environment and machine of a sitting's last version, as they were found."""
+
+    environment: str
+    """asv's name of it, as in the names of result files."""
+    variables: dict[str, str] = {}
+    """Environment variables that asv.conf.json sets."""
+    machine: dict[str, str] = {}
+    """Facts of the machine, which stay the same until a person changes something."""
+    facts: dict[str, str] = {}
+    """Facts of the environment: Python, packages and their builds, variables."""
+    details: dict[str, Any] = {}
+    """What is too long for a fact, for people who open the file."""
+    before: Any = None
+    """State of the machine when the sitting began: load, temperatures, clocks."""
+    after: Any = None
+    """State of the machine when it ended."""
+
+
 class Sitting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One invocation that measured: which versions, where, when and how."""
 
@@ -72,6 +91,8 @@ class Sitting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     versions: Annotated[tuple[Version, ...], msgspec.Meta(min_length=1)]
     recipe: dict[str, float | str] = {}
     """How samples and rounds were taken."""
+    conditions: Conditions | None = None
+    """If present, the values of the last version count as those of its commit."""
 
     @property
     def key(self) -> tuple[str, int, Kind, tuple[Version, ...]]:
@@ -160,7 +181,7 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     at: Time
     """When it was finished."""
-    unit: str = "seconds"
+    unit: Annotated[str, msgspec.Meta(max_length=100)] = "seconds"
     rounds: Rounds = ()
     """Numbers in ``unit``; seconds of a call are those of the case's own clock."""
     wall: Rounds = ()
@@ -185,8 +206,7 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     higher_is_better: bool = False
     """Whether more of the value is better, as its suite or its unit says."""
     benchmark_version: str = ""
-    """Version of its benchmark as asv stores it, for a single version: a value counts for this
-    code and recipe alone."""
+    """Version of its benchmark as asv stores it: a commit's value counts for this code alone."""
     sitting: Sitting = UNSTORED
 
     @property

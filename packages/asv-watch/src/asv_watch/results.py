@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from asv_watch.asv.settings import load_settings
+from asv_watch.comparison import Comparison
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.records import suite_lists
-from asv_watch.records.loading import load_history
-from asv_watch.records.records import Benchmark, Problem
-from asv_watch.records.result_files import DamagedError, read_json, read_result_file
-from asv_watch.records.side_files import RECORDS, read_records
+from asv_watch.records.asv_results import DamagedError, read_results
+from asv_watch.records.history import History
+from asv_watch.records.loading import load_history, read_description
+from asv_watch.records.records import Benchmark, Problem, benchmark_of
+from asv_watch.records.store import read_record
 from asv_watch.versions.commits import Commit, is_full_hash
 
 _IDENTITY = ("arch", "cpu", "num_cpu")
@@ -64,7 +66,7 @@ def check_results(results: Path, machines: Collection[str] = ()) -> list[Problem
     hashes: dict[Path, str] = {}
     for path in sorted(results.glob("[!.]*/*.json")):
         with contextlib.suppress(DamagedError):  # loading names it, if it is a result file
-            hashes[path] = read_result_file(path).commit_hash
+            hashes[path] = read_results(path).commit_hash
     benchmarks: dict[str, Benchmark] = {}
     faults: list[Problem] = []
     listed = results / suite_lists.FILE_NAME
@@ -73,33 +75,60 @@ def check_results(results: Path, machines: Collection[str] = ()) -> list[Problem
             benchmarks, faults = suite_lists.read_benchmarks(results)
         except WatchError as error:
             faults = [Problem(str(listed), str(error).removeprefix(f"{listed} "))]
-    commits = [Commit(hash_, 0, "") for hash_ in dict.fromkeys(hashes.values())]
-    faults += load_history(results, commits, benchmarks=benchmarks).problems
+    measured, _ = read_record(results, "", benchmarks)  # loading names what is damaged
+    versions = {version for each in measured for version in each.sitting.versions}
+    commits = dict.fromkeys([*hashes.values(), *sorted({version.commit for version in versions})])
+    history = load_history(results, [Commit(hash_, 0, "") for hash_ in commits], "", benchmarks)
+    faults += history.problems
     faults += [
         Problem(str(path), f"commit_hash is {hash_[:80]!r}, not the full hash of its name")
         for path, hash_ in hashes.items()
         if not (is_full_hash(hash_) and hash_.startswith(path.name.partition("-")[0]))
     ]
+    faults += _faults_of_units(results, measured, benchmarks)
     for folder in sorted(path for path in results.glob("[!.]*") if path.is_dir()):
-        faults += _faults_of_machine(folder, machines)
+        faults += _faults_of_machine(folder, machines, history)
     return faults
 
 
-def _faults_of_machine(folder: Path, machines: Collection[str]) -> Iterator[Problem]:
+def _faults_of_units(
+    results: Path, measured: Iterable[Comparison], benchmarks: Mapping[str, Benchmark]
+) -> Iterator[Problem]:
+    """Yield a problem for each case whose unit in the record is not that of its suite."""
+    known = {
+        (each.sitting.machine, each.case, each.unit, benchmark.unit)
+        for each in measured
+        if each.rounds
+        and (benchmark := benchmarks.get(benchmark_of(each.case)))
+        and each.unit != benchmark.unit
+    }
+    for machine, case, unit, declared in sorted(known):
+        message = f"the record has {case} in {unit!r}, its suite in {declared!r}"
+        yield Problem(str(results / machine), message)
+
+
+def _faults_of_machine(
+    folder: Path, machines: Collection[str], history: History
+) -> Iterator[Problem]:
     """Yield contradictions to a machine's description and, if not empty, to a list of machines."""
     path = folder / "machine.json"
     facts: dict[str, Any] = {}
     with contextlib.suppress(DamagedError):  # loading names it
-        facts = read_json(path, dict[str, Any])
-        if facts.get("machine") != folder.name:
-            yield Problem(str(path), f"it names the machine {facts.get('machine')!r}")
-    if machines and folder.name not in machines:
+        facts = read_description(path)
+        if facts["machine"] != folder.name:
+            yield Problem(str(path), f"it names the machine {facts['machine']!r}")
+    if not machines:
+        return
+    if folder.name not in machines:
         message = f'{folder.name} is not listed under "machines" of asv.conf.json'
         yield Problem(str(folder), message)
-    for path in sorted(folder.glob("*-*.json")) if machines else ():
-        records, _ = read_records(path.with_suffix(RECORDS))
-        if not records:
-            yield Problem(str(path), "no record says where it was measured")
-        for name, value in records[-1].machine.items() if records else ():
-            if name in _IDENTITY and value != str(facts.get(name, value)):
-                yield Problem(str(path), f"{name} is {value!r}, but machine.json says otherwise")
+    for (machine, environment), by_commit in history.facts.items():
+        recorded = history.recorded.get((machine, environment), {})
+        for commit in by_commit if machine == facts.get("machine", folder.name) else ():
+            run = str(folder / f"{commit[:8]}-{environment}.json")
+            if commit not in recorded:
+                yield Problem(run, "no record says where it was measured")
+                continue
+            for name, value in recorded[commit][-1].machine.items():
+                if name in _IDENTITY and value != str(facts.get(name, value)):
+                    yield Problem(run, f"{name} is {value!r}, but machine.json says otherwise")

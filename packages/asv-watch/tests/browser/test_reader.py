@@ -11,9 +11,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from asv_watch.comparison import Comparison
-from asv_watch.records.json_lines import append_lines
-from asv_watch.records.side_files import MEASURED
 from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, plain, timeline
 from tests.conftest import git
 from tests.generator import TIME_AND_MEMORY, Plan, Suite
@@ -45,17 +42,10 @@ def released(publish: Callable[..., Site]) -> Site:
         )
         explained = explained_releases("2.14.1", "2.15.0", DARNN, "aten::mm", (1.0, 1.3))
         write_explanations(project.results / "ci-2core", [explained])
-        measured_by_the_engine(project.results / "ci-2core", DARNN_MEMORY)
         project.build({"ci-2core": compared})
 
     plan = Plan(commits=6, steps=0, machines=("ci-2core",), machines_with_cuda=(), tag_every=3)
     return publish("released", plan, with_releases)
-
-
-def measured_by_the_engine(folder: Path, case: str) -> None:
-    """Say of all values of a case of peak memory that they are of private memory."""
-    for path in folder.glob("*-*.json"):
-        append_lines(path.with_suffix(MEASURED), [Comparison(case, 1, rounds=((1.0,),))])
 
 
 def first_screen(visitor: Visitor) -> str:
@@ -391,12 +381,12 @@ def test_the_machine_and_the_metric_stay_when_the_view_changes(
 ) -> None:
     page = visitor.go()
     visitor.choose("m", "ci-2core")
-    visitor.choose("metric", "peak-resident-memory-bytes")
+    visitor.choose("metric", "peak-memory-bytes")
     for name in ("Timeline", "Compare", "Overview"):
         page.get_by_role("link", name=name, exact=True).click()
         visitor.settled()
         assert visitor.field("m").input_value() == "ci-2core"
-        assert visitor.field("metric").input_value() == "peak-resident-memory-bytes"
+        assert visitor.field("metric").input_value() == "peak-memory-bytes"
     page.keyboard.press("/")
     page.get_by_role("searchbox", name="Search all cases").fill("darnn forward")
     assert "m=ci-2core" in str(page.locator(".matches a").first.get_attribute("href"))

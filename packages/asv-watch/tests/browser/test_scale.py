@@ -79,7 +79,7 @@ def test_every_interaction_answers_at_once(large: Site, newcomer: Callable[[], V
     six = cases(large)
     # The first of each pair opens a view, the others are what a person does in it.
     walks = [
-        ["#/", "#/?metric=peak-resident-memory-bytes", "#/?group=*"],
+        ["#/", "#/?metric=peak-memory-bytes", "#/?group=*"],
         ["#/changes", "#/changes?q=model_01", "#/changes?direction=worse"],
         [timeline(*six), timeline(*six, n="all"), timeline(*six, n="all", y="value")],
         ["#/timeline", "#/timeline?y=value"],

@@ -19,8 +19,7 @@ import pytest
 
 from asv_watch.comparison import Comparison
 from asv_watch.records.loading import load_history
-from asv_watch.records.side_files import MEASURED, read_measured
-from asv_watch.records.store import read_record
+from asv_watch.records.store import newest_of_runs, read_record
 from asv_watch.versions.git import read_commits
 from tests.conftest import commit, git, run
 from tests.interruptible import run_driver, start_driver
@@ -92,12 +91,14 @@ def _result_file(project: Path) -> Path:
 
 
 def _record(project: Path) -> Path:
-    return _result_file(project).with_suffix(MEASURED)
+    [path] = (project / "results" / "m").glob("2*.jsonl")
+    return path
 
 
 def _cases(project: Path) -> dict[str, Comparison]:
-    cases, problems = read_measured(_record(project))
+    comparisons, problems = read_record(project / "results")
     assert problems == []
+    [cases] = newest_of_runs(comparisons).values()
     return cases
 
 
@@ -145,16 +146,18 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
-    sitting, *_ = map(json.loads, _record(project).read_text().splitlines())
+    first, *_, last = map(json.loads, _record(project).read_text().splitlines())
+    sitting = first["sitting"]
     [version] = sitting["versions"]
     assert (sitting["kind"], version["commit"]) == ("run", git(project, "rev-parse", "HEAD"))
+    assert sitting["conditions"]["facts"]["interpreter"]
+    assert "load_1_5_15_min" in sitting["conditions"]["before"]
+    assert "load_1_5_15_min" in last["end"]["after"]
     [peak] = _stored(project, "suite.peakmem_it", "result")
     assert 10e6 < peak < 100e6
     assert not measured_processes(project)
     assert "4 ok" in output
     assert "suite.Slow.track_slow timed out" in errors
-    records = _result_file(project).with_suffix(".environment.jsonl").read_text().splitlines()
-    assert len(records) == 2, "before the run and after it"
 
     before = _result_file(project).read_bytes()
     again, _ = run_driver("bench", project, tmp_path, "--cases", "fine|other", status=0)
@@ -205,8 +208,8 @@ def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
 
 def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _result_file(project).read_bytes()
-    limit = len(before)
+    before = _record(project).read_bytes()
+    limit = max(len(before), _result_file(project).stat().st_size)
     program = (
         f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from asv_watch.cli.main import main; sys.exit(main())"
@@ -216,7 +219,8 @@ def test_what_cannot_be_stored_ends_the_run(project: Path, tmp_path: Path) -> No
     done = run(*command, cwd=project, env=os.environ | quiet, status=None)
     assert done.returncode not in (0, 3)
     assert "File too large" in done.stderr
-    assert _result_file(project).read_bytes() == before
+    assert _record(project).read_bytes().startswith(before)
+    assert _cases(project)
 
 
 def test_a_case_that_only_the_record_has_is_stored_in_the_file_of_asv(
@@ -240,12 +244,17 @@ def test_a_case_that_only_the_record_has_is_stored_in_the_file_of_asv(
     assert _stored(project, "suite.Timed.time_it", "samples") != measured
 
 
-def test_a_value_that_the_record_lacks_is_measured_again(project: Path, tmp_path: Path) -> None:
+def test_what_asv_run_has_stored_is_not_measured_again_and_stays(
+    project: Path, tmp_path: Path
+) -> None:
     run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    before = _cases(project)
-    _record(project).unlink()
-    run_driver("bench", project, tmp_path, "--cases", r"track_it\('fine'")
-    assert _cases(project).keys() == before.keys()
+    before = _stored(project, "suite.Values.track_it", "result")
+    _record(project).unlink()  # what is left is what `asv run` stores
+    output, _ = run_driver("bench", project, tmp_path, "--cases", r"track_it\('(fine|other)'")
+    assert "1 ok" in output
+    after = _stored(project, "suite.Values.track_it", "result")
+    assert (before[0], after[0], after[-1]) == (1.5, 1.5, 1.5)
+    assert list(_cases(project)) == ["suite.Values.track_it('other')"]
 
 
 def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
@@ -257,10 +266,14 @@ def test_a_night_stores_what_its_comparison_measured_of_the_newest_commit(
     newest = commit(project, {"benchmarks/other.txt": "x"}, "Two")
     run_driver("nightly", project, tmp_path)
     [path] = (project / "results" / "m").glob(f"{newest[:8]}-*.json")
-    first, *_ = path.with_suffix(MEASURED).read_text().splitlines()
-    assert json.loads(first)["kind"] == "compare"
-    [case] = read_measured(path.with_suffix(MEASURED))[0].values()
-    [compared] = read_record(project / "results")[0]
+    comparisons, _ = read_record(project / "results")
+    [compared] = [each for each in comparisons if len(each.sitting.versions) == 2]
+    [case] = [
+        case
+        for key, cases in newest_of_runs(comparisons).items()
+        for case in cases.values()
+        if key.commit == newest
+    ]
     assert case.rounds == tuple((numbers[1],) for numbers in compared.rounds)
     row = json.loads(path.read_text())["results"]["suite.time_it"]
     assert row[0] == [case.value(0)]
@@ -299,7 +312,7 @@ def test_strikes_at_random_moments_lose_nothing(
         process.wait()
         wait_until_none_is_left(project)
         # A run that is killed before it finishes a case has no record.
-        is_any_finished = any((project / "results").glob("m/*-*.measured.jsonl"))
+        is_any_finished = any((project / "results").glob("m/2*.jsonl"))
         after = _cases(project) if is_any_finished else {}
         assert before.items() <= after.items(), "what was stored is lost or another"
         before = after

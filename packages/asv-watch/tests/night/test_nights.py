@@ -18,7 +18,7 @@ from asv_watch import publish as publishing
 from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks
-from asv_watch.records.side_files import MEASURED, read_measured
+from asv_watch.records.store import RunKey, newest_of_runs, read_record
 from tests.conftest import commit, git
 from tests.torchless import BUILD, BUILT, CONFIGURATION
 from tests.wheels import write_wheel
@@ -154,9 +154,11 @@ class Nights:
     def stored(self) -> dict[tuple[str, str], dict[str, float | str]]:
         """(Commit, torch release) to the value of each case, or its outcome where it has none."""
         values: dict[tuple[str, str], dict[str, float | str]] = {}
+        runs = newest_of_runs(read_record(self.root / "results")[0])
         for path in (self.root / "results/m").glob("*-*.json"):
             stored = json.loads(path.read_text())
-            measured, _ = read_measured(path.with_suffix(MEASURED))
+            environment = path.stem.partition("-")[2]
+            measured = runs[RunKey("m", environment, stored["commit_hash"])]
             of_cases = values[stored["commit_hash"], stored["requirements"]["torch"]] = {}
             for name, row in stored["results"].items():
                 column = dict(zip(stored["result_columns"], row, strict=False))["result"]

@@ -1,55 +1,63 @@
-"""Where runs were measured: read line by line, told apart from state, compared run to run."""
+"""Where runs were measured: told apart from state, compared run to run."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from msgspec.structs import astuple
 
-from asv_watch.records.records import Record
-from asv_watch.records.side_files import FORKED, NOT_FORKED, read_records
+from asv_watch.comparison import Comparison, Conditions, Sitting
+from asv_watch.records.loading import load_history
+from asv_watch.records.records import FORKED, NOT_FORKED, Record
+from asv_watch.records.store import SittingWriter
 from asv_watch.runs.events import find_events
 from asv_watch.runs.segments import split
-from tests.making import commit_hash, make_history, make_series
+from asv_watch.versions.version import Version
+from tests.making import commit_hash, make_commits, make_history, make_series
+from tests.stored import store_benchmarks
 
-LINE = {
-    "at": 1_760_000_000,
-    "until": 1_760_000_900,
+
+def read(folder: Path, *described: dict[str, Any], ended: bool = True) -> tuple[Record, ...]:
+    """Store runs of one commit one after the other, and read their records."""
+    results = folder / "results"
+    store_benchmarks(results)
+    for number, conditions in enumerate(described):
+        sitting = Sitting(
+            kind="run",
+            at=1_760_000_000 + number,
+            machine="m",
+            versions=(Version(commit_hash(0), {}, "3.11"),),
+            conditions=Conditions(environment="e", **conditions),
+        )
+        writer = SittingWriter(results, sitting)
+        writer.add(Comparison("s.time_x", 1_760_000_001 + number, rounds=((1.0,),)))
+        if ended:
+            writer.end({"load_1_5_15_min": [1, 1, 2]})
+    history = load_history(results, make_commits(1))
+    assert history.problems == ()
+    return history.recorded.get(("m", "e"), {}).get(commit_hash(0), ())
+
+
+RUN: dict[str, Any] = {
     "machine": {"kernel": "6.1"},
-    "environment": {"torch build": "2.15.0"},
+    "facts": {"torch build": "2.15.0"},
     "details": {"torch.__config__.show()": "PyTorch built with: ..."},
     "before": {"load_1_5_15_min": [0.5, 1, 2], "gpus": [{"celsius": 41.0}], "cpu_mhz": None},
-    "after": {"load_1_5_15_min": [1, 1, 2]},
 }
 
 
-def write(path: Path, *lines: object) -> Path:
-    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
-    path.write_text(text)
-    return path
-
-
-def test_a_record_has_facts_and_state(tmp_path: Path) -> None:
-    [record], problems = read_records(write(tmp_path / "a.environment.jsonl", LINE))
-    assert problems == []
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_record_has_facts_and_state(tmp_path: Path, ended: bool) -> None:
+    [record] = read(tmp_path, RUN, ended=ended)
     assert record == Record(
         1_760_000_000,
         {"kernel": "6.1"},
         {"torch build": "2.15.0", "processes": NOT_FORKED},
         {"load_1_5_15_min": "0.5, 1, 2", "gpus 0 celsius": "41.0"},
-        {"load_1_5_15_min": "1, 1, 2"},
+        {"load_1_5_15_min": "1, 1, 2"} if ended else {},
     )
-
-
-def test_the_line_of_a_run_that_ended_replaces_the_one_of_its_start(tmp_path: Path) -> None:
-    begun = {name: value for name, value in LINE.items() if name not in {"until", "after"}}
-    path = write(tmp_path / "a.environment.jsonl", begun)
-    [while_it_runs], _ = read_records(path)
-    assert while_it_runs.after == {}
-    [ended], problems = read_records(write(path, begun, LINE))
-    assert ended.after == {"load_1_5_15_min": "1, 1, 2"}
-    assert problems == []
 
 
 def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:
@@ -94,11 +102,8 @@ def judge(environments: list[dict[str, str]]) -> tuple[list[int], list[tuple[str
 
 
 def test_nothing_is_compared_between_processes_and_the_first_forks(tmp_path: Path) -> None:
-    forked = LINE | {"environment": {"torch build": "2.15.0", "processes": FORKED}}
-    environments = []
-    for line in (LINE, LINE, forked):
-        [run], _ = read_records(write(tmp_path / "a.environment.jsonl", line))
-        environments.append(run.environment)
+    forked = RUN | {"facts": {"torch build": "2.15.0", "processes": FORKED}}
+    environments = [run.environment for run in read(tmp_path, RUN, RUN, forked)]
     assert judge(environments) == ([2, 1], [("processes", NOT_FORKED, FORKED)])
 
 

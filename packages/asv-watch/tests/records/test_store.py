@@ -164,9 +164,7 @@ def test_a_line_that_is_no_case_costs_itself_alone(
     assert "some were changed" in of_sitting.message
 
 
-def test_git_keeps_the_sittings_of_both_branches(
-    make_repository: Callable[..., Path],
-) -> None:
+def test_git_keeps_the_sittings_of_both_branches(make_repository: Callable[..., Path]) -> None:
     folder = make_repository({".gitattributes": (REPOSITORY / ".gitattributes").read_text()})
     results = folder / "results"
     write(results)

@@ -49,7 +49,7 @@ def test_related_measurements_are_of_the_same_work_in_the_same_place(
             for key in ("model", "device", "pass"):
                 assert labels_of(index, theirs)[key] == labels_of(index, mine)[key]
             seen.add(metric_of(index, theirs)["label"])
-    assert seen == {"instructions", "throughput", "peak resident memory"}
+    assert seen == {"instructions", "throughput", "peak memory"}
 
 
 def test_the_command_selects_its_case_alone() -> None:

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from asv_watch.comparison import Comparison
-from asv_watch.records.json_lines import append_lines
-from asv_watch.records.side_files import MEASURED
 from asv_watch.text import quantities
 from tests.generator import ALL_OK, small_plan
 from tests.planted_comparisons import compared_commits, store
@@ -22,6 +20,7 @@ from tests.site.conftest import (
     make_project,
     parsed_xml,
 )
+from tests.stored import store_run
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 CASE = "time_series.TimeSeries.time_forward('tpa_lstm', 'cpu')"
@@ -170,7 +169,14 @@ def test_a_failure_is_named_by_its_exception_and_its_text_is_kept(quiet: Project
     change_row(newest, None)
     message = "For parameters: 'b'\nTraceback (most recent call last):\nRuntimeError: 3 features"
     failed = Comparison(CASE, 1_790_000_000, failed={0: message})
-    append_lines(newest.with_suffix(MEASURED), [failed])
+    content = json.loads(newest.read_text())
+    store_run(
+        quiet.results,
+        failed,
+        commit=content["commit_hash"],
+        of_machine="ci-2core",
+        environment=newest.stem.partition("-")[2],
+    )
     index, *_ = published(quiet)
     (series,) = [entry for entry in index["series"] if case_of(index, entry) == CASE]
     assert series["reason"] == "RuntimeError: 3 features"

@@ -170,12 +170,10 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     os.mkfifo(named[2])
     named[3].symlink_to("nowhere")
     (folder / "again").symlink_to(".")
-    fifo, wide, truncated = sorted(folder.glob("*.measured.jsonl"))[:3]
-    fifo.unlink()
+    fifo, wide, truncated = (folder / f"20{year}-01.jsonl" for year in (17, 18, 19))
     os.mkfifo(fifo)
     wide.write_bytes('{"case": "é"}'.encode("utf-16"))
-    with truncated.open("a") as stream:
-        stream.write('{"case": "time_ser')
+    truncated.write_text('{"case": "time_ser')
     victim = project.result_files()[3]
     victim.write_bytes(victim.read_bytes()[:200])
     named += [fifo, wide, truncated, victim, _stored(project, 4, "1" + "0" * 400)]

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from asv_watch.asv.selection import Selection
-from asv_watch.comparison import Comparison, Kind, Outcome, Ratio, Sitting
+from asv_watch.comparison import Comparison, Conditions, Kind, Outcome, Ratio, Sitting
 from asv_watch.engine.cases import (
     MeasurableCase,
     Measures,
@@ -19,12 +19,13 @@ from asv_watch.engine.cases import (
 )
 from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
-from asv_watch.engine.runs import store_compared
+from asv_watch.engine.runs import conditions_of, exported
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.machine.budget import Budget, run_within
+from asv_watch.machine.facts import machine_state
 from asv_watch.records.store import SittingWriter, read_sitting
 from asv_watch.statistics.ratio import ESTIMATE
 from asv_watch.text import quantities
@@ -95,6 +96,7 @@ def measure(
     extra: Sequence[Comparison] = (),
     fewest_sides: int = 2,
     budget: Budget | None = None,
+    conditions: Conditions | None = None,
 ) -> Measured:
     """Measure sides interleaved, first times and then other values; store each finished case.
 
@@ -110,8 +112,9 @@ def measure(
         extra: results of the same comparison that no suite measures; stored first.
         fewest_sides: a case is given up if fewer sides are left that can be measured.
         budget: time limit; when it is over, the finished cases are returned.
+        conditions: of the last version, if this is also a run of it.
     """
-    sitting = _sitting(workplace, sides, kind, sampling)
+    sitting = _sitting(workplace, sides, kind, sampling, conditions)
     measured: list[Comparison] = []
     if sitting is None:
         keep = measured.append
@@ -134,7 +137,7 @@ def measure(
         measured.append(result)
 
     run_within(budget, partial(unfinished.measure, missing, store, sampling, fewest_sides, budget))
-    writer.end()
+    writer.end(machine_state() if conditions else None)
     return Measured((*extra, *known, *measured), writer.path)
 
 
@@ -168,8 +171,7 @@ def compare_missing(
 ) -> list[Compared]:
     """Compare two commits in the cases of the wanted kinds that are not known yet.
 
-    The commit after gets its values from the comparison if it has none stored. An
-    interrupt keeps the finished cases.
+    It is also a run of the commit after. An interrupt keeps the finished cases.
 
     Returns:
         The comparison, if anything was missing.
@@ -188,14 +190,19 @@ def compare_missing(
     print(
         f"{new.name}\n  against {old.name}: {quantities.counted(len(missing), 'case')}", flush=True
     )
-    measured = measure(workplace, sides, missing, kind)
-    compared = measured.between(0, 1)
-    store_compared(workplace, sides, benchmarks, missing, measured.cases, 1, kind)
-    return [compared]
+    assert new.version is not None  # noqa: S101 - it is a commit
+    with exported(workplace, new, new.version, benchmarks):
+        conditions = conditions_of(workplace, new)
+        measured = measure(workplace, sides, missing, kind, conditions=conditions)
+    return [measured.between(0, 1)]
 
 
 def _sitting(
-    workplace: Workplace, sides: Sequence[Side], kind: Kind | None, sampling: Sampling
+    workplace: Workplace,
+    sides: Sequence[Side],
+    kind: Kind | None,
+    sampling: Sampling,
+    conditions: Conditions | None,
 ) -> Sitting | None:
     """Describe a measurement; ``None`` if a side has no version, so that it is not stored.
 
@@ -221,6 +228,7 @@ def _sitting(
         at=int(time.time()),
         machine=workplace.machine,
         versions=versions,
+        conditions=conditions,
         recipe={
             **recipe,
             **recipe_of_samples(sides),

@@ -68,8 +68,8 @@ class MeasurableCase:
     measures: Measures = "time"
     unit: str = "seconds"
     higher_is_better: bool = False
-    index: int = 0
-    """Index among the cases of its benchmark."""
+    version: str = ""
+    """Version of its benchmark, as asv stores it."""
     rounds: int = 1
     """Number of processes in a run without a comparison, as its suite says."""
     short: bool = True
@@ -318,7 +318,7 @@ def select_cases(
                     measures=measures,
                     unit=benchmark["unit"],
                     higher_is_better=is_higher_better(benchmark),
-                    index=index,
+                    version=str(benchmark.get("version", "")),
                     rounds=int(benchmark.get("rounds", 1)) if measures == "time" else 1,
                     short=in_short_set(benchmark, params),
                     can_fork=not uses_gpu,

@@ -9,7 +9,6 @@ from pathlib import Path
 from asv_watch.asv.selection import Selection, cases_of
 from asv_watch.comparison import Comparison, Outcome
 from asv_watch.records.history import History
-from asv_watch.records.peak_memory import suite_name
 from asv_watch.records.records import case_name
 from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.versions.releases import Release
@@ -26,12 +25,11 @@ class Coverage:
         """Maps commit and environment to the wanted cases, and whether each is finished."""
         wanted = selected_cases(results, machine, selection)
         for series in history.series if history is not None else ():
-            case = suite_name(series.case.name)
+            case = series.case.name
             if series.machine == machine and case in wanted:
                 for commit, run in series.runs.items():
                     cases = self._finished[commit, series.environment]
-                    is_finished = run.outcome is not Outcome.NEVER_RUN
-                    cases[case] = is_finished or cases.get(case, False)
+                    cases[case] = run.outcome is not Outcome.NEVER_RUN
 
     def is_complete(self, commit: str, environment: str) -> bool:
         """Tell whether every case was measured, skipped, or failed with a reason."""

@@ -334,6 +334,7 @@ class RoundsOfCases:
             },
             late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
             clock=clock_of(case, opened.rounds),
+            benchmark_version=case.version,
         )
         self.results.append(result)
         self._keep(result)

@@ -1,8 +1,8 @@
-"""Measures a single version, and stores what was measured of it, alone or in a comparison.
+"""Measures a single version: a run is a sitting of one version in the record.
 
-Cases of a version that a comparison measured are not measured again. A case is finished, stored
-and resumed as in comparisons, in lines of the same kind (`asv_watch.comparison`); if a
-run was killed, the rounds of its unfinished cases are kept (`asv_watch.engine.unfinished`).
+A case is finished, stored and resumed as in comparisons. A night's comparison is also a run of the
+newer commit (`asv_watch.records.store`), so cases that it measured are not measured again. When a
+run ends, it is exported to asv's file of the commit (`asv_watch.asv.export`).
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
+from asv_watch.asv.export import export_run, result_file, store_machine
 from asv_watch.asv.packages import make_environment
-from asv_watch.asv.result_store import ResultStore, store_machine
-from asv_watch.asv.selection import Selection
+from asv_watch.asv.selection import Selection, cases_of
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.comparison import Comparison, Kind, Outcome, Sitting
+from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
 from asv_watch.engine.cases import Benchmarks, MeasurableCase, list_benchmarks, select_cases
 from asv_watch.engine.recipes import recipe_of_samples
 from asv_watch.engine.sides import Side, commit_side
@@ -30,11 +30,13 @@ from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.budget import Budget, run_within
 from asv_watch.machine.facts import machine_facts, machine_state
-from asv_watch.records.result_files import is_finite_number
-from asv_watch.records.side_files import FORKED, NOT_FORKED, PROCESSES
+from asv_watch.records.asv_results import DamagedError, read_results, runs_of
+from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
+from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
 from asv_watch.records.suite_lists import read_machine_list, store_list
 from asv_watch.versions.git import ask_git
 from asv_watch.versions.releases import distribution
+from asv_watch.versions.version import Version
 
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 Outcomes = dict[str, tuple[Outcome, str]]
@@ -61,68 +63,111 @@ def measure_missing(
         MachineError: the machine is to blame for a failure; what was measured before stays.
         WatchError: the commit cannot be measured at all.
     """
-    version = commit_side(workplace, commit, environment, may_lack_package=True)
-    benchmarks, failures = _list(workplace, version, commit)
-    store = _open_store(workplace, version, benchmarks, "run")
+    side = commit_side(workplace, commit, environment, may_lack_package=True)
+    assert side.version is not None  # noqa: S101 - it is a commit
+    benchmarks, failures = _list(workplace, side, commit)
     selected = list(select_cases(benchmarks, selection, workplace.declared))
     if not selected:
         raise NoCaseError(f"no case matches {selection}; try a part of a name")
     outcomes: Outcomes = {suite: (Outcome.FAILED, reason) for suite, reason in failures.items()}
-    entries = _entries(benchmarks)
-    missing: dict[str, MeasurableCase] = {}
-    for case in selected:
-        entry = entries[case.benchmark]
-        if not case.cannot_run:
-            if _is_missing(store, entry, case, retry_failed=retry_failed):
+    with exported(workplace, side, side.version, benchmarks):
+        known = _known(workplace, side.version, environment, benchmarks)
+        missing: dict[str, MeasurableCase] = {}
+        skipped: list[MeasurableCase] = []
+        for case in selected:
+            outcome, reason = known.get(case.name, (Outcome.NEVER_RUN, ""))
+            if case.cannot_run:
+                if (outcome, reason) != (Outcome.SKIPPED, case.cannot_run):
+                    skipped.append(case)
+            elif outcome in {Outcome.NEVER_RUN, Outcome.SKIPPED} or (
+                outcome is not Outcome.OK and retry_failed
+            ):
                 missing[case.name] = case
-        elif store.skip(entry, case.name, case.cannot_run):
-            outcomes[case.name] = Outcome.SKIPPED, case.cannot_run
+        if not missing and not skipped:
+            return outcomes
+        unfinished = find_unfinished(workplace, [side], "run")
+        sitting = Sitting(
+            kind="run",
+            at=int(time.time()),
+            machine=workplace.machine,
+            versions=(side.version,),
+            recipe=recipe_of_samples([side]),
+            conditions=conditions_of(workplace, side),
+        )
+        writer = SittingWriter(workplace.configuration.results, unfinished.continued(sitting))
 
-    def keep(result: Comparison) -> None:
-        case = missing[result.case]
-        store.add(entries[case.benchmark], case.index, result)
-        outcomes[case.name] = result.outcome(0)
+        def keep(result: Comparison) -> None:
+            writer.add(result)
+            outcomes[result.case] = result.outcome(0)
 
-    if missing:
-        with _recorded(workplace, store, version):
-            unfinished = find_unfinished(workplace, [version], "run")
+        for case in skipped:
+            at, reasons = int(time.time()), {0: case.cannot_run}
+            keep(
+                Comparison(
+                    case.name, at, case.unit, skipped=reasons, benchmark_version=case.version
+                )
+            )
+        if missing:
             cases = list(missing.values())
             run_within(budget, partial(unfinished.measure, cases, keep, budget=budget))
+        writer.end(machine_state())
     return outcomes
 
 
-def store_compared(
-    workplace: Workplace,
-    sides: Sequence[Side],
-    benchmarks: Benchmarks,
-    cases: Iterable[MeasurableCase],
-    measured: Iterable[Comparison],
-    index: int,
-    kind: Kind,
-) -> None:
-    """Store what a comparison measured of one version, for the cases without a stored value.
+@contextmanager
+def exported(
+    workplace: Workplace, side: Side, version: Version, benchmarks: Benchmarks
+) -> Iterator[None]:
+    """Export all that is stored of a commit to asv's file, however the block ends."""
+    results, machine = workplace.configuration.results, workplace.machine
+    repository, environment = workplace.configuration.repository, side.environment
+    path = result_file(results, machine, version.commit, environment)
+    store_machine(results, machine)
+    date = ask_git(repository, "log", "-1", "--format=%at", version.commit)
+    try:
+        yield
+    finally:
+        measured = _measured(workplace, version, environment)
+        if measured:
+            export_run(path, version.commit, int(date), environment, benchmarks, measured)
 
-    Args:
-        workplace: the checkout.
-        sides: the versions that were compared.
-        benchmarks: entries of asv's list.
-        cases: the cases that were compared.
-        measured: their measurements.
-        index: index of the version, which is a commit.
-        kind: why they were compared.
-    """
-    version = sides[index]
-    store = _open_store(workplace, version, benchmarks, kind, sides)
-    entries = _entries(benchmarks)
-    by_name = {case.name: case for case in cases}
-    with _recorded(workplace, store, version):
-        for result in measured:
-            case = by_name.get(result.case)
-            if case is None or not result.numbers(index):
-                continue
-            entry = entries[case.benchmark]
-            if not is_finite_number(store.value(entry, case.index)):
-                store.add(entry, case.index, result.alone(index))
+
+def _measured(
+    workplace: Workplace, version: Version, environment: EnvironmentSpec
+) -> dict[str, Comparison]:
+    """Return what the record has of a commit in an environment, by case."""
+    comparisons, _ = read_record(workplace.configuration.results, workplace.machine)
+    key = RunKey(workplace.machine, environment.stored_as, version.commit)
+    cases = newest_of_runs(comparisons).get(key, {})
+    return {
+        name: case for name, case in cases.items() if case.outcome(0)[0] is not Outcome.NEVER_RUN
+    }
+
+
+def _known(
+    workplace: Workplace, version: Version, environment: EnvironmentSpec, benchmarks: Benchmarks
+) -> Outcomes:
+    """Return what is stored of the cases of today's code, by the engine or by `asv run`."""
+    versions = {
+        case_name(entry["name"], params): entry["version"]
+        for entry in benchmarks
+        for params in cases_of(entry)
+    }
+    known: Outcomes = {}
+    results = workplace.configuration.results
+    path = result_file(results, workplace.machine, version.commit, environment)
+    try:
+        stored = read_results(path)
+        for name, of_code in stored.benchmark_version.items():
+            for params, _, run in runs_of(stored, name):
+                if versions.get(case := case_name(name, params)) == of_code:
+                    known[case] = run.outcome, run.reason
+    except DamagedError:
+        pass  # there is none, or what it has is measured anew
+    for name, measured in _measured(workplace, version, environment).items():
+        if versions.get(name) == measured.benchmark_version:
+            known[name] = measured.outcome(0)
+    return known
 
 
 def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks, dict[str, str]]:
@@ -165,72 +210,30 @@ def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
     return {str(benchmark["name"]): benchmark for benchmark in benchmarks}
 
 
-def _is_missing(
-    store: ResultStore, entry: dict[str, Any], case: MeasurableCase, *, retry_failed: bool
-) -> bool:
-    value = store.value(entry, case.index)
-    if value is None:
-        return retry_failed
-    if not is_finite_number(value) or not store.is_recorded:
-        return not is_finite_number(value)
-    # Without an outcome, the value is one of `asv run`, or of an earlier version of this package
-    # that was killed: it stored the value first.
-    return store.recorded(entry, case.name) is None
-
-
-def _open_store(
-    workplace: Workplace,
-    side: Side,
-    benchmarks: Benchmarks,
-    kind: Kind,
-    measured_with: Sequence[Side] = (),
-) -> ResultStore:
-    version, configuration = side.version, workplace.configuration
-    assert version is not None  # noqa: S101 - it is a commit
-    store_machine(configuration.results, workplace.machine)
-    header = Sitting(
-        kind=kind,
-        at=int(time.time()),
-        machine=workplace.machine,
-        versions=(version,),
-        recipe=recipe_of_samples(measured_with or [side]),
-    )
-    date = ask_git(configuration.repository, "log", "-1", "--format=%at", version.commit)
-    store = ResultStore(configuration.results, header, int(date), side.environment)
-    if store.set_aside:
-        print(
-            f"  {store.path.name} is damaged; it is now {store.set_aside}, and written again",
-            flush=True,
-        )
-    store.restore(benchmarks)
-    return store
-
-
-@contextmanager
-def _recorded(workplace: Workplace, store: ResultStore, version: Side) -> Iterator[None]:
-    record = _describe(workplace, version)
-    store.record(record)
-    yield
-    store.record(record | {"until": int(time.time()), "after": machine_state()})
-
-
-def _describe(workplace: Workplace, version: Side) -> dict[str, Any]:
-    """Return the record of a run that begins now (`asv_watch.records.side_files`)."""
-    environment = version.environment
-    record: dict[str, Any] = {"at": int(time.time()), "machine": machine_facts(), "details": {}}
-    record["environment"] = {PROCESSES: FORKED if environment.fork_safe else NOT_FORKED}
+def conditions_of(workplace: Workplace, side: Side) -> Conditions:
+    """Describe the machine and the environment of a version before it is measured."""
+    environment = side.environment
+    facts = {PROCESSES: FORKED if environment.fork_safe else NOT_FORKED}
+    details: dict[str, Any] = {}
     packages = [distribution(name) for name in environment.requirements]
     commands: list[list[object]] = [[probes.ENVIRONMENT, *packages]]
     if (script := workplace.declared.facts_script) is not None:
         commands.append([script])
     try:
         for command in commands:
-            arguments = [str(version.python), "-P", *map(str, command)]
-            printed = run_command(arguments, _ASKING_TIMEOUT, env=dict(version.variables))
+            arguments = [str(side.python), "-P", *map(str, command)]
+            printed = run_command(arguments, _ASKING_TIMEOUT, env=dict(side.variables))
             answer = json.loads(printed.splitlines()[-1])
-            record["environment"] |= answer.get("facts", {})
-            record["details"] |= answer.get("details", {})
+            facts |= answer.get("facts", {})
+            details |= answer.get("details", {})
     except (WatchError, MachineError, ValueError, LookupError) as error:
         # The values are as good without a description of the environment.
         print(f"  the environment could not be described: {error}", flush=True)
-    return record | {"before": machine_state()}
+    return Conditions(
+        environment=environment.stored_as,
+        variables=dict(environment.variables),
+        machine=machine_facts(),
+        facts=facts,
+        details=details,
+        before=machine_state(),
+    )

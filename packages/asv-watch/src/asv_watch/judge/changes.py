@@ -34,10 +34,9 @@ State = Literal["measured", "suspected"]
 """Whether a change was measured."""
 Direction = Literal["better", "worse"]
 Kind = Literal["time", "memory", "exact"]
-Cause = Literal["code", "release", "environment", "mapped files"]
+Cause = Literal["code", "release", "environment"]
 """``environment``: installed software changed there; ``release``: of an exact count, another
-release of a requirement was installed there; ``mapped files``: it is resident memory, which
-includes them and which no comparison measures; ``code``: none of these."""
+release of a requirement was installed there; ``code``: none of these."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -86,7 +85,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def may_be_code(self) -> bool:
-        """Whether a comparison of its two commits may show it; not of resident memory."""
+        """Whether a comparison of its two commits may show it."""
         return self.cause in {"code", "environment"}
 
 

@@ -25,7 +25,6 @@ from asv_watch.judge.measured_pairs import MeasuredCommits
 from asv_watch.judge.precision import Detectable, detectable_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.records.history import History
-from asv_watch.records.peak_memory import is_resident
 from asv_watch.runs.events import Event, find_events
 from asv_watch.runs.segments import Segment, noise_between_runs, split
 from asv_watch.runs.suspicions import find_suspicions
@@ -162,8 +161,6 @@ def _cause(history: History, change: Change, events: Sequence[Event]) -> Cause:
     if change.is_measured and change.kind != "exact":
         return "code"
     series = history.series[change.series]
-    if is_resident(series.case.name):
-        return "mapped files"
     for event in events:
         concerns = event.machine == series.machine and event.environment in {
             "",

@@ -14,16 +14,10 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from asv_watch.records.peak_memory import PRIVATE, RESIDENT, suite_name
 from asv_watch.records.records import Benchmark, Case
 
 _KIND = re.compile(r"^(time|timeraw|peakmem|mem|track)_")
-_METRIC_OF_TYPE = {
-    "time": "time",
-    PRIVATE: "peak memory",
-    RESIDENT: "peak resident memory",
-    "memory": "memory",
-}
+_METRIC_OF_TYPE = {"time": "time", "peakmemory": "peak memory", "memory": "memory"}
 
 
 @functools.cache
@@ -73,7 +67,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def labels_of(self, benchmark: Benchmark, params: tuple[str, ...]) -> dict[str, str]:
         """Return the labels of a case: of its suite, its parameters, its function, its metric."""
-        name = f"{suite_name(benchmark.name)}."
+        name = f"{benchmark.name}."
         labels = {
             label: value
             for label, values in self.labels.items()
@@ -154,5 +148,5 @@ UNDECLARED = Layout()
 
 
 def _words(benchmark: str) -> list[str]:
-    function = suite_name(benchmark).rpartition(".")[2]
+    function = benchmark.rpartition(".")[2]
     return [word for word in _KIND.sub("", function).split("_") if word]

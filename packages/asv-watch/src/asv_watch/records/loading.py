@@ -1,34 +1,57 @@
 """Loads a results folder into a ``History``.
 
 A results folder holds ``benchmarks.json`` and a folder for each machine. That folder holds the
-machine's ``machine.json``, its own ``benchmarks.json``, its comparisons, and for each commit and
-environment a result file, with what was measured and the records of its runs beside it.
+machine's ``machine.json``, its own ``benchmarks.json``, the record of what was measured
+(`asv_watch.records.store`), and asv's result files, one for each commit and environment. A case of
+a commit is read from the record, or from asv's file if the record lacks it.
 Valid data is loaded; damaged data becomes a ``Problem`` that names its file; valid data that is
 not current (an older version of a benchmark, a commit of another branch) counts as ``LeftOut``.
+
+The engine measures peak **private** memory, without mapped files. asv stores the peak **resident**
+memory, which includes them. So in a series with any private memory, asv's values are left out.
 """
 
 from __future__ import annotations
 
 import glob
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+import itertools
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
+from asv.results import Results
+from asv_runner.statistics import compute_stats
+from msgspec.structs import replace
 
-from asv_watch.comparison import Comparison, Outcome
+from asv_watch.comparison import Comparison, Outcome, Sitting
 from asv_watch.files import read_regular
 from asv_watch.records import explanations, suite_lists
-from asv_watch.records.columns import CommitRuns, columns_by_case
+from asv_watch.records.asv_results import (
+    DamagedError,
+    environment_of,
+    facts_of,
+    is_finite_number,
+    is_missing,
+    read_results,
+    runs_of,
+)
+from asv_watch.records.columns import RunColumns, RunSources
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes, read_notes
 from asv_watch.records.records import (
+    NEVER_RUN,
+    NOT_FORKED,
+    PROCESSES,
     Benchmark,
+    Case,
     Environment,
     LeftOut,
     Machine,
@@ -36,21 +59,18 @@ from asv_watch.records.records import (
     Problem,
     Record,
     Run,
+    code_version,
+    recipe_of,
 )
-from asv_watch.records.result_files import (
-    DamagedError,
-    read_json,
-    read_result_file,
-)
-from asv_watch.records.side_files import MEASURED, RECORDS, read_measured, read_records
-from asv_watch.records.store import read_record
-from asv_watch.records.stored_runs import RunReader
+from asv_watch.records.store import RunKey, newest_of_runs, read_record, run_of
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.releases import Release
 
 T = TypeVar("T")
 
+_LARGEST_DESCRIPTION = 2**20
+"""Bytes of ``machine.json``: one has less than a thousand."""
 NOT_ON_BRANCH = "the commit is not on the branch"
 """Reason why all results of a commit are left out."""
 
@@ -85,14 +105,18 @@ def load_history(
     return _Loader(results_dir, commits, machine, benchmarks, problems, layout).load()
 
 
+Runs = dict[int, Run]
+"""Maps the number of a case to its run."""
+
+
 class _Setup(msgspec.Struct):
     """Results of one machine in one environment, by commit hash."""
 
-    files: dict[str, str] = msgspec.field(default_factory=dict)
-    """Names of the result files."""
     facts: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     records: dict[str, tuple[Record, ...]] = msgspec.field(default_factory=dict)
-    runs: dict[str, CommitRuns] = msgspec.field(default_factory=dict)
+    runs: dict[str, Runs] = msgspec.field(default_factory=dict)
+    resident: dict[str, Runs] = msgspec.field(default_factory=dict)
+    """Peak memory as asv stores it."""
 
 
 def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
@@ -101,7 +125,7 @@ def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
     for version, position in notes.versions.items():
         commit = named[position]
         if version not in commit.tags:
-            named[position] = msgspec.structs.replace(commit, tags=(*commit.tags, version))
+            named[position] = replace(commit, tags=(*commit.tags, version))
     return named
 
 
@@ -122,25 +146,44 @@ class _Loader:
         self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = benchmarks, problems
-        comparisons, damaged = read_record(results_dir, machine, benchmarks)
+        measured, damaged = read_record(results_dir, machine, benchmarks)
+        self._measured = newest_of_runs(measured)
+        self._sittings: dict[RunKey, dict[int, Sitting]] = defaultdict(dict)
+        """Maps a run to its sittings by their start."""
+        for each in measured:
+            if (run := run_of(each.sitting)) is not None:
+                self._sittings[run][each.sitting.at] = each.sitting
         self._comparisons: dict[str, tuple[Comparison, ...]] = {}
-        for comparison in comparisons:
-            machine = comparison.sitting.machine
-            self._comparisons[machine] = (*self._comparisons.get(machine, ()), comparison)
+        for name, of_machine in itertools.groupby(
+            sorted(measured, key=lambda each: each.sitting.machine),
+            key=lambda each: each.sitting.machine,
+        ):
+            several = tuple(each for each in of_machine if len(each.sitting.versions) > 1)
+            if several:
+                self._comparisons[name] = several
         self._notes, unreadable = read_notes(results_dir, commits)
         self._commits = with_versions(commits, self._notes)
         self._problems += [*damaged, *unreadable]
         self._layout = layout
-        self._runs = RunReader(self._benchmarks, layout)
-        self._runs.problems = self._problems
-        self._left_out = self._runs.left_out
+        self._cases = [
+            Case(benchmark.name, params, layout.labels_of(benchmark, params))
+            for benchmark in benchmarks.values()
+            for params in itertools.product(*benchmark.params)
+        ]
+        self._numbers = {
+            (case.benchmark, case.params): number for number, case in enumerate(self._cases)
+        }
+        self._named = {case.name: number for number, case in enumerate(self._cases)}
+        self._left_out: Counter[tuple[str, str]] = Counter()
         for commit in self._notes.unplaced:
             reason = "notes.toml names it, but it fits no commit of the branch, or several"
             self._left_out[commit, reason] += 1
         self._machines: dict[str, Machine] = {}
         self._environments: dict[str, tuple[int, Environment]] = {}
-        """Maps a name to the position of its newest commit and to what that commit's file says."""
+        """Maps a name to the position of its newest commit and to what was stored there."""
         self._setups: dict[tuple[str, str], _Setup] = {}
+        self._files: dict[RunKey, str] = {}
+        """Maps a run to the name of asv's file of it."""
         self._explanations: dict[str, tuple[StoredExplanation, ...]] = {}
 
     def load(self) -> History:
@@ -152,18 +195,13 @@ class _Loader:
         for path in sorted(self._results_dir.glob(".*/machine.json")):
             message = "its name begins with a dot, so it is left out; rename it"
             self._problem(path.parent, message)
+        for key in self._sittings.keys() - self._files.keys():
+            self._add_run(key)
         for name in self._comparisons:  # such as the old name of a renamed folder
             self._machines.setdefault(name, Machine(name))
         setups = self._setups.items()
         self._add_compared_memory()
-        series = tuple(self._series())
-        ran = {case_series.case.benchmark for case_series in series if case_series.columns}
-        shown = {
-            name: benchmark
-            for name, benchmark in self._runs.benchmarks.items()
-            if name in self._benchmarks or name in ran
-        }
-        measured = {commit for setup in self._setups.values() for commit in setup.files}
+        measured = {commit for setup in self._setups.values() for commit in setup.runs}
         measured |= {
             version.commit
             for machine_comparisons in self._comparisons.values()
@@ -175,10 +213,8 @@ class _Loader:
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
             machines=self._machines,
             environments={name: env for name, (_, env) in sorted(self._environments.items())},
-            benchmarks=shown,
-            series=tuple(
-                case_series for case_series in series if case_series.case.benchmark in shown
-            ),
+            benchmarks=self._benchmarks,
+            series=tuple(self._series()),
             problems=tuple(self._problems),
             left_out=tuple(LeftOut(*key, count) for key, count in self._left_out.items()),
             facts={key: self._in_order(setup.facts) for key, setup in setups},
@@ -204,15 +240,18 @@ class _Loader:
             setups[machine, environment.release, environment.python].append(setup)
         for machine, comparisons in self._comparisons.items():
             for comparison in reversed(comparisons):
-                number = self._runs.peak_memory.get(comparison.case)
-                if number is None:
+                number = self._named.get(comparison.case)
+                if number is None or not self._is_peak_memory(number):
                     continue
                 for index, version in enumerate(comparison.sitting.versions):
                     value = comparison.value(index)
                     for setup in setups[machine, version.release, version.python]:
                         if value is not None and version.commit in setup.runs:
                             run = Run(Outcome.OK, Point(value), at=comparison.at)
-                            setup.runs[version.commit].add(number, run)
+                            setup.runs[version.commit].setdefault(number, run)
+
+    def _is_peak_memory(self, number: int) -> bool:
+        return self._benchmarks[self._cases[number].benchmark].type == "peakmemory"
 
     def _in_order(self, by_commit: Mapping[str, T]) -> dict[str, T]:
         return dict(sorted(by_commit.items(), key=lambda item: self._order[item[0]]))
@@ -222,16 +261,35 @@ class _Loader:
 
     def _series(self) -> Iterator[Series]:
         for (machine, environment), setup in self._setups.items():
-            columns = columns_by_case(self._in_order(setup.runs), len(self._runs.cases))
-            for case, case_columns in zip(self._runs.cases, columns, strict=True):
-                benchmark = self._runs.benchmarks[case.benchmark]
+            private = {
+                number
+                for runs in setup.runs.values()
+                for number, run in runs.items()
+                if run.point is not None
+            }
+            for commit, resident in setup.resident.items():
+                others = {number: run for number, run in resident.items() if number not in private}
+                setup.runs[commit] |= others
+            by_commit = self._in_order(setup.runs)
+            sources = RunSources(tuple(by_commit))
+            rows: dict[int, list[tuple[int, Run]]] = defaultdict(list)
+            for index, runs in enumerate(by_commit.values()):
+                for number, run in runs.items():
+                    rows[number].append((index, run))
+            nothing = RunColumns(sources, np.empty(0, np.intp), ())
+            for number, case in enumerate(self._cases):
+                columns = nothing
+                if number in rows:
+                    indices, stored = zip(*rows[number], strict=True)
+                    columns = RunColumns(sources, np.array(indices, np.intp), stored)
+                benchmark = self._benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
                     environment=environment,
                     case=case,
                     unit=benchmark.unit,
                     higher_is_better=benchmark.higher_is_better,
-                    columns=case_columns,
+                    columns=columns,
                 )
 
     def _load_machine(self, folder: Path) -> None:
@@ -242,9 +300,8 @@ class _Loader:
             return
         others = {"machine.json", suite_lists.FILE_NAME}
         result_files = [f for f in files if f.suffix == ".json" and f.name not in others]
-        sidecars = {file.name: file for file in files if file.name.endswith((MEASURED, RECORDS))}
         machine_file = folder / "machine.json"
-        if result_files or sidecars or machine_file.exists():
+        if result_files or machine_file.exists():
             machine = self._read_machine(machine_file)
         elif folder.name in self._comparisons:  # asv describes a machine when it measures there
             machine = Machine(folder.name)
@@ -259,9 +316,7 @@ class _Loader:
         )
         self._problems += damage
         for path in result_files:
-            self._load_file(path, machine.name, sidecars)
-        for path in sidecars.values():
-            self._problem(path, "the result file that it belongs to is missing; it was left out")
+            self._load_file(path, machine.name)
 
     def _check_list(self, path: Path) -> None:
         """Report a machine's list of benchmarks if it is damaged; only the union is used."""
@@ -274,9 +329,7 @@ class _Loader:
 
     def _read_machine(self, path: Path) -> Machine:
         try:
-            content = read_json(path, dict[str, Any])
-            if not isinstance(content.get("machine"), str):
-                raise DamagedError("it names no machine")
+            content = read_description(path)
         except DamagedError as error:
             self._problem(path, f"{error}; the folder's name is used as the machine's")
             return Machine(path.parent.name)
@@ -284,48 +337,152 @@ class _Loader:
         facts.pop("version", None)
         return Machine(facts.pop("machine"), facts)
 
-    def _load_file(self, path: Path, machine: str, sidecars: dict[str, Path]) -> None:
-        stem = path.stem
-        records = self._read_sidecar(stem + RECORDS, sidecars, read_records)
-        record = stem + MEASURED
-        environment = stem.partition("-")[2] or stem
+    def _load_file(self, path: Path, machine: str) -> None:
         try:
-            content = read_result_file(path)
-            commit = content.commit_hash
-            if content.machine != machine:
-                raise DamagedError(f"it names machine {content.machine!r}, not {machine!r}")
+            stored = read_results(path, machine)
         except DamagedError as error:
-            self._read_sidecar(record, sidecars, read_measured)
             self._problem(path, f"{error}; its results are left out")
             return
-        read = partial(read_measured, machine=machine, commit=commit)
-        measured = self._read_sidecar(record, sidecars, read) or {}
-        if commit not in self._order:
-            self._left_out[commit, NOT_ON_BRANCH] += 1
-            return
-        setup = self._setups.setdefault((machine, environment), _Setup())
-        if commit in setup.files:
-            message = f"{setup.files[commit]} has the same commit and environment"
+        key = RunKey(machine, path.stem.partition("-")[2] or path.stem, stored.commit_hash)
+        if key in self._files:
+            message = f"{self._files[key]} has the same commit and environment"
             self._problem(path, f"{message}; this file is left out")
             return
-        setup.files[commit] = path.name
-        newest = self._environments.get(environment)
-        if newest is None or newest[0] < self._order[commit]:
-            self._environments[environment] = self._order[commit], content.environment(environment)
-        setup.facts[commit] = content.facts
-        if records:
-            setup.records[commit] = records
-        setup.runs[commit] = self._runs.read(path, content, measured)
+        self._files[key] = path.name
+        self._add_run(key, stored, path)
 
-    def _read_sidecar(
-        self,
-        name: str,
-        sidecars: dict[str, Path],
-        read: Callable[[Path], tuple[T, list[Problem]]],
-    ) -> T | None:
-        path = sidecars.pop(name, None)
-        if path is None:
-            return None
-        content, problems = read(path)
-        self._problems += problems
-        return content
+    def _add_run(self, key: RunKey, stored: Results | None = None, path: Path = Path()) -> None:
+        """Add what was stored of a commit: by the engine, by asv, or both."""
+        if key.commit not in self._order:
+            self._left_out[key.commit, NOT_ON_BRANCH] += 1
+            return
+        setup = self._setups.setdefault((key.machine, key.environment), _Setup())
+        sittings = [sitting for _, sitting in sorted(self._sittings.get(key, {}).items())]
+        if stored is not None:
+            environment = environment_of(stored, key.environment)
+            setup.facts[key.commit] = facts_of(stored)
+        else:
+            version, conditions = sittings[-1].versions[-1], sittings[-1].conditions
+            assert conditions is not None  # noqa: S101 - it is a run
+            environment = Environment(
+                key.environment, version.python, version.requirements, conditions.variables
+            )
+            setup.facts[key.commit] = conditions.machine | environment.facts
+        position = self._order[key.commit]
+        if self._environments.get(key.environment, (-1,))[0] < position:
+            self._environments[key.environment] = position, environment
+        records = tuple(
+            Record(
+                sitting.at,
+                sitting.conditions.machine,
+                {PROCESSES: NOT_FORKED} | sitting.conditions.facts,
+                _flat(sitting.conditions.before),
+                _flat(sitting.conditions.after),
+            )
+            for sitting in sittings
+            if sitting.conditions is not None and sitting.conditions.machine
+        )
+        if records:
+            setup.records[key.commit] = records
+        measured = self._measured.get(key, {})
+        runs = self._runs_of_record(measured)
+        resident: Runs = {}
+        setup.runs[key.commit], setup.resident[key.commit] = runs, resident
+        for benchmark in stored.get_all_result_keys() if stored is not None else ():
+            try:
+                for number, run in self._runs_of_row(stored, benchmark, path):
+                    of_kind = resident if self._is_peak_memory(number) and run.point else runs
+                    if number not in runs:
+                        case = measured.get(self._cases[number].name)
+                        of_kind[number] = replace(run, at=case.at) if case else run
+            except DamagedError as error:
+                self._problem(path, f"{benchmark}: {error}; its results are left out")
+
+    def _runs_of_record(self, measured: Mapping[str, Comparison]) -> Runs:
+        """Return the runs of today's cases, by the number of the case."""
+        runs: Runs = {}
+        for case in measured.values():
+            number, version = self._named.get(case.case), case.benchmark_version
+            if number is None:
+                continue
+            benchmark = self._benchmarks[self._cases[number].benchmark]
+            if version and code_version(version) != benchmark.code_version:
+                continue
+            outcome, reason = case.outcome(0)
+            value = case.value(0)
+            if value is not None:
+                recipe = sys.intern(recipe_of(version))
+                interval = spread_of(case) if benchmark.type == "time" else None
+                runs[number] = Run(Outcome.OK, Point(value, interval), "", case.at, recipe)
+            elif outcome is not Outcome.NEVER_RUN:
+                runs[number] = Run(outcome, None, reason, case.at)
+        return runs
+
+    def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[int, Run]]:
+        """Yield number and run of each of today's cases in a row of asv's file.
+
+        Raises:
+            DamagedError: the row does not have the shape that asv writes.
+        """
+        benchmark, version = self._benchmarks.get(name), stored.benchmark_version[name]
+        if benchmark is None:
+            self._left_out[name, "no suite has this benchmark any more"] += 1
+            return
+        if isinstance(version, str) and code_version(version) != benchmark.code_version:
+            self._left_out[name, "measured with other code of the benchmark"] += 1
+            return
+        count = unusable = 0
+        for params, value, run in runs_of(stored, name):
+            number = self._numbers.get((name, params))
+            count += 1
+            if number is not None:
+                unusable += not (is_missing(value) or is_finite_number(value))
+                if run is not NEVER_RUN:
+                    yield number, run
+            elif run.point is not None:
+                self._left_out[name, "no suite has this combination of parameters"] += 1
+        if unusable:
+            message = f"{unusable} of {count} results are not finite numbers"
+            self._problem(path, f"{name}: {message}; they count as failed")
+
+
+def spread_of(case: Comparison) -> tuple[float, float] | None:
+    """Return the interval of a run's value that asv computes (99 %), if there are two rounds."""
+    numbers = [number for (number,) in case.numbers(0)]
+    if len(numbers) < 2:
+        return None
+    _, stats = compute_stats(numbers, 1)
+    return stats["ci_99_a"], stats["ci_99_b"]
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Read what describes a machine.
+
+    Raises:
+        DamagedError: it cannot be read, is not JSON, or names no machine.
+    """
+    try:
+        content = json.loads(read_regular(path, _LARGEST_DESCRIPTION))
+    except OSError as error:
+        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"it is not JSON: {error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("machine"), str):
+        raise DamagedError("it names no machine")
+    return content
+
+
+def _flat(state: Any, name: str = "") -> dict[str, str]:
+    """Flatten a state: ``{"gpus": [{"celsius": 41}]}`` gives ``gpus 0 celsius: 41``."""
+    if isinstance(state, dict):
+        members = [(str(key), value) for key, value in state.items()]
+    elif isinstance(state, list) and any(isinstance(value, dict) for value in state):
+        members = [(str(key), value) for key, value in enumerate(state)]
+    elif isinstance(state, list):
+        return {name: ", ".join(map(str, state))}
+    else:
+        return {} if state is None else {name: str(state)}
+    flat: dict[str, str] = {}
+    for key, value in members:
+        flat |= _flat(value, f"{name} {key}".strip())
+    return flat

@@ -22,6 +22,11 @@ import msgspec
 from asv_watch.comparison import Outcome
 from asv_watch.versions.releases import Release, main_release
 
+PROCESSES = "processes"
+"""The fact of the environment that says how the cases of a run were started."""
+FORKED, NOT_FORKED = "forked where they time something", "each starts its own Python"
+"""Values of `PROCESSES`; runs before it was recorded have the second one."""
+
 
 def code_version(version: str) -> str:
     """Return the code version: the part of a version that changes with what is measured."""
@@ -66,6 +71,15 @@ class Environment(msgspec.Struct, frozen=True):
     def release(self) -> Release:
         """Its main release."""
         return main_release(self.requirements)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Its facts: ``python``, ``requirement <name>``, ``variable <name>``."""
+        return {
+            "python": self.python,
+            **{f"requirement {name}": text for name, text in self.requirements.items()},
+            **{f"variable {name}": text for name, text in self.variables.items()},
+        }
 
 
 class Benchmark(msgspec.Struct, frozen=True):

@@ -5,7 +5,12 @@ with a line ``{"sitting": …}`` (`asv_watch.comparison.Sitting`). Each further 
 `asv_watch.comparison.Comparison`, written when its case is finished, so an interrupted sitting
 keeps the finished cases; when it is continued, its first line is written again. A sitting that
 came to its end has a last line with the number and the checksum of its lines, which shows later
-whether one was lost or changed.
+whether one was lost or changed, and with the state of the machine at the end.
+
+If the first line says in what environment the last version was measured, its values are those of
+its commit there, too: so a run is a sitting of one version, and a night's comparison is also a run
+of the newer commit. Numbers are stored here once. asv's files are exports of them
+(`asv_watch.asv.export`), and are read only for what `asv run` itself has stored.
 
 git merges two branches of a file by keeping the lines of both (``.gitattributes``). The name does
 not end in ``.json``, because asv takes such files for results.
@@ -17,8 +22,9 @@ import contextlib
 import datetime
 import glob
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -40,12 +46,14 @@ class _Begin(msgspec.Struct, frozen=True):
     sitting: Sitting
 
 
-class _End(msgspec.Struct, frozen=True):
+class _End(msgspec.Struct, frozen=True, omit_defaults=True):
     """Last line of a sitting."""
 
     cases: int
     sha256: str
     """Of its other lines, the first one included: 16 digits."""
+    after: Any = None
+    """State of the machine when it ended, if it was described at the beginning."""
 
 
 class _Ended(msgspec.Struct, frozen=True):
@@ -78,10 +86,10 @@ class SittingWriter:
         self._digest.update(first + content)
         self._cases += 1
 
-    def end(self) -> None:
-        """Append the last line, if any case was added."""
+    def end(self, after: Any = None) -> None:
+        """Append the last line, if any case was added, with the state of the machine."""
         if self._cases:
-            end = _Ended(_End(self._cases, self._digest.hexdigest()[:16]))
+            end = _Ended(_End(self._cases, self._digest.hexdigest()[:16], after))
             append_durably(self.path, msgspec.json.encode(end) + b"\n")
 
 
@@ -121,9 +129,42 @@ def read_sitting(results: Path, sitting: Sitting) -> dict[str, Comparison]:
     return {each.case: each for each in comparisons if each.sitting.key == sitting.key}
 
 
+class RunKey(NamedTuple):
+    """What a run measured, and where."""
+
+    machine: str
+    environment: str
+    """asv's name of it, as in the names of result files."""
+    commit: str
+
+
+def run_of(sitting: Sitting) -> RunKey | None:
+    """Return the run that a sitting belongs to; ``None`` if it describes no environment."""
+    if sitting.conditions is None:
+        return None
+    return RunKey(sitting.machine, sitting.conditions.environment, sitting.versions[-1].commit)
+
+
+def newest_of_runs(comparisons: Iterable[Comparison]) -> dict[RunKey, dict[str, Comparison]]:
+    """Return the newest measurement of each case of each run, by their names, of it alone.
+
+    A failure in a comparison of several versions is none of a run. A case with neither a number
+    nor a reason was measured before 2026-11-27: its value is in asv's file alone.
+    """
+    runs: dict[RunKey, dict[str, Comparison]] = {}
+    for comparison in comparisons:
+        key, last = run_of(comparison.sitting), len(comparison.sitting.versions) - 1
+        if key is not None and (not last or comparison.numbers(last)):
+            cases = runs.setdefault(key, {})
+            if comparison.case not in cases or cases[comparison.case].at <= comparison.at:
+                cases[comparison.case] = comparison.alone(last)
+    return runs
+
+
 def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
-    """Yield the comparisons of a file line by line, and add a problem for each damaged line."""
+    """Yield the comparisons of a file by sitting, and add a problem for each damaged line."""
     sitting: Sitting | None = None
+    read: list[Comparison] = []
     digest, cases, first = hashlib.sha256(), 0, 0
     if not path.is_file():  # reading a fifo would never end
         problems.append(Problem(str(path), "it is not a regular file; it was left out"))
@@ -135,27 +176,31 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
                     continue
                 try:
                     if line.startswith(b'{"sitting"'):
-                        sitting = None  # if the line is damaged, its cases belong to no sitting
+                        yield from _placed(read, sitting)
+                        sitting, read = None, []  # cases after a damaged line have none
                         digest, cases, first = hashlib.sha256(line), 0, number
                         sitting = _BEGIN.decode(line).sitting
                     elif line.startswith(b'{"end"'):
-                        if _ENDED.decode(line).end != _End(cases, digest.hexdigest()[:16]):
+                        end = _ENDED.decode(line).end
+                        if (end.cases, end.sha256) != (cases, digest.hexdigest()[:16]):
                             message = f"of lines {first} to {number} some were changed or removed"
                             problems.append(Problem(str(path), message))
-                        sitting, first = None, number + 1
+                        yield from _placed(read, sitting, end.after)
+                        sitting, read, first = None, [], number + 1
                     else:
                         digest.update(line)
                         cases += 1
-                        yield _placed(_CASE.decode(line), sitting)
+                        read.append(_checked(_CASE.decode(line), sitting))
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                     message = f"line {number} is not a valid case ({error}); it was left out"
                     problems.append(Problem(str(path), message))
+        yield from _placed(read, sitting)
     except OSError as error:
         problems.append(Problem(str(path), f"it cannot be read: {error.strerror}"))
 
 
-def _placed(comparison: Comparison, sitting: Sitting | None) -> Comparison:
-    """Return a comparison in its sitting.
+def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
+    """Return a comparison that fits its sitting.
 
     Raises:
         ValueError: it belongs to none, or has not one number for each version.
@@ -165,7 +210,18 @@ def _placed(comparison: Comparison, sitting: Sitting | None) -> Comparison:
     count = len(sitting.versions)
     if any(len(r) != count for r in (*comparison.rounds, *comparison.wall, *comparison.cpu)):
         raise ValueError(f"a round does not have {count} numbers")
-    return msgspec.structs.replace(comparison, sitting=sitting)
+    return comparison
+
+
+def _placed(
+    comparisons: list[Comparison], sitting: Sitting | None, after: Any = None
+) -> Iterator[Comparison]:
+    """Yield comparisons in their sitting, with the state of the machine after it."""
+    if sitting is not None and sitting.conditions is not None:
+        conditions = msgspec.structs.replace(sitting.conditions, after=after)
+        sitting = msgspec.structs.replace(sitting, conditions=conditions)
+    for comparison in comparisons:
+        yield msgspec.structs.replace(comparison, sitting=sitting)
 
 
 def with_direction(comparison: Comparison, benchmarks: Benchmarks) -> Comparison:

@@ -21,7 +21,7 @@ import numpy as np
 
 from asv_watch.records.columns import Floats, Indices
 from asv_watch.records.history import History
-from asv_watch.records.side_files import PROCESSES
+from asv_watch.records.records import PROCESSES
 from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
 
 _SOFTWARE = ("python", "requirement ")

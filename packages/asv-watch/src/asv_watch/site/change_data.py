@@ -24,7 +24,6 @@ _CAUSES: dict[Cause, str] = {
     "code": "not profiled",
     "release": "another release of a requirement",
     "environment": "environment",
-    "mapped files": "code, or mapped files: resident memory counts them, comparisons do not",
 }
 
 

@@ -16,7 +16,6 @@ from asv_watch.judge.findings import Findings
 from asv_watch.records.columns import Indices
 from asv_watch.records.history import History, Series
 from asv_watch.records.labels import Layout
-from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark, Environment, Machine, Point, Record
 from asv_watch.site import names
 from asv_watch.site.layout import parameter_values, with_columns
@@ -134,8 +133,7 @@ def in_order(history: History) -> History:
     """Return the same history with its series in the order of the site.
 
     Series without a run are left out, as most will never have one. A case that never ran anywhere
-    keeps one series, so that it is listed, unless it measures peak memory and its resident memory
-    was measured.
+    keeps one series, so that it is listed.
     """
 
     def order(series: Series) -> tuple[str, tuple[str, ...], str, str]:
@@ -144,8 +142,7 @@ def in_order(history: History) -> History:
     shown = {series.case.name: series for series in history.series}
     ran = [series for series in history.series if series.columns]
     for series in ran:
-        for name in (series.case.name, suite_name(series.case.name)):
-            shown.pop(name, None)
+        shown.pop(series.case.name, None)
     return replace(history, series=tuple(sorted([*ran, *shown.values()], key=order)))
 
 
@@ -263,25 +260,12 @@ def _setups(history: History) -> tuple[Setup, ...]:
 
 
 def _commits_behind(history: History, setups: Sequence[Setup]) -> list[int]:
-    """Return how many commits were measured since the newest value of each series.
-
-    Resident memory is not behind once private memory is measured in its place.
-    """
+    """Return how many commits were measured since the newest value of each series."""
     measured = {setup.key: setup.commits for setup in setups}
-    with_value = {
-        (*setup_key(series), series.case.name)
-        for series in history.series
-        if series.columns.valued
-    }
     behind = []
     for series in history.series:
-        key, name = setup_key(series), series.case.name
-        commits = history.indices(series.columns.valued)
-        is_replaced = is_resident(name) and (*key, suite_name(name)) in with_value
-        if len(commits) and not is_replaced:
-            behind.append(len(measured[key]) - bisect_right(measured[key], int(commits[-1])))
-        else:
-            behind.append(0)
+        of_setup, commits = measured[setup_key(series)], history.indices(series.columns.valued)
+        behind.append(len(of_setup) - bisect_right(of_setup, commits[-1]) if len(commits) else 0)
     return behind
 
 

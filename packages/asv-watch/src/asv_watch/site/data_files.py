@@ -17,7 +17,6 @@ import numpy as np
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
 from asv_watch.records.columns import Indices
-from asv_watch.records.peak_memory import is_resident, suite_name
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
@@ -116,7 +115,7 @@ def _write_sources(folder: Path, contents: Contents) -> None:
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
-            "commands": {case: measure_command(case) for case in cases if not is_resident(case)},
+            "commands": {case: measure_command(case) for case in cases},
             "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
             "explanations": {case: explained[case] for case in cases if case in explained},
             "noise": {
@@ -187,7 +186,7 @@ def description(benchmark: Benchmark) -> str:
         tree = ast.parse(benchmark.code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    function = suite_name(benchmark.name).rpartition(".")[2]
+    function = benchmark.name.rpartition(".")[2]
     documented = [
         node
         for kind in (ast.FunctionDef, ast.ClassDef)
