@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +111,20 @@ def test_the_newest_line_of_a_case_counts(tmp_path: Path) -> None:
         writer.add(Comparison("a.A.time_x", at, rounds=((value,) * 3,)))
     [comparison], _ = read_record(tmp_path)
     assert comparison.value(0) == 3.0
+
+
+def test_a_long_record_is_read_line_by_line(tmp_path: Path) -> None:
+    """At once, it took more than twice its size."""
+    path = write(tmp_path)
+    with path.open("a") as stream:
+        stream.writelines(path.read_text().splitlines(keepends=True)[:2] * 5000)
+        stream.writelines(f"{{{'damaged ' * 40}\n" for _ in range(10))
+    tracemalloc.start()
+    comparisons, problems = read_record(tmp_path, "", {})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(comparisons), len(problems)) == (3, 10)
+    assert peak < path.stat().st_size / 5
 
 
 @pytest.mark.parametrize("line", range(4))

@@ -153,14 +153,11 @@ class _Loader:
         for each in measured:
             if (run := run_of(each.sitting)) is not None:
                 self._sittings[run][each.sitting.at] = each.sitting
-        self._comparisons: dict[str, tuple[Comparison, ...]] = {}
-        for name, of_machine in itertools.groupby(
-            sorted(measured, key=lambda each: each.sitting.machine),
-            key=lambda each: each.sitting.machine,
-        ):
-            several = tuple(each for each in of_machine if len(each.sitting.versions) > 1)
-            if several:
-                self._comparisons[name] = several
+        by_machine: dict[str, list[Comparison]] = defaultdict(list)
+        for each in measured:
+            if len(each.sitting.versions) > 1:
+                by_machine[each.sitting.machine].append(each)
+        self._comparisons = {name: tuple(several) for name, several in by_machine.items()}
         self._notes, unreadable = read_notes(results_dir, commits)
         self._commits = with_versions(commits, self._notes)
         self._problems += [*damaged, *unreadable]

@@ -24,7 +24,7 @@ import glob
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -35,6 +35,7 @@ from asv_watch.records.records import Benchmark, Problem, benchmark_of
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.text.quantities import more_is_better
 
+K = TypeVar("K", bound=Hashable)
 Benchmarks = Mapping[str, Benchmark]
 """Benchmarks by name."""
 _NAME = "[0-9][0-9][0-9][0-9]-[0-9][0-9].jsonl"
@@ -118,8 +119,7 @@ def read_record(
     for path in sorted(results.glob(f"{glob.escape(machine) or '*'}/{_NAME}")):
         for comparison in _read_file(path, problems):
             key = comparison.sitting.key, comparison.case
-            if key not in newest or newest[key].at <= comparison.at:
-                newest[key] = with_direction(comparison, benchmarks)
+            _keep_newest(newest, key, with_direction(comparison, benchmarks))
     return sorted(newest.values(), key=lambda each: (each.sitting.at, each.at)), problems
 
 
@@ -155,16 +155,19 @@ def newest_of_runs(comparisons: Iterable[Comparison]) -> dict[RunKey, dict[str, 
     for comparison in comparisons:
         key, last = run_of(comparison.sitting), len(comparison.sitting.versions) - 1
         if key is not None and (not last or comparison.numbers(last)):
-            cases = runs.setdefault(key, {})
-            if comparison.case not in cases or cases[comparison.case].at <= comparison.at:
-                cases[comparison.case] = comparison.alone(last)
+            _keep_newest(runs.setdefault(key, {}), comparison.case, comparison.alone(last))
     return runs
+
+
+def _keep_newest(known: dict[K, Comparison], key: K, comparison: Comparison) -> None:
+    if key not in known or known[key].at <= comparison.at:
+        known[key] = comparison
 
 
 def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
     """Yield the comparisons of a file by sitting, and add a problem for each damaged line."""
     sitting: Sitting | None = None
-    read: list[Comparison] = []
+    read: dict[str, Comparison] = {}
     digest, cases, first = hashlib.sha256(), 0, 0
     if not path.is_file():  # reading a fifo would never end
         problems.append(Problem(str(path), "it is not a regular file; it was left out"))
@@ -177,7 +180,7 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
                 try:
                     if line.startswith(b'{"sitting"'):
                         yield from _placed(read, sitting)
-                        sitting, read = None, []  # cases after a damaged line have none
+                        sitting, read = None, {}  # cases after a damaged line have none
                         digest, cases, first = hashlib.sha256(line), 0, number
                         sitting = _BEGIN.decode(line).sitting
                     elif line.startswith(b'{"end"'):
@@ -186,11 +189,12 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
                             message = f"of lines {first} to {number} some were changed or removed"
                             problems.append(Problem(str(path), message))
                         yield from _placed(read, sitting, end.after)
-                        sitting, read, first = None, [], number + 1
+                        sitting, read, first = None, {}, number + 1
                     else:
                         digest.update(line)
                         cases += 1
-                        read.append(_checked(_CASE.decode(line), sitting))
+                        comparison = _checked(_CASE.decode(line), sitting)
+                        _keep_newest(read, comparison.case, comparison)
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                     message = f"line {number} is not a valid case ({error}); it was left out"
                     problems.append(Problem(str(path), message))
@@ -214,13 +218,13 @@ def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
 
 
 def _placed(
-    comparisons: list[Comparison], sitting: Sitting | None, after: Any = None
+    comparisons: Mapping[str, Comparison], sitting: Sitting | None, after: Any = None
 ) -> Iterator[Comparison]:
     """Yield comparisons in their sitting, with the state of the machine after it."""
     if sitting is not None and sitting.conditions is not None:
         conditions = msgspec.structs.replace(sitting.conditions, after=after)
         sitting = msgspec.structs.replace(sitting, conditions=conditions)
-    for comparison in comparisons:
+    for comparison in comparisons.values():
         yield msgspec.structs.replace(comparison, sitting=sitting)
 
 
