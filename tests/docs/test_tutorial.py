@@ -33,7 +33,6 @@ CONFIGURATION = {
     "install_command": ["python --version"],
     "uninstall_command": ["python --version"],
     "measured_paths": ["benchmarks", "src", "asv.conf.json"],
-    "package_dir": "src",
     "profiler": "profiler.py",
     "plugins": [".asv_watch"],
 }

@@ -46,7 +46,7 @@ ALL_WORSE = {f"suite.{case}": "worse" for case in CASES}
 def project(make_project: Callable[..., Path]) -> Path:
     """A project whose head halves a share of which more is better."""
     files = {"src/package.py": "SHARE = 80\n"}
-    root = make_project(SUITE, files, package_dir="src", measured_paths=["src"])
+    root = make_project(SUITE, files, measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": "SHARE = 40\n"}, "Leave the device idle")
     return root

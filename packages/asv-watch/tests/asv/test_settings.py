@@ -21,21 +21,22 @@ def _configured(root: Path, **entries: object) -> Configuration:
 
 
 @pytest.mark.parametrize(
-    ("commands", "package"),
+    ("commands", "is_built"),
     [
-        ({"build_command": [], "install_command": ["python --version"]}, "src"),
-        ({"build_command": [], "install_command": ["python -m pip install {build_dir}"]}, ""),
-        ({}, ""),
-        ({"build_command": [], "install_command": [], "package_dir": "lib"}, "lib"),
+        ({"build_command": [], "install_command": ["python --version"]}, False),
+        ({"build_command": [], "install_command": ["python -m pip install {build_dir}"]}, True),
+        ({"build_command": [], "install_command": ["python setup.py develop"]}, True),
+        ({}, True),
+        ({"build_command": [], "install_command": []}, False),
     ],
 )
 def test_a_package_is_imported_as_it_is_only_where_asv_installs_none(
-    tmp_path: Path, commands: dict[str, object], package: str
+    tmp_path: Path, commands: dict[str, object], is_built: bool
 ) -> None:
-    assert _configured(tmp_path, **commands).package == package
+    assert _configured(tmp_path, **commands).is_built is is_built
 
 
-def test_what_can_change_a_value_is_what_is_listed_or_else_the_package(
+def test_what_can_change_a_value_is_what_is_listed(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
     elsewhere = make_repository({"src/a.py": ""})
@@ -43,11 +44,9 @@ def test_what_can_change_a_value_is_what_is_listed_or_else_the_package(
     def paths(**entries: object) -> tuple[str, ...]:
         return _configured(tmp_path / "suites", **entries).measured_paths
 
-    listed: dict[str, object] = {"measured_paths": ["models"], "package_dir": "src"}
-    assert paths(**listed) == ("models",)
-    of_another = paths(**listed, repo=str(elsewhere))
-    assert of_another == ("src",), "the list is of the suites' repository"
-    assert paths(package_dir="src") == ("src",)
+    assert paths(measured_paths=["models"]) == ("models",)
+    of_another = paths(measured_paths=["models"], repo=str(elsewhere))
+    assert of_another == (), "the list is of the suites' repository"
     assert paths() == ()
 
 

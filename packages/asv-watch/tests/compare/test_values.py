@@ -75,7 +75,7 @@ def test_a_project_that_times_nothing_is_compared_by_its_values(
         "src/package.py": PACKAGE.format(short=1),
         "src/pympler/asizeof.py": ASIZEOF,
     }
-    root = make_project(SUITE, files, package_dir="src", measured_paths=[])
+    root = make_project(SUITE, files, measured_paths=[])
     commit(root, {"src/package.py": PACKAGE.format(short=2)}, "Say more")
     arguments = ("--before", "HEAD~1", "--fail-if-slower")
     printed, _ = run_driver("compare", root, tmp_path, *arguments, status=3)

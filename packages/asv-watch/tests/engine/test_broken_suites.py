@@ -43,7 +43,7 @@ def project(make_project: Callable[..., Path]) -> Path:
         "benchmarks/helped.py": OF_A_HELPER,
         "benchmarks/broken.py": BROKEN,
     }
-    root = make_project(GOOD, files, package_dir="src", measured_paths=["src"])
+    root = make_project(GOOD, files, measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": PACKAGE}, "Remove the helper")
     return root

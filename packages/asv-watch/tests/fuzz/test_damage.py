@@ -56,7 +56,6 @@ SETTINGS: dict[str, Any] = {
     "matrix": {},
     "include": [{"python": PYTHON, "req": PINS, "env_nobuild": {"OMP_NUM_THREADS": "1"}}],
     "exclude": [{"req": {"torch": None}}],
-    "package_dir": "src",
     "measured_paths": ["benchmarks", "src"],
     "suites": {
         "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"},

@@ -46,7 +46,7 @@ PACKAGE = "WORDS = {words}\nWARNINGS = {warnings}\n"
 
 def make_pull_request(make_project: Callable[..., Path], suite: str, **head: int) -> Path:
     files = {"src/package.py": PACKAGE.format(words=10, warnings=0)}
-    root = make_project(suite, files, package_dir="src", measured_paths=["src"])
+    root = make_project(suite, files, measured_paths=["src"])
     git(root, "checkout", "--quiet", "-b", "change")
     commit(root, {"src/package.py": PACKAGE.format(**head)}, "Say more")
     return root

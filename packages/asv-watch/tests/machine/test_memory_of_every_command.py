@@ -87,7 +87,7 @@ def test_a_case_that_wants_all_memory_fails_alone(
 ) -> None:
     texts = {"before": (GREEDY, MODEST), "after": (MODEST, GREEDY)}[greedy]
     files = {"src/package.py": texts[0]}
-    root = make_project(SUITE, files, package_dir="src", measured_paths=[])
+    root = make_project(SUITE, files, measured_paths=[])
     commit(root, {"src/package.py": texts[1]}, "Change")
     machine = ("--machine", "m")
     enter = f'echo $$ > {container} && exec "$@"'

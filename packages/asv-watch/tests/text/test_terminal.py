@@ -52,7 +52,7 @@ def test_a_failed_case_of_a_comparison_is_printed_without_its_escape_sequences(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     files = {"src/package.py": ""}
-    project = make_project(SUITE, files, package_dir="src", measured_paths=[])
+    project = make_project(SUITE, files, measured_paths=[])
     arguments = ("--before", "HEAD", "--after", "HEAD")
     printed, errors = run_driver("compare", project, tmp_path, *arguments, status=3)
     assert r"Failed: suite.track_broken" in printed

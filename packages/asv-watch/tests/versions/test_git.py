@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from asv_watch.errors import WatchError
-from asv_watch.versions.git import find_commit, read_commits
+from asv_watch.versions.git import find_commit, read_commits, working_tree_commit
 from tests.conftest import git
 from tests.generator import FIRST_COMMIT_AT, Plan, write_repository
 
@@ -119,3 +120,39 @@ def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None
     assert find_commit(folder, hashes[0][:10]) == hashes[0]
     for name in ("^HEAD", "HEAD..main", "--all", "", "HEAD\n", "main --", "nothing"):
         assert find_commit(folder, name) == "", name
+
+
+def test_a_working_tree_is_a_commit_with_what_is_not_committed_and_not_ignored(
+    make_repository: Callable[..., Path],
+) -> None:
+    files = {"kept.py": "1", "changed.py": "1", "removed.py": "1", "results/a": "1"}
+    root = make_repository(files | {".gitignore": "env/\n"})
+    head = git(root, "rev-parse", "HEAD")
+    left_out = [root / "results", Path("/elsewhere")]
+    assert working_tree_commit(root, left_out) == head
+    (root / "changed.py").write_text("2")
+    (root / "removed.py").unlink()
+    for name in ("new/a [*] file.py", "staged.py", "env/ignored.py", "results/b", "results/a"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("2")
+    git(root, "add", "staged.py")
+    git(root, "init", "--quiet", "another")
+    (root / "another/file").write_text("of another repository")
+    status = git(root, "status", "--porcelain")
+    commit = working_tree_commit(root / "new", left_out)
+    assert git(root, "status", "--porcelain") == status, "git's index is as it was"
+    listed = git(root, "ls-tree", "-r", "--name-only", commit).splitlines()
+    ours = {".gitignore", "changed.py", "kept.py", "new/a [*] file.py", "results/a", "staged.py"}
+    assert set(listed) == ours
+    assert git(root, "show", f"{commit}:changed.py") == "2"
+    assert git(root, "show", f"{commit}:results/a") == "1"
+    assert working_tree_commit(root, left_out) == commit, "so that an interrupt can be continued"
+
+
+def test_a_repository_without_a_working_tree_has_none_to_measure(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare"
+    git(make_repository({"a.py": ""}), "clone", "--quiet", "--bare", ".", str(bare))
+    with pytest.raises(WatchError, match=r"bare has no working tree, which \. means"):
+        working_tree_commit(bare, [])

@@ -55,11 +55,9 @@ class Declared(msgspec.Struct, frozen=True):
     """Prints what else can change a value, as JSON: ``{"facts": {…}, "details": {…}}``."""
     profiler: Path | None = None
     """Prints the operators of one case, as JSON (`asv_watch.explain`)."""
-    package_dir: str = ""
-    """Folder that is imported as it is, so that comparisons of commits build nothing."""
     measured_paths: tuple[str, ...] = ()
     """What can change a measured value: nothing outside these files and folders runs in a measured
-    process. By default it is the package (`asv_watch.asv.settings.Configuration`)."""
+    process; everything may if it is empty."""
     environment_gib: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 0.25
     """Disk space that a new environment takes."""
     default_benchmark_timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 60.0

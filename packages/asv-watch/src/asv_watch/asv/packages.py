@@ -27,6 +27,7 @@ from asv_watch.asv.environments import (
     is_working,
     pinned_asv_runner,
 )
+from asv_watch.asv.repository import installs_project
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.git import ask_git, top_of
@@ -60,8 +61,7 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
     conf, environment = _environment_of(root, repository, spec)
     with _one_line_error(f"the environment {spec.label} cannot be made"):
         create(environment)
-    commands, built = conf.install_command or (), ("{build_dir}", "{wheel_file}")
-    if any(placeholder in command for command in commands for placeholder in built):
+    if installs_project(conf):
         commit = ask_git(repository, "rev-parse", "HEAD")
         failure = f"commit {commit[:8]} cannot be built and installed"
         with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
@@ -145,15 +145,9 @@ def build_package(
         folder: where to; it exists afterwards only if all went well.
 
     Raises:
-        WatchError: the environment holds a package that somebody else installed, or the
-            commit cannot be built.
+        WatchError: the commit cannot be built.
     """
     conf, environment = _environment_of(root, repository, spec)
-    if not environment.can_install_project():
-        raise WatchError(
-            f"{spec.name} cannot hold another commit than what is installed there; "
-            'choose "virtualenv", "conda" or the like as "environment_type" in asv.conf.json'
-        )
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import asv.util
 
 from asv_watch.errors import WatchError
 from asv_watch.versions.git import ask_git
+
+_INSTALLS = re.compile(r"\{build_dir\}|\{wheel_file\}|\b(install|develop)\b")
+"""A command that installs the project, whose checkout is its working folder."""
 
 
 def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path, str]:
@@ -51,22 +55,12 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
 
 def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
     """Return the paths whose changes may change a value (`Configuration.measured_paths`)."""
-    listed: tuple[str, ...] = conf.declared.measured_paths if repository == root else ()
-    return listed or tuple(filter(None, [imported_folder(conf)]))
+    return conf.declared.measured_paths if repository == root else ()
 
 
-def imported_folder(conf: Any) -> str:
-    """Return the folder that is imported as it is; empty if asv's commands install the package.
-
-    It is what ``package_dir`` names, or ``src`` if nothing is built or installed.
-    """
-    named: str = conf.declared.package_dir
-    installs = any(
-        placeholder in command
-        for command in conf.install_command or ()
-        for placeholder in ("{build_dir}", "{wheel_file}")
-    )
-    return named or ("src" if conf.build_command == [] and not installs else "")
+def installs_project(conf: Any) -> bool:
+    """Tell whether asv's commands build the project, or install its checkout."""
+    return conf.build_command != [] or any(map(_INSTALLS.search, conf.install_command or ()))
 
 
 def work_folder(environments: Path) -> Path:

@@ -27,7 +27,7 @@ from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
-from asv_watch.asv.repository import find_repository, imported_folder, measured_paths, work_folder
+from asv_watch.asv.repository import find_repository, installs_project, measured_paths, work_folder
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.versions.releases import Release, distribution, main_release
@@ -136,11 +136,14 @@ class Configuration:
     repository: Path
     """Repository of the commits: the folder of asv.conf.json, or another one (key ``repo``). Git
     is run here, so that paths count from it."""
-    package: str = ""
-    """Folder that is imported as it is (`_package`); empty if asv's commands build it."""
+    is_built: bool = True
+    """Whether asv's commands build or install the project; else its files are imported as they
+    are."""
+    subfolder: str = ""
+    """Folder of the project in its repository; empty if it is the repository's own."""
     measured_paths: tuple[str, ...] = ()
     """Files and folders of the repository that can change a measured value: those that
-    asv.conf.json lists, in its own repository, or else the package; empty if all may."""
+    asv.conf.json lists, in its own repository; empty if all may."""
     declared: Declared = field(default_factory=Declared)
     project: str = ""
     """Name of the project, and of its distribution."""
@@ -211,7 +214,8 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         environments_folder=Path(conf.env_dir),
         environments=specs,
         repository=repository,
-        package=imported_folder(conf),
+        is_built=installs_project(conf),
+        subfolder=conf.repo_subdir,
         measured_paths=measured_paths(conf, root, repository),
         declared=conf.declared,
         releases=_releases(work_folder(Path(conf.env_dir)), conf.declared, specs[0]),

@@ -63,7 +63,7 @@ def measure_missing(
         MachineError: the machine is to blame for a failure; what was measured before stays.
         WatchError: the commit cannot be measured at all.
     """
-    side = commit_side(workplace, commit, environment, may_lack_package=True)
+    side = commit_side(workplace, commit, environment)
     assert side.version is not None  # noqa: S101 - it is a commit
     benchmarks, failures = _list(workplace, side, commit)
     selected = list(select_cases(benchmarks, selection, workplace.declared))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +15,15 @@ from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.notes import commit_of_version
-from asv_watch.versions.git import export_files, find_commit, uncommitted
+from asv_watch.versions.git import export_files, find_commit, top_of, working_tree_commit
 from asv_watch.versions.releases import distribution
 from asv_watch.versions.version import Version
 
 WORKING_TREE = "."
 _PACKAGES = "interleaved/packages"
 """Folder below the work folder for the packages of commits."""
+_TREE = "tree-"
+"""Begins the name of the package of a working tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
         WatchError: there is no such commit or release, or the commit has no package.
     """
     configuration = workplace.configuration
-    repository, suites = configuration.repository, configuration.suites
+    repository = configuration.repository
     revision, _, own_release = text.partition("@")
     wanted = own_release or release or NEWEST
     environments = select_environments(configuration.environments, wanted)
@@ -89,17 +89,17 @@ def side(workplace: Workplace, text: str, release: str = NEWEST) -> Side:
         names = ", ".join(spec.label for spec in environments)
         raise WatchError(f"a side takes one environment, and {wanted!r} names several: {names}")
     [environment] = environments
-    package = configuration.package
     if revision == WORKING_TREE:
-        if package and uncommitted(repository, "--", package):
+        kept = configuration.work_folder, configuration.environments_folder
+        written = (*kept, configuration.results, configuration.site)
+        commit = working_tree_commit(repository, written)
+        if commit != find_commit(repository, "HEAD"):
+            for earlier in (configuration.work_folder / _PACKAGES).glob(f"{_TREE}*"):
+                if not earlier.name.startswith(f"{_TREE}{commit}"):
+                    shutil.rmtree(earlier, ignore_errors=True)
             name = f"the working tree, {environment.label}"
-            source = _copy_tree(repository / package, configuration.work_folder / _PACKAGES)
-            return Side(name, source, environment, suites)
-        if not package and uncommitted(repository, "--untracked-files=no", "--"):
-            raise WatchError(
-                "the working tree has changes that are not committed, and only commits can be "
-                "built; commit them first"
-            )
+            tree = commit_side(workplace, commit, environment, name, prefix=_TREE)
+            return dataclasses.replace(tree, version=None)
         revision = "HEAD"
     named = commit_of_version(configuration.results, revision) or revision
     commit = find_commit(repository, named)
@@ -133,45 +133,45 @@ def commit_side(
     environment: EnvironmentSpec,
     name: str = "",
     *,
-    may_lack_package: bool = False,
+    prefix: str = "",
 ) -> Side:
     """Return a commit, by its full hash, in an environment; its package is built or checked out.
+
+    In an interpreter that somebody else made, and where asv.conf.json neither builds nor installs
+    the project, the commit's files are imported as they are: from ``src``, or beside the suites.
 
     Args:
         workplace: the checkout.
         commit: full hash.
         environment: where it runs.
         name: name for people; by default short hash and environment.
-        may_lack_package: whether a commit without a package is measured too.
+        prefix: begins the name of the folder of its package.
 
     Raises:
-        WatchError: it has no package, or cannot be built.
+        WatchError: it cannot be built.
     """
-    root, configuration = workplace.root, workplace.configuration
-    repository, package = configuration.repository, configuration.package
+    configuration = workplace.configuration
+    repository = configuration.repository
     name = name or f"{commit[:8]}, {environment.label}"
     version = Version(commit, dict(environment.requirements), environment.python)
-    folder = configuration.work_folder / _PACKAGES / commit
-    if package:
+    packages = configuration.work_folder / _PACKAGES
+    if environment.interpreter is None and configuration.is_built:
+        source = packages / f"{prefix}{commit}-{environment.folder.name}"
+        if not source.is_dir():
+            build_package(workplace.root, repository, environment, commit, source)
+    else:
+        folder = packages / f"{prefix}{commit}"
         shutil.rmtree(folder, ignore_errors=True)
-        export_files(repository, commit, folder, package)
-        source = folder / package
-        if not source.is_dir() and not may_lack_package:
-            raise WatchError(
-                f'commit {commit[:8]} has no {package}/ ("package_dir" of asv.conf.json), so '
-                "there is nothing to measure; choose another one"
-            )
-        return Side(name, source, environment, configuration.suites, version)
-    folder = folder.with_name(f"{commit}-{environment.folder.name}")
-    if not folder.is_dir():
-        build_package(root, repository, environment, commit, folder)
-    return Side(name, folder, environment, configuration.suites, version)
+        export_files(Path(top_of(repository)), commit, folder, ".")
+        project = folder / configuration.subfolder
+        source = project / "src" if (project / "src").is_dir() else project
+    return Side(name, source, environment, configuration.suites, version)
 
 
 def interpreter_side(workplace: Workplace, python: str) -> Side:
     """Make a side from an interpreter and the package that is installed there.
 
-    If asv.conf.json imports the package from a folder, that folder at HEAD is used.
+    If the project is not installed there, its files at HEAD are used.
 
     Raises:
         WatchError: there is no such interpreter, or it lacks asv_runner.
@@ -192,35 +192,9 @@ def interpreter_side(workplace: Workplace, python: str) -> Side:
     label = ", ".join(f"{distribution(name)} {text}" for name, text in requirements.items())
     name = f"{python} ({label or f'Python {release}'})"
     commit = find_commit(configuration.repository, "HEAD")
-    if configuration.package:
+    if configuration.project not in requirements:
         return commit_side(workplace, commit, environment, name)
     empty_folder = configuration.work_folder / _PACKAGES / "nothing"
     empty_folder.mkdir(parents=True, exist_ok=True)
     version = Version(commit, requirements, release)
     return Side(name, empty_folder, environment, configuration.suites, version)
-
-
-def _copy_tree(package: Path, packages: Path) -> Path:
-    """Copy a package that is not committed, so that edits during a measurement change nothing.
-
-    Returns:
-        The copy, named for the hash of its content.
-    """
-    packages.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=packages) as folder:
-        copied = Path(folder, "tree")
-        shutil.copytree(
-            package,
-            copied,
-            ignore=shutil.ignore_patterns("__pycache__"),
-            ignore_dangling_symlinks=True,
-        )
-        content = hashlib.sha256()
-        for file in sorted(path for path in copied.rglob("*") if path.is_file()):
-            content.update(f"{file.relative_to(copied)} {file.stat().st_size}\n".encode())
-            content.update(file.read_bytes())
-        for earlier in packages.glob("tree-*"):
-            shutil.rmtree(earlier, ignore_errors=True)
-        tree = packages / f"tree-{content.hexdigest()[:16]}"
-        copied.rename(tree)
-    return tree

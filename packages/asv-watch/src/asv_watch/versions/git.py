@@ -12,7 +12,7 @@ import os
 import subprocess
 import tempfile
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 
@@ -160,6 +160,48 @@ def uncommitted(repository: Path, *arguments: str) -> list[str]:
     """
     status = ask_git(repository, "status", "--porcelain", *arguments, ":(top,exclude)*.pyc")
     return [line.split(maxsplit=1)[1] for line in status.splitlines()]
+
+
+def working_tree_commit(repository: Path, left_out: Iterable[Path]) -> str:
+    """Return a commit of the working tree, untracked files that git does not ignore included.
+
+    It has no name, and neither branches nor git's index change. Equal trees give the same commit;
+    if nothing differs from HEAD, it is HEAD.
+
+    Args:
+        repository: a checkout.
+        left_out: folders whose files stay as they are in HEAD, such as those of results.
+
+    Raises:
+        WatchError: the repository has no working tree, or git fails.
+    """
+    if ask_git(repository, "rev-parse", "--is-inside-work-tree") != "true":
+        raise WatchError(
+            f'{repository} has no working tree, which . means; name commits, or let "repo" of '
+            "asv.conf.json be the path of a checkout"
+        )
+    top = Path(top_of(repository)).resolve()
+    inside = [path.relative_to(top) for path in left_out if path.is_relative_to(top)]
+    paths = ("--", ".", *(f":(exclude,literal){path}" for path in inside))
+    with tempfile.TemporaryDirectory(prefix="asv-watch-") as folder:
+        index, names = {"GIT_INDEX_FILE": f"{folder}/index"}, Path(folder, "names")
+        run_git(top, "read-tree", "HEAD", **index)
+        run_git(top, "add", "--update", *paths, **index)
+        others = ("ls-files", "-z", "--others", "--exclude-standard", *paths)
+        untracked = run_git(top, *others, **index).split("\0")
+        # A name with a slash at its end is another repository.
+        names.write_text("\0".join(name for name in untracked if not name.endswith("/")))
+        files = (f"--pathspec-from-file={names}", "--pathspec-file-nul")
+        run_git(top, "--literal-pathspecs", "add", *files, **index)
+        tree = run_git(top, "write-tree", **index).strip()
+    head, of_head, date = ask_git(top, "log", "-1", "--format=%H %T %ct").split()
+    if tree == of_head:
+        return head
+    author = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "asv-watch")
+    author |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "asv-watch@localhost")
+    author |= dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"@{date} +0000")
+    message = ("-m", "The working tree")
+    return run_git(top, "commit-tree", tree, "-p", head, *message, **author).strip()
 
 
 def top_of(repository: Path) -> str:
