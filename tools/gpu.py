@@ -102,7 +102,8 @@ def measure(out: Path, seconds: float, machine: str) -> None:
         if budget < 1:
             print("the time is over", flush=True)
             return
-        options = ["--budget", f"{budget:.0f}s", "--python", str(python), "--machine", machine]
+        limit = "--limit" if command[0] == "compare" else "--budget"
+        options = [limit, f"{budget:.0f}s", "--python", str(python), "--machine", machine]
         print(f"\n{' '.join([*command, *options])}", flush=True)
         watch = [str(python), "-m", "asv_watch.cli", *command, *options]
         try:

@@ -24,6 +24,7 @@ SCHEMA = 1
 
 UNKNOWN = "too noisy to tell"
 UNMEASURED = "not measured"
+UNCERTAIN = "not yet certain"
 _WORDS_OF_TIMES = {Verdict.WORSE: "slower", Verdict.BETTER: "faster"}
 
 JsonFile = Annotated[
@@ -43,8 +44,8 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     case: str
     """asv's name of the case: ``suite.Class.time_x('darnn', 'cpu')``."""
     verdict: str
-    """slower or faster for a time, worse or better for anything else; same, "too noisy to tell" or
-    "not measured"."""
+    """slower or faster for a time, worse or better for anything else; same, "too noisy to tell",
+    "not yet certain" (time was over after few rounds) or "not measured"."""
     measured: bool = True
     """Whether both sides were measured interleaved; otherwise the difference is a suspicion."""
     unit: str = ""
@@ -76,7 +77,7 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     @property
     def differs(self) -> bool:
         """Whether the verdict names a difference."""
-        return self.verdict not in {"same", UNKNOWN, UNMEASURED}
+        return self.verdict not in {"same", UNKNOWN, UNCERTAIN, UNMEASURED}
 
     @property
     def values(self) -> tuple[str, str]:

@@ -205,6 +205,9 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """Indices of the versions that failed because they took too long."""
     higher_is_better: bool = False
     """Whether more of the value is better, as its suite or its unit says."""
+    one_setup: bool = False
+    """Whether all samples of a round shared one ``setup``, which takes more than ten times as long
+    as a sample."""
     benchmark_version: str = ""
     """Version of its benchmark as asv stores it: a commit's value counts for this code alone."""
     sitting: Sitting = UNSTORED

@@ -39,6 +39,15 @@ TimeBudget = Annotated[
         help="Stop measuring after this time, such as 10m or 4h, and keep the finished cases.",
     ),
 ]
+TimeLimit = Annotated[
+    str,
+    typer.Option(
+        "--limit",
+        metavar="TIME",
+        help="Measure for this time at most, such as 10min or 600 (seconds), and answer from what "
+        "was measured until then.",
+    ),
+]
 SIDE = "COMMIT[@RELEASE]"
 Before = Annotated[str, typer.Option(metavar=SIDE, help="The baseline; . is the working tree.")]
 After = Annotated[str, typer.Option(metavar=SIDE, help="What is compared with the baseline.")]

@@ -98,9 +98,10 @@ class _BusyProcess:
         self._machine.now += _READY_S / 2 * (1 + _WAITING)
 
     def wait_until_ready(self) -> dict[str, Any]:
-        return {"pid": 0, "calls": 1, "one thread": False, "computes": True, "clock": ""}
+        clock = {"one thread": False, "computes": True, "clock": ""}
+        return {"pid": 0, "calls": 1, "setup costs": False} | clock
 
-    def sample(self) -> Number:
+    def sample(self, *, same_setup: bool = False) -> Number:
         return next(self._samples)
 
     def ask_to_end(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from asv_watch.cli.commands import KEPT
 from asv_watch.records.store import read_record
 from tests.conftest import commit, git
 from tests.interruptible import run_driver, start_driver
@@ -58,7 +59,7 @@ def _strike(project: Path, home: Path, strikes: int, *sides: str) -> Path:
         assert process.returncode != 0, "it was finished before the strike"
         if number is signal.SIGINT:
             assert process.returncode == 130
-            assert errors == "asv-watch: interrupted; the finished cases are stored\n"
+            assert errors == f"asv-watch: interrupted; {KEPT}\n"
         wait_until_none_is_left(project)
         assert _count_lines(rounds) >= kept, "a round was lost"
         kept = _count_lines(rounds)

@@ -385,10 +385,10 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
         def wait_until_ready(self) -> Any:
             nonlocal now
             now += ready_s / 2
-            ready = {"pid": 0, "calls": 10, "clock": ""}
+            ready = {"pid": 0, "calls": 10, "clock": "", "setup costs": False}
             return ready | {"one thread": cpu_clock, "computes": computes}
 
-        def sample(self) -> Number:
+        def sample(self, *, same_setup: bool = False) -> Number:
             nonlocal now, taken
             now, taken = now + 0.4, taken + 1
             waited = taken % 16 == 3  # as for a page of memory

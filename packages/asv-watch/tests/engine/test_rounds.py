@@ -179,7 +179,12 @@ def test_the_time_left_is_that_of_the_rounds_that_the_spread_of_each_case_asks_f
         measured.add(cases[1], _round(1.0, 1 + sign * 0.001))
         measured.add(cases[2], _round(1.0, 1 + sign * 0.5))
     measured.add(cases[0], _round(1.0, 1.0))
-    assert measured.rounds_left() == FEWEST_ROUNDS - 1 + MOST_ROUNDS - FEWEST_ROUNDS
+    left = [FEWEST_ROUNDS - 1, 0, MOST_ROUNDS - FEWEST_ROUNDS]
+    assert list(measured.rounds_left().values()) == left
+    measured = RoundsOfCases(cases[:1], 2, DEFAULT, lambda result: None, {})
+    for change in (0.5, -0.5):
+        measured.add(cases[0], _round(1.0, 1 + change))
+    assert list(measured.rounds_left().values()) == [MOST_ROUNDS - 2], "known from two rounds on"
 
 
 def test_a_side_that_fails_is_left_out_and_the_others_go_on(

@@ -83,9 +83,9 @@ def request(case: str) -> str:
     return json.dumps({"case": f"suite.{case}", "process": "fork", "seed": 7, "clock": ""})
 
 
-def sampled(tmp_path: Path, case: str, samples: int) -> tuple[int, int]:
+def sampled(tmp_path: Path, case: str, samples: int, how: str = "") -> tuple[int, int]:
     """Take samples of a case; return the calls of each and how often it was set up."""
-    requests = "\n".join([request(f"Suite.{case}"), *[""] * samples, "end", ""])
+    requests = "\n".join([request(f"Suite.{case}"), *[how] * samples, "end", ""])
     done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
     of_case = answers(done.stdout)
     assert sum("seconds" in answer for answer in of_case) == samples, done.stderr
@@ -96,6 +96,40 @@ def test_a_case_is_set_up_once_a_sample_and_its_setup_shortens_no_sample(tmp_pat
     calls, setups = sampled(tmp_path, "time_open", 6)
     assert setups == 1 + 6
     assert calls > 100, "a sample lasts 10 ms, of which setup is no part"
+
+
+def test_a_costly_setup_is_named_and_samples_can_share_it(tmp_path: Path) -> None:
+    assert sampled(tmp_path, "time_open", 3, "same setup")[1] == 1
+    costly = (
+        SUITE
+        + """
+class Costly:
+    def setup(self):
+        time.sleep(0.3)
+
+    def time_open(self):
+        pass
+
+    def time_fixed(self):
+        pass
+
+    time_fixed.number = 1
+
+class Cheap:
+    def time_open(self):
+        pass
+"""
+    )
+    (tmp_path / "site-packages/suites/suite.py").write_text(costly)
+    command = [sys.executable, "-P", str(probes.MEASURE), str(tmp_path / "site-packages/suites")]
+    for case, costs in (
+        ("Costly.time_open", True),
+        ("Costly.time_fixed", False),  # the suite counts on a setup before each call
+        ("Cheap.time_open", False),
+    ):
+        requests = "\n".join([request(case), "end", ""])
+        done = run(*command, SIDE, input=requests, cwd=tmp_path)
+        assert answers(done.stdout)[1]["setup costs"] is costs, done.stderr
 
 
 def test_a_suite_that_sets_the_number_of_calls_is_set_up_before_them(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CONTINUES = "the same command continues where it stopped"
-STORED = "the finished cases are stored"
+KEPT = "finished rounds are kept, and the same command continues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ COMMANDS = {
     "compare": Command(
         "asv_watch.compare.command:compare",
         "Compare two commits or releases, with interleaved rounds.",
-        STORED,
+        KEPT,
     ),
     "gate": Command(
         "asv_watch.gate.command:gate",
@@ -62,7 +62,7 @@ COMMANDS = {
     "calibrate": Command(
         "asv_watch.compare.calibrate:calibrate",
         "Compare HEAD with itself, which shows how noisy this machine is.",
-        STORED,
+        KEPT,
     ),
     "releases": Command(
         "asv_watch.releases.command:releases",

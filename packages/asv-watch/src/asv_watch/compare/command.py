@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +20,9 @@ from asv_watch.engine.sides import interpreter_side, side
 from asv_watch.engine.workplace import check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.machine.budget import start_budget
-from asv_watch.options import SIDE, After, Before, Cases, Machine, Release, TimeBudget
+from asv_watch.machine.budget import Budget, parse_duration_s
+from asv_watch.options import SIDE, After, Before, Cases, Machine, Release, TimeLimit
+from asv_watch.progress import human_time
 
 
 def compare(
@@ -56,7 +58,7 @@ def compare(
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
     json_file: JsonFile = "",
-    budget: TimeBudget = "",
+    limit: TimeLimit = "10min",
     cases: Cases = "",
     release: Release = "newest",
     machine: Machine = "",
@@ -72,7 +74,7 @@ def compare(
     named = [*interpreters, *(sides or [])] or [before, after]
     if len(named) == 1:
         raise WatchError(f"{named[0]} is one side; name another one to compare")
-    selection, limit = matching(cases, otherwise=SHORT), start_budget(budget)
+    selection, limit_s = matching(cases, otherwise=SHORT), parse_duration_s(limit)
     with open_workplace(
         root, "compare", release=release, machine=machine, committed=False
     ) as workplace:
@@ -87,6 +89,7 @@ def compare(
             print(f"{label}{name}", flush=True)
         listing = list_benchmarks(workplace, versions, selection.pattern)
         chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+        print(f"measuring takes {human_time(limit_s)} at most (--limit)", flush=True)
         timed = [case for case in chosen if case.is_timed]
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         sampling = Sampling(
@@ -97,10 +100,10 @@ def compare(
             versions,
             chosen if values or not timed else timed,
             sampling=sampling,
-            budget=limit,
+            budget=Budget(limit_s, time.monotonic),
         )
     if not measured.cases:
-        raise WatchError(f"no case was finished in {budget}; run the same again to go on")
+        raise WatchError(f"no case has two rounds after {limit}; run the same again to go on")
     last = len(names) - 1
     differences: list[Difference] = []
     failed = bool(listing.left_out)

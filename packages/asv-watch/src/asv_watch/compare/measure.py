@@ -18,7 +18,7 @@ from asv_watch.engine.cases import (
     list_benchmarks,
 )
 from asv_watch.engine.recipes import recipe_of_samples
-from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
+from asv_watch.engine.rounds import DEFAULT, Sampling
 from asv_watch.engine.runs import conditions_of, exported
 from asv_watch.engine.sides import Side
 from asv_watch.engine.unfinished import find_unfinished
@@ -101,7 +101,7 @@ def measure(
     """Measure sides interleaved, first times and then other values; store each finished case.
 
     An interrupted measurement continues with the rounds that it had stored, and so does one whose
-    time was over.
+    time was over. A working tree is recognised by its content.
 
     Args:
         workplace: the checkout, whose suites measure all sides.
@@ -111,54 +111,38 @@ def measure(
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
         fewest_sides: a case is given up if fewer sides are left that can be measured.
-        budget: time limit; when it is over, the finished cases are returned.
+        budget: time limit; when it is over, the finished cases are returned, and what the rounds
+            tell so far of others.
         conditions: of the last version, if this is also a run of it.
     """
     sitting = _sitting(workplace, sides, kind, sampling, conditions)
-    measured: list[Comparison] = []
-    if sitting is None:
-        keep = measured.append
-        work = partial(_measure_unstored, workplace, sides, cases, sampling, keep, budget)
-        run_within(budget, work)
-        return Measured((*extra, *measured), None)
     results = workplace.configuration.results
-    unfinished = find_unfinished(workplace, sides, sitting.kind)
-    sitting = unfinished.continued(sitting)
-    writer = SittingWriter(results, sitting)
-    finished = read_sitting(results, sitting)
+    unfinished = find_unfinished(workplace, sides, sitting.kind if sitting else "compare")
+    writer, finished = None, dict[str, Comparison]()
+    if sitting is not None:
+        sitting = unfinished.continued(sitting)
+        writer, finished = SittingWriter(results, sitting), read_sitting(results, sitting)
+    elif all(side.version for side in sides):
+        unfinished.forget()  # something else may be installed for the interpreters by now
+    measured: list[Comparison] = []
+
+    def store(result: Comparison) -> None:
+        if writer is not None:
+            writer.add(result)
+        measured.append(result)
+
     known = [finished[case.name] for case in cases if case.name in finished]
     for result in extra:
         if result.case not in finished:
-            writer.add(result)
+            store(result)
     missing = [case for case in cases if case.name not in finished]
-
-    def store(result: Comparison) -> None:
-        writer.add(result)
-        measured.append(result)
-
     run_within(budget, partial(unfinished.measure, missing, store, sampling, fewest_sides, budget))
-    writer.end(machine_state() if conditions else None)
-    return Measured((*extra, *known, *measured), writer.path)
-
-
-def _measure_unstored(
-    workplace: Workplace,
-    sides: Sequence[Side],
-    cases: Sequence[MeasurableCase],
-    sampling: Sampling,
-    keep: KeepCase,
-    budget: Budget | None,
-) -> None:
-    """Measure sides that no version identifies, so that no result is stored.
-
-    After an interrupt a working tree is recognised by its content. Interpreters with the same
-    releases are not, because something else may be installed by then.
-    """
-    if all(side.version for side in sides):
-        measure_cases(sides, cases, keep, sampling, budget=budget)
-    else:
-        unfinished = find_unfinished(workplace, sides, "compare")
-        unfinished.measure(cases, keep, sampling, budget=budget)
+    done = {result.case for result in measured}
+    so_far = unfinished.so_far([case for case in missing if case.name not in done], sampling)
+    if writer is not None:
+        writer.end(machine_state() if conditions else None)
+    old = [result for result in extra if result.case in finished]
+    return Measured((*old, *known, *measured, *so_far), writer.path if writer else None)
 
 
 def compare_missing(

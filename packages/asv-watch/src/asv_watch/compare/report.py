@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from asv_watch.answers import (
+    UNCERTAIN,
     UNKNOWN,
     UNMEASURED,
     Difference,
@@ -14,6 +15,7 @@ from asv_watch.answers import (
 )
 from asv_watch.compare.measure import Compared
 from asv_watch.comparison import metric_of
+from asv_watch.engine.rounds import DEFAULT
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
@@ -26,6 +28,9 @@ _RULE = (
 )
 _CPU_TIME = (
     "CPU time replaces wall time here, because wall time also counts other work on the machine."
+)
+_ONE_SETUP = (
+    "One `setup` served all samples of a round, because it takes more than ten times as long:"
 )
 
 
@@ -54,6 +59,8 @@ def differences_of(
             )
         else:
             difference = measured_difference(ratio, machine)
+            if difference.differs and not ratio.exact and ratio.rounds < DEFAULT.fewest_rounds:
+                difference.verdict, difference.worse = UNCERTAIN, False
         difference.sides = list(sides)
         found.append(difference)
     return found
@@ -79,6 +86,8 @@ def report(compared: Compared, found: Sequence[Difference], before: str, after: 
         + (" Exact values differ if they are not equal." if any_exact else "")
         + (f" {_CPU_TIME}" if any(case.clock for case in found) else ""),
     ]
+    if shared := [f"`{case.case}`" for case in compared.cases if case.one_setup]:
+        parts.append(f"{_ONE_SETUP} {', '.join(shared)}.")
     for label, reasons in (("Skipped", compared.skipped), ("Failed", compared.failures)):
         if reasons:
             parts.append("\n".join(f"{label}: {name}: {why}" for name, why in reasons.items()))
@@ -100,8 +109,9 @@ def _summary(ratios: Sequence[Difference]) -> str:
     changed = [case.worse for case in ratios if case.differs]
     count_of_worse, same = sum(changed), len(ratios) - len(changed)
     counts = f"{count_of_worse} {worse}, {len(changed) - count_of_worse} {better}, {same} same"
-    unknown = sum(case.verdict == UNKNOWN for case in ratios)
-    counts += f" ({unknown} of these {UNKNOWN})" if unknown else ""
+    for verdict in (UNKNOWN, UNCERTAIN):
+        count = sum(case.verdict == verdict for case in ratios)
+        counts += f" ({count} of these {verdict})" if count else ""
     widest = max(
         math.log(high / low) / 2 for low, high in filter(None, (c.interval for c in ratios))
     )

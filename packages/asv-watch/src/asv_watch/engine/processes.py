@@ -18,6 +18,7 @@ serves only cases with the same `MeasurableCase.process`: peak memory is that of
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import json
 import math
@@ -94,6 +95,8 @@ class Number:
     false by other clocks than asv's default."""
     clock: Clock = ""
     """``process`` if `value` is CPU time because asv.conf.json asks for it."""
+    one_setup: bool = False
+    """Whether its samples shared one ``setup``, which takes more than ten times as long."""
 
 
 Round = tuple[Number | None, ...]
@@ -111,6 +114,7 @@ _Answer = TypedDict(
         "one thread": bool,
         "computes": bool,
         "clock": Clock,
+        "setup costs": bool,
         "value": float,
         "seconds": float,
         "wall": float,
@@ -123,7 +127,7 @@ _Answer = TypedDict(
     total=False,
 )
 """An answer of `asv_watch.probes.measure`. A case can write others, so they are checked."""
-_READY = "pid", "calls", "one thread", "computes", "clock"
+_READY = "pid", "calls", "one thread", "computes", "clock", "setup costs"
 """Keys of the answer of a case that is warm."""
 
 
@@ -248,13 +252,13 @@ class Server(contextlib.AbstractContextManager["Server"]):
         value = self.wait_until_ready()["value"]
         return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
-    def sample(self) -> Number:
-        """Take a sample.
+    def sample(self, *, same_setup: bool = False) -> Number:
+        """Take a sample, if wanted without another ``setup`` before it.
 
         Raises:
             CaseFailedError: the case failed, or took too long.
         """
-        self._send("")
+        self._send("same setup" if same_setup else "")
         answer = self._answer("seconds")
         return Number(
             answer["seconds"],
@@ -424,6 +428,7 @@ def measure_round(
             server.start(case, process)
         ready = [server.wait_until_ready() for server in servers]  # they set up at the same time
         processes = [answer["pid"] for answer in ready]
+        same_setup = all(answer["setup costs"] for answer in ready)
         if all(answer["one thread"] for answer in ready):
             _pin(processes, _last_cores(1))
         elif not case.can_fork:  # a GPU is given work by Python, or by a thread of autograd
@@ -437,7 +442,7 @@ def measure_round(
             len(samples[0]), len(servers), ready_at - began, time.monotonic() - ready_at, waited_s
         ):
             for index in next(orders):
-                sample = servers[index].sample()
+                sample = servers[index].sample(same_setup=same_setup)
                 samples[index].append(sample)
                 waited_s += _waiting_s(sample, ready[index]) * int(ready[index]["calls"])
     except KeyboardInterrupt:  # nobody waits for the case, which may take minutes more
@@ -452,7 +457,8 @@ def measure_round(
             raise CaseFailedError(
                 "a sample is not finite or not above zero: the clock stood still", server
             )
-        numbers.append(_number_of(side_samples, int(answer["calls"]), answer["clock"]))
+        measured = _number_of(side_samples, int(answer["calls"]), answer["clock"])
+        numbers.append(dataclasses.replace(measured, one_setup=same_setup))
     return tuple(numbers)
 
 

@@ -93,6 +93,8 @@ usual, because it is looked at after each round."""
 _FEWEST_ROUNDS_OF_VALUES = 3
 _ROUNDS_TO_CALL_EXACT = 2
 """Rounds in which each side repeats its value, after which a tracked value counts as exact."""
+_ROUNDS_TO_ESTIMATE = 2
+"""Rounds of a case from which its spread tells how many it will take."""
 _SAME_CLOCK = 1e-3
 """Two clocks that differ by no more than this share are one, such as the wall and asv's own."""
 
@@ -279,18 +281,18 @@ class RoundsOfCases:
         """Return the fewest rounds of a case; for a single version its suite says how many."""
         return case.rounds if self._sides == 1 else self._sampling.fewest_rounds
 
-    def rounds_left(self) -> int:
+    def rounds_left(self) -> dict[MeasurableCase, int]:
         """Estimate how many rounds the open cases will take."""
-        return sum(map(self._rounds_left, self.open.values()))
+        return {case: self._rounds_left(opened) for case, opened in self.open.items()}
 
     def _rounds_left(self, opened: _OpenCase) -> int:
         sampling, rounds = self._sampling, len(opened.rounds)
-        fewest = self._fewest_rounds(opened.case)
-        if rounds < fewest:
-            return fewest - rounds
+        needed = max(rounds, self._fewest_rounds(opened.case))
+        if rounds < _ROUNDS_TO_ESTIMATE:
+            return needed - rounds
         if opened.repeated_until:
             return max(0, opened.repeated_until - rounds)
-        needed, is_busy = rounds, self._is_busy(opened)
+        is_busy = self._is_busy(opened)
         for pair in filter(None, opened.ratios()):
             spread, difference = spread_of_rounds(pair), abs(math.log(statistics.median(pair)))
             while needed < sampling.most_rounds:
@@ -301,6 +303,11 @@ class RoundsOfCases:
                     break
                 needed += 1
         return needed - rounds
+
+    def close_all(self) -> None:
+        """Close the open cases, however few rounds they have."""
+        for case in list(self.open):
+            self._close(case)
 
     @contextlib.contextmanager
     def keeping(self) -> Iterator[None]:
@@ -335,6 +342,7 @@ class RoundsOfCases:
             late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
             clock=clock_of(case, opened.rounds),
             benchmark_version=case.version,
+            one_setup=any(n.one_setup for numbers in opened.rounds for n in numbers if n),
         )
         self.results.append(result)
         self._keep(result)
@@ -364,6 +372,7 @@ def measure_cases(
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
     fewest_sides: int = 2,
+    later: int = 0,
 ) -> list[Comparison]:
     """Measure cases of all sides, those that time something first, one suite after the other.
 
@@ -375,9 +384,9 @@ def measure_cases(
         sampling: how many rounds each case gets.
         kept: rounds of an earlier start, by case.
         keep_round: called with each round.
-        budget: time limit that these cases share with others; its remaining time is shown
-            instead of an estimate for these cases.
+        budget: time limit that these cases share with others; the time left is no longer.
         fewest_sides: a case is given up if fewer sides are left that can be measured.
+        later: how many rounds other cases will take afterwards, for the estimate of the time left.
 
     Returns:
         The cases in the order in which they were finished.
@@ -392,10 +401,11 @@ def measure_cases(
     few = min(sampling.fewest_rounds, _FEWEST_ROUNDS_OF_VALUES)
     sampling_of_others = dataclasses.replace(sampling, fewest_rounds=few)
     results = []
-    for group, limits in ((timed, sampling), (others, sampling_of_others)):
+    later += sum(other.rounds if len(sides) == 1 else few for other in others)
+    for group, limits, left in ((timed, sampling, later), (others, sampling_of_others, 0)):
         if group:
             rounds = RoundsOfCases(group, len(sides), limits, keep, kept, fewest_sides)
-            results += _measure_group(sides, rounds, keep_round, budget)
+            results += _measure_group(sides, rounds, keep_round, budget, left)
     return results
 
 
@@ -417,8 +427,10 @@ def _measure_group(
     measured: RoundsOfCases,
     keep_round: KeepRound,
     budget: Budget | None,
+    later: int,
 ) -> list[Comparison]:
     started, count = time.monotonic(), 0
+    took_s: dict[MeasurableCase, float] = {}
     begun = max(len(opened.rounds) for opened in measured.open.values())
     measured.close_known()
     with (
@@ -445,18 +457,20 @@ def _measure_group(
                     for side, path in zip(sides, folders, strict=True)
                 ]
                 for index, case in enumerate(cases, start=1):
+                    began = time.monotonic()
                     message = _measure(measured, servers, case, number, keep_round)
-                    count += 1
-                    left = measured.rounds_left()
-                    seconds_left = left * (time.monotonic() - started) / count
-                    words = f", {human_time(seconds_left)} left" if left else ""
-                    if budget is not None:
+                    count, took_s[case] = count + 1, time.monotonic() - began
+                    left, mean_s = measured.rounds_left(), statistics.fmean(took_s.values())
+                    left_s = later * mean_s
+                    left_s += sum(left[other] * took_s.get(other, mean_s) for other in left)
+                    words = f", {human_time(left_s)} left" if left_s else ""
+                    if budget is not None and budget.left_s < left_s:
                         words = f", {time_left(budget)}"
                     display.step(
                         f"round {number + 1} [{index:{len(str(len(cases)))}}/{len(cases)}] "
                         f"{case.name}  {message}{words}",
                         done=count,
-                        total=count + left,
+                        total=count + sum(left.values()) + later,
                     )
             if number == begun:
                 shared = imported_by_all(servers)

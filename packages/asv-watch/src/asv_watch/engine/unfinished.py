@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from asv_watch.comparison import Kind, Sitting, Time
+from asv_watch.comparison import Comparison, Kind, Sitting, Time
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.processes import Round
-from asv_watch.engine.rounds import DEFAULT, KeepCase, Sampling, measure_cases
+from asv_watch.engine.rounds import DEFAULT, KeepCase, RoundsOfCases, Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.engine.workplace import Workplace
 from asv_watch.machine.budget import Budget
@@ -26,6 +26,9 @@ _OLDEST_S = 24 * 3600.0
 _FIRST_TOGETHER, _MOST_TOGETHER = 5, 20
 """Number of cases whose rounds alternate if the time is limited: at first, and at most. Each round
 of a group starts processes and imports anew."""
+_ALONE_S = 300.0
+"""Seconds after which the first cases of a single version should be finished, and the next ones
+begin, so that there is something to see."""
 
 
 class _KeptRound(msgspec.Struct, frozen=True):
@@ -81,7 +84,10 @@ class Unfinished:
         budget: Budget | None = None,
     ) -> None:
         """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
-        for group in _groups(cases, budget):
+        rounds_of = {case: case.rounds if len(self._sides) == 1 else 5 for case in cases}
+        left = sum(rounds_of.values())
+        for group in self._groups(cases, budget):
+            left -= sum(map(rounds_of.__getitem__, group))
             measure_cases(
                 self._sides,
                 group,
@@ -91,35 +97,50 @@ class Unfinished:
                 lambda case, numbers: self.keep(case.name, numbers),
                 budget,
                 fewest_sides,
+                left,
             )
         self.forget()
+
+    def so_far(
+        self, cases: Sequence[MeasurableCase], sampling: Sampling = DEFAULT
+    ) -> list[Comparison]:
+        """Return what the rounds tell of cases that are not finished; a single one tells nothing.
+
+        Nothing is stored, because these cases get further rounds when they are measured again.
+        """
+        begun = [case for case in cases if len(self.rounds.get(case.name, ())) > 1]
+        rounds = RoundsOfCases(begun, len(self._sides), sampling, lambda _: None, self.rounds)
+        rounds.close_all()
+        return rounds.results
+
+    def _groups(
+        self, cases: Sequence[MeasurableCase], budget: Budget | None
+    ) -> Iterator[Sequence[MeasurableCase]]:
+        """Divide cases of a single version, or whose time is limited.
+
+        A group is finished before the next one begins. It has as many cases as are expected to be
+        finished in time.
+        """
+        started, done = time.monotonic(), 0
+        while done < len(cases):
+            count = len(cases)
+            if budget is not None or len(self._sides) == 1:
+                mean_s = (time.monotonic() - started) / max(1, done)
+                left_s = _ALONE_S if budget is None else budget.left_s
+                fitting = int(left_s / mean_s) if done else _FIRST_TOGETHER
+                count = max(1, min(fitting, count if budget is None else _MOST_TOGETHER))
+            yield cases[done : done + count]
+            done += count
 
     def keep(self, case: str, numbers: Round) -> None:
         """Store a round, and wait until it is on the disk."""
         append_lines(self._path, [_KeptRound(self._at, case, numbers)])
+        self.rounds.setdefault(case, []).append(numbers)
 
     def forget(self) -> None:
         """Remove the rounds: the measurement is finished."""
         self._path.unlink(missing_ok=True)
         self.rounds = {}
-
-
-def _groups(
-    cases: Sequence[MeasurableCase], budget: Budget | None
-) -> Iterator[Sequence[MeasurableCase]]:
-    """Divide cases whose time is limited: a group is finished before the next one begins.
-
-    A group has as many cases as are expected to be finished in the time that is left.
-    """
-    started, done = time.monotonic(), 0
-    while done < len(cases):
-        count = len(cases)
-        if budget is not None:
-            mean_s = (time.monotonic() - started) / max(1, done)
-            fitting = int(budget.left_s / mean_s) if done else _FIRST_TOGETHER
-            count = max(1, min(fitting, _MOST_TOGETHER))
-        yield cases[done : done + count]
-        done += count
 
 
 def find_unfinished(workplace: Workplace, sides: Sequence[Side], kind: Kind) -> Unfinished:

@@ -1,4 +1,4 @@
-"""Time limits of measurements: ``--budget``, and of the gate ``--limit``."""
+"""Time limits of measurements: ``--budget`` and ``--limit``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from asv_watch.machine.signals import raising_after
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0}
 _LONGEST_S = 366 * 24 * 3600.0
-_PART = r" ?([0-9]+(?:\.[0-9]+)?) ?(h|min|m|s)"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_PART = rf" ?({_NUMBER}) ?(h|min|m|s)"
 
 
 class BudgetSpentError(KeyboardInterrupt):
@@ -20,12 +21,14 @@ class BudgetSpentError(KeyboardInterrupt):
 
 
 def parse_duration_s(text: str) -> float:
-    """Read a duration such as ``4h``, ``90min`` or ``1h 30m``; return seconds.
+    """Read a duration such as ``4h``, ``1h 30m`` or ``600`` (seconds); return seconds.
 
     Raises:
         WatchError: it is not a duration, no time at all, or more than a year.
     """
     spaced = re.sub(" +", " ", text.strip(" "))
+    if re.fullmatch(_NUMBER, spaced):
+        spaced += "s"
     parts = re.findall(_PART, spaced)
     duration_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
     remedy = "give a duration such as 4h, 90min or 1h30min"
@@ -87,4 +90,4 @@ def run_within(budget: Budget | None, work: Callable[[], object]) -> None:
         with budget.enforced():
             work()
     except BudgetSpentError:
-        print("the time budget is spent; the same command continues here", flush=True)
+        print("the time is over; the same command continues here", flush=True)

@@ -25,13 +25,15 @@ that no process could import them for several sides.
   seed is that of `random` and of the generators of numpy and torch, before the suite is imported
   and again before its ``setup``; it is the same for all versions of a round. The answers are
   ``{"imported": true}`` when its suite is imported, then ``{"pid": 7, "calls": 12, "one thread":
-  true, "computes": false, "clock": ""}`` when it is warm (whether its clock is the CPU time of one
-  thread; whether it is asv's default, and one thread made the last calls, which never waited; the
-  clock that replaced asv's default), ``{"value": 7.0}`` if it times nothing, or
+  true, "computes": false, "clock": "", "setup costs": false}`` when it is warm (whether its clock
+  is the CPU time of one thread; whether it is asv's default, and one thread made the last calls,
+  which never waited; the clock that replaced asv's default; whether its ``setup`` takes far longer
+  than a sample, and samples may share one), ``{"value": 7.0}`` if it times nothing, or
   ``{"skipped": "<reason>"}``.
-- An empty line takes a sample; the answer is ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02,
-  "computes": true}``: the seconds of one call by the case's own clock, by the wall and in CPU time
-  of the process, and whether the clock is asv's default and one thread ran, which never waited.
+- An empty line takes a sample, and ``same setup`` one without ``setup`` before it; the answer is
+  ``{"seconds": 0.03, "wall": 0.03, "cpu": 0.02, "computes": true}``: the seconds of one call by
+  the case's own clock, by the wall and in CPU time of the process, and whether the clock is asv's
+  default and one thread ran, which never waited.
   Before a sample of several calls, one or more calls are made uncounted, because the other side
   used the caches in between. They share a ``setup`` if the suite leaves the number of calls open.
 - ``end`` ends the case.
@@ -74,6 +76,10 @@ _FIRST_CALLS = 3
 kernels or choose algorithms, and may take as long as all that follow."""
 _FIRST_CALLS_S = 1.0
 """No further first call starts once those after the very first have taken this long."""
+_COSTLY_SETUP = 10
+"""Of a case whose ``setup`` takes so many times as long as a sample, all samples of a round may
+share one, if the suite leaves the number of calls open: then calls share a ``setup`` anyway."""
+_SAME_SETUP = "same setup"
 _LONGEST_REQUEST = 1 << 16  # bytes
 _LONGEST_ERROR = 1 << 16  # characters
 _STANDARD = (0, 1, 2)
@@ -255,6 +261,8 @@ class _WarmUp:
         self._timeit, self._clocks, self._counts_waits = timeit, clocks, counts_waits
         self.computes = False
         """Whether the last calls ran one thread that never waited, for long enough to be sure."""
+        self.seconds = 0.0
+        """Seconds that the last calls took."""
 
     def __call__(self, calls: int) -> float:
         """Return the seconds that so many calls take, by the case's clock or the wall.
@@ -268,7 +276,9 @@ class _WarmUp:
         seconds = max(self._timeit(calls), perf_counter() - began)
         used = self._clocks.take()
         self.computes = self._counts_waits and used.computes
-        return min(seconds, used.cpu) if self._counts_waits and not used.waits else seconds
+        never_waited = self._counts_waits and not used.waits
+        self.seconds = min(seconds, used.cpu) if never_waited else seconds
+        return self.seconds
 
 
 def _without_setup(benchmark: Any, timeit: Timeit) -> Timeit:
@@ -311,10 +321,12 @@ class _Channel:
 
 
 def _skip_reason(benchmark: Any) -> str:
-    """Set a case up; return the reason if it does not run here."""
+    """Set a case up, and note how long that takes; return the reason if it does not run here."""
     try:
         benchmark.set_cache(_cache_of(benchmark))
+        began = perf_counter()
         if not benchmark.do_setup():
+            benchmark.setup_s = perf_counter() - began
             return ""
         for setup in benchmark._setups:  # asv drops the reason: raise it once more
             setup(*benchmark._build_params())
@@ -413,13 +425,16 @@ def _take_samples(channel: _Channel, benchmark: Any, planted: float, replaced_by
             "one thread": one_thread,
             "computes": may_compute and warm_up.computes,
             "clock": replaced_by,
+            "setup costs": following is not timed
+            and benchmark.setup_s > _COSTLY_SETUP * warm_up.seconds,
         }
     )
-    while channel.request() == "":
+    while (request := channel.request()) in {"", _SAME_SETUP}:
+        before = following if request else timed
         if calls > 1:
-            timed(max(1, calls // _WARM_SHARE))
+            before(max(1, calls // _WARM_SHARE))
         clocks.take()
-        seconds = (following if calls > 1 else timed)(calls)
+        seconds = (following if calls > 1 else before)(calls)
         used = clocks.take()
         spun = _spin(clock or perf_counter, spin)
         answer = {"seconds": (seconds + spun) / calls}
