@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,9 @@ from asv_watch.options import Cases, Full, Machine, Release, TimeBudget
 from asv_watch.progress import human_time
 from asv_watch.publish import publish
 from asv_watch.versions.git import ask_git
+
+EARLY_S = 300.0
+"""Seconds after which a run shows the cases that are finished; the others follow at its end."""
 
 
 @dataclass
@@ -56,8 +59,11 @@ def measure_commit(
     *,
     retry_failed: bool,
     budget: Budget | None = None,
+    after_each: Callable[[], None] = lambda: None,
 ) -> Outcomes:
     """Measure the cases that one commit lacks in one environment, until the budget is spent.
+
+    Each time that a case is stored, ``after_each`` is called.
 
     Returns: Maps each case that ran to its outcome and reason.
 
@@ -68,7 +74,13 @@ def measure_commit(
     print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
     started = time.monotonic()
     outcomes = measure_missing(
-        workplace, commit, environment, selection, retry_failed=retry_failed, budget=budget
+        workplace,
+        commit,
+        environment,
+        selection,
+        retry_failed=retry_failed,
+        budget=budget,
+        after_each=after_each,
     )
     done = Tally()
     done.add(outcomes)
@@ -87,18 +99,33 @@ def bench(
 ) -> ExitStatus:
     """Measure the cases that HEAD lacks, failed ones included, and publish the site.
 
+    It is also published once after five minutes, with the cases that are finished by then.
+
     Raises:
         WatchError: nothing could be measured, or the site could not be written.
     """
     selection = matching(cases, otherwise=EVERYTHING if full else SHORT)
     limit = start_budget(budget)
+    publish_at = [time.monotonic() + EARLY_S]
+
+    def publish_early() -> None:
+        if publish_at and time.monotonic() > publish_at[0]:
+            publish_at.clear()
+            publish()
+
     with open_workplace(Path.cwd(), "bench", release=release, machine=machine) as workplace:
         head = ask_git(workplace.configuration.repository, "rev-parse", "HEAD")
         tally = Tally()
         for environment in workplace.environments:
             if not is_spent(limit):
                 outcomes = measure_commit(
-                    workplace, head, environment, selection, retry_failed=True, budget=limit
+                    workplace,
+                    head,
+                    environment,
+                    selection,
+                    retry_failed=True,
+                    budget=limit,
+                    after_each=publish_early,
                 )
                 tally.add(outcomes)
         if is_spent(limit) and not tally.counts:

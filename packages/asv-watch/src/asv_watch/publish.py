@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
-from asv_watch.asv.commands import run_asv
+from asv_watch.asv.commands import run_asv_publish
 from asv_watch.asv.settings import read_configuration
 from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.workplace import check_checkout
@@ -37,7 +37,7 @@ def publish() -> None:
     configuration = read_configuration(root)
     site = configuration.site
     print("publishing", flush=True)
-    run_asv(root, configuration.work_folder / "logs/publish.log", "publish", "--no-pull")
+    run_asv_publish(root, configuration.work_folder / "logs/publish.log")
     print(f"the site is in {os.path.relpath(site, root)}/: open its index.html")
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.packages import build_package
+from asv_watch.asv.settings import available_type, read_configuration
+from asv_watch.engine.workplace import open_workplace
 from asv_watch.errors import WatchError
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
@@ -62,7 +64,7 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     folders = {
         name: str(tmp_path / "elsewhere" / name) for name in ("env_dir", "results_dir", "html_dir")
     }
-    root = make_project(SUITE, {"src/package.py": package()}, **folders)
+    root = make_project(SUITE, {"src/package.py": package()}, plugins=[], **folders)
     shutil.rmtree(root / ".asv", ignore_errors=True)
     folder = tmp_path / "elsewhere/env_dir" / made_environment.name
     shutil.copytree(made_environment, folder, symlinks=True, copy_function=os.link)
@@ -70,6 +72,8 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     left = {path.name for path in root.iterdir()}
     assert left == {".git", "asv.conf.json", "benchmarks", "src"} | (left & {".gitignore"})
     assert (tmp_path / "elsewhere/env_dir/asv-watch/logs/publish.log").exists()
+    page = (tmp_path / "elsewhere/html_dir/index.html").read_text()
+    assert "asv-watch" in page, "although asv.conf.json does not name the plug-in"
 
 
 def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., Path]) -> None:
@@ -79,21 +83,52 @@ def test_a_repository_that_cannot_be_read_is_named(make_project: Callable[..., P
         read_configuration(root)
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("mamba", "no environments of type 'mamba'; choose one of conda"),
-        ("conda", "made by conda, which is not on the PATH"),
-    ],
-)
-def test_environments_that_asv_cannot_make_here_are_refused_before_anything_is_installed(
+@pytest.mark.parametrize("kind", ["mamba", "conda", "rattler"])
+def test_virtualenv_makes_environments_whose_program_is_not_installed(
     make_project: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
     kind: str,
-    message: str,
 ) -> None:
     root = make_project(SUITE, environment_type=kind)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.delenv("CONDA_EXE", raising=False)
-    with pytest.raises(WatchError, match=message):
+    available_type.cache_clear()
+    [environment] = read_configuration(root).environments
+    assert environment.name.startswith("virtualenv-py3")
+    replaced = f"{kind} is not installed: virtualenv makes the environments instead\n"
+    assert capsys.readouterr().err == replaced
+
+
+def test_environments_of_a_type_that_does_not_exist_are_refused(
+    make_project: Callable[..., Path],
+) -> None:
+    root = make_project(SUITE, environment_type="pixi")
+    with pytest.raises(WatchError, match="no environments of type 'pixi'; choose one of conda"):
         read_configuration(root)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", '[project]\nname = "package"\nrequires-python = ">=3.99"\n'),
+        ("setup.py", 'setup(name="package", python_requires=">=3.99")\n'),
+        ("setup.cfg", "[options]\npython_requires = >=3.99\n"),
+    ],
+)
+def test_a_python_that_a_commit_does_not_accept_is_named_before_anything_is_made(
+    make_project: Callable[..., Path], file: str, text: str, tmp_path: Path
+) -> None:
+    root = make_project(SUITE, {"asv.conf.json": json.dumps(BUILT), file: text})
+    [spec] = read_configuration(root).environments
+    commit_hash = git(root, "rev-parse", "HEAD")
+    with pytest.raises(WatchError, match=r"package needs Python >=3\.99 and this is 3\."):
+        build_package(root, root, spec, commit_hash, tmp_path / "built")
+
+
+def test_the_branch_that_exists_is_named(make_project: Callable[..., Path]) -> None:
+    root = make_project(SUITE, branches=["master"])
+    remedy = 'no local branch \'master\', .*; write "branches": \\["main"\\] into asv.conf'
+    opened = open_workplace(root, "bench", release="newest", machine="m")
+    with pytest.raises(WatchError, match=remedy), opened:
+        pass

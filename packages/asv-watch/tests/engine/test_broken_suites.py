@@ -28,7 +28,8 @@ PACKAGE = "WORDS = 10\n"
 HELPER = "\ndef helper():\n    return 7\n"
 MISSING = (
     "suite broken cannot be imported: the Python module nosuch is missing; "
-    "install what the project and its suites require"
+    'if the suites need it, add its package to "matrix" of asv.conf.json ("req": {"nosuch": []}), '
+    "else to what the project requires"
 )
 
 

@@ -170,7 +170,7 @@ def _runs(folder: Path, *arguments: str) -> tuple[ExitStatus, str]:
         contextlib.chdir(folder),
         # Options such as -E stay in the environment of the process: that of the next test too.
         mock.patch.dict(os.environ, variables),
-        mock.patch("asv_watch.publish.run_asv", _publish),
+        mock.patch("asv_watch.publish.run_asv_publish", _publish),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(errors),
     ):

@@ -47,6 +47,11 @@ _CAUSES = (
         "check the network and asv.conf.json, and run the same again later",
     ),
     (
+        r"RuntimeError: failed to query (?P<what>\S+) with code",
+        WatchError,
+        "{what} is no Python that runs here; install it, or choose another one with --python",
+    ),
+    (
         r"(?:No matching distribution found for|find a version that satisfies the requirement) "
         r"(?P<what>[\w.=<>+-]+)|Cannot install (?P<together>.+) because these package versions",
         WatchError,
@@ -63,7 +68,8 @@ _CAUSES = (
     (
         r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'",
         WatchError,
-        "the Python module {what} is missing; install what the project and its suites require",
+        'the Python module {what} is missing; if the suites need it, add its package to "matrix" '
+        'of asv.conf.json ("req": {{"{what}": []}}), else to what the project requires',
     ),
 )
 """Patterns of what a failed command prints, and what to say; the first that matches counts."""
@@ -72,6 +78,7 @@ _BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
 """What asv puts before its messages."""
 _SECONDS_TO_END = 2.0
 """Seconds that asv has to end by itself after Ctrl-C."""
+_ASV = "import asv.main, asv_watch; asv_watch.setup(); asv.main.main()"
 
 
 class NoCaseError(WatchError):
@@ -142,13 +149,12 @@ def run_command(
     return str(printed)
 
 
-def run_asv(root: Path, log: Path, *arguments: str) -> None:
-    """Run ``asv`` in ``root``, with its output in a log and its warnings on the terminal.
+def run_asv_publish(root: Path, log: Path) -> None:
+    """Run `asv publish` in ``root`` with this plug-in, whether asv.conf.json names it or not.
 
     Args:
         root: the checkout.
-        log: file for its output.
-        arguments: after ``asv``.
+        log: file for its output; its warnings are printed.
 
     Raises:
         WatchError: asv failed; says why, and where its output is.
@@ -159,7 +165,7 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
     with (
         log.open("wb", buffering=0) as stream,
         Child(
-            [sys.executable, "-m", "asv", *arguments, *asv_arguments(root)],
+            [sys.executable, "-c", _ASV, "publish", "--no-pull", *asv_arguments(root)],
             cwd=root,
             env=variables_for_git(),
             stdin=subprocess.DEVNULL,
@@ -183,5 +189,5 @@ def run_asv(root: Path, log: Path, *arguments: str) -> None:
     if status:
         printed = log.read_text(encoding="utf-8", errors="replace")
         cause = find_cause(printed, status)
-        failed = "" if isinstance(cause, MachineError) else f"`asv {arguments[0]}` failed: "
+        failed = "" if isinstance(cause, MachineError) else "`asv publish` failed: "
         raise type(cause)(f"{failed}{cause} (full output: {log})")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from typing import Any
 
 import asv.environment
 import asv.repo
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion
 
 from asv_watch.asv.commands import find_cause, run_command
 from asv_watch.asv.environments import (
@@ -92,9 +95,30 @@ def _install_release(spec: EnvironmentSpec) -> None:
     check_environment(folder)
 
 
-def _environment_of(root: Path, repository: Path, spec: EnvironmentSpec) -> tuple[Any, Any]:
+_NEEDED_PYTHON = re.compile(r"""\b(?:requires-python|python_requires)\s*=\s*["']?([^"'\n]+)""")
+"""What pyproject.toml, setup.cfg or setup.py says of the Pythons that a project needs."""
+
+
+def _environment_of(
+    root: Path, repository: Path, spec: EnvironmentSpec, commit: str = "HEAD"
+) -> tuple[Any, Any]:
+    """Return asv's settings and its environment for a commit.
+
+    Raises:
+        WatchError: the commit needs another Python, as its metadata says.
+    """
     conf = load_settings(root)
     conf.repo = top_of(repository)
+    for name in ("pyproject.toml", "setup.cfg", "setup.py"):
+        path = Path(conf.repo_subdir, name).as_posix()
+        if needed := _NEEDED_PYTHON.search(ask_git(Path(conf.repo), "show", f"{commit}:{path}")):
+            with contextlib.suppress(InvalidSpecifier, InvalidVersion):
+                if SpecifierSet(needed[1].strip()).contains(spec.python):
+                    break
+                raise WatchError(
+                    f"{Path(conf.project).name} needs Python {needed[1].strip()} and this is "
+                    f'{spec.python}; choose another one with --python, or "pythons"'
+                )
     [environment] = asv.environment.get_environments(conf, [spec.name], verbose=False)
     return conf, environment
 
@@ -147,7 +171,7 @@ def build_package(
     Raises:
         WatchError: the commit cannot be built.
     """
-    conf, environment = _environment_of(root, repository, spec)
+    conf, environment = _environment_of(root, repository, spec, commit)
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):

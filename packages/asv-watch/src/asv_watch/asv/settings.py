@@ -167,8 +167,6 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     """
     _warn_of_a_newer_asv(asv.__version__)
     conf = load_settings(root)
-    if conf.environment_type:  # asv chooses one where none is named
-        check_environment_type(conf.environment_type.partition(":")[0])
     python = conf.pythons[0]
     repository, branch = find_repository(root, conf, fetch=fetch)
     try:
@@ -266,21 +264,29 @@ def _interpreter(environment: Any) -> Path | None:
     return Path(environment._executable) if is_existing else None
 
 
-def check_environment_type(wanted: str) -> None:
-    """Refuse a type of environment that asv cannot make here, before anything is installed."""
-    choose = 'with -E, or as "environment_type" in asv.conf.json'
+_REPLACED = ("conda", "mamba", "rattler", "uv")
+"""Types of environments that virtualenv replaces where their program is not installed."""
+
+
+@functools.cache
+def available_type(wanted: str) -> str:
+    """Return a type of environments that asv can make here: the wanted one, or virtualenv.
+
+    Raises:
+        WatchError: no asv makes environments of the wanted type.
+    """
     known = {cls.tool_name for cls in asv.util.iter_subclasses(asv.environment.Environment)}
-    if wanted not in known:
+    known = {name for name in known if name}
+    has_program = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
+    if wanted in known and (has_program or wanted not in {"conda", "uv"}):
+        return wanted
+    if wanted not in _REPLACED:
         raise WatchError(
             f"asv {asv.__version__} makes no environments of type {wanted!r}; choose one of "
-            f"{', '.join(sorted(known - {None}))} {choose}"
+            f'{", ".join(sorted(known))} with -E, or as "environment_type" in asv.conf.json'
         )
-    named = shutil.which(wanted) or (wanted == "conda" and os.environ.get("CONDA_EXE"))
-    if wanted in {"conda", "uv"} and not named:
-        raise WatchError(
-            f"asv.conf.json wants environments made by {wanted}, which is not on the PATH; "
-            f'install it, or choose "virtualenv" {choose}'
-        )
+    print(f"{wanted} is not installed: virtualenv makes the environments instead", file=sys.stderr)
+    return "virtualenv"
 
 
 def load_settings(root: Path) -> Any:
@@ -303,6 +309,9 @@ def load_settings(root: Path) -> Any:
         for folder in ("env_dir", "html_dir", "results_dir"):
             setattr(conf, folder, str(root / getattr(conf, folder)))
         chosen.apply(conf)
+        if conf.environment_type:  # asv chooses one where none is named
+            kind, _, python = conf.environment_type.partition(":")
+            conf.environment_type = ":".join([available_type(kind), *([python] if python else [])])
         conf.declared = read_declared(conf, root)
         build_without_dependencies(conf)
         return conf

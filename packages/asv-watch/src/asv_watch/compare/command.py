@@ -87,6 +87,8 @@ def compare(
         labels = ("before: ", "after:  ") if len(names) == 2 else map("{}: ".format, count(1))
         for label, name in zip(labels, names, strict=False):
             print(f"{label}{name}", flush=True)
+        if len({(version.source, version.python) for version in versions}) == 1:
+            print("both sides are the same commit: the table shows the noise of this machine")
         listing = list_benchmarks(workplace, versions, selection.pattern)
         chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
         print(f"measuring takes {human_time(limit_s)} at most (--limit)", flush=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -51,10 +51,12 @@ def measure_missing(
     *,
     retry_failed: bool,
     budget: Budget | None = None,
+    after_each: Callable[[], None] = lambda: None,
 ) -> Outcomes:
     """Measure the cases of one commit in one environment that have no stored result.
 
-    When the budget is spent, those that were finished are stored.
+    When the budget is spent, those that were finished are stored. ``after_each`` is called when
+    one has been.
 
     Returns: The cases that ran, and those that newly turned out unable to run here.
 
@@ -99,6 +101,7 @@ def measure_missing(
         def keep(result: Comparison) -> None:
             writer.add(result)
             outcomes[result.case] = result.outcome(0)
+            after_each()
 
         for case in skipped:
             at, reasons = int(time.time()), {0: case.cannot_run}

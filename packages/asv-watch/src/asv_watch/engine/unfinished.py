@@ -26,9 +26,9 @@ _OLDEST_S = 24 * 3600.0
 _FIRST_TOGETHER, _MOST_TOGETHER = 5, 20
 """Number of cases whose rounds alternate if the time is limited: at first, and at most. Each round
 of a group starts processes and imports anew."""
-_ALONE_S = 300.0
+_ALONE_S = 240.0
 """Seconds after which the first cases of a single version should be finished, and the next ones
-begin, so that there is something to see."""
+begin, so that there is something to show (`asv_watch.bench.EARLY_S`)."""
 
 
 class _KeptRound(msgspec.Struct, frozen=True):

@@ -129,6 +129,13 @@ class Workplace:
         return load_history(results, commits, self.machine, layout=layout)
 
 
+def _remedy_of_branch(repository: Path, branch: str) -> str:
+    if ask_git(repository, "rev-parse", "--verify", f"refs/remotes/origin/{branch}"):
+        return f"make it with `git branch {branch} origin/{branch}`"
+    head = ask_git(repository, "symbolic-ref", "--short", "HEAD")
+    return f'write "branches": ["{head or "main"}"] into asv.conf.json'
+
+
 @contextmanager
 def open_workplace(
     root: Path, job: str, *, release: str, machine: str, committed: bool = True
@@ -154,7 +161,7 @@ def open_workplace(
         if not ask_git(configuration.repository, "rev-parse", "--verify", f"refs/heads/{branch}"):
             raise WatchError(
                 f"there is no local branch {branch!r}, which asv.conf.json tracks; "
-                f"make it with `git branch {branch} origin/{branch}` (or `git branch {branch}`)"
+                f"{_remedy_of_branch(configuration.repository, branch)}"
             )
         folders = configuration.results, configuration.site
         check_clean(root, configuration.declared.measured_paths, *folders)
