@@ -76,7 +76,8 @@ def test_a_budget_that_is_wrong_or_too_short_is_named(
 ) -> None:
     project = make_project(SUITE, {"src/package.py": ""})
     sides = "--before", "HEAD", "--after", "HEAD"
-    _, errors = run_driver("compare", project, tmp_path, *sides, "--limit", budget, status=1)
+    output, errors = run_driver("compare", project, tmp_path, *sides, "--limit", budget, status=1)
+    assert ("both sides are the same commit" in output) == (budget != "soon")
     assert message in errors
 
 

@@ -163,8 +163,9 @@ def open_workplace(
                 f"there is no local branch {branch!r}, which asv.conf.json tracks; "
                 f"{_remedy_of_branch(configuration.repository, branch)}"
             )
-        folders = configuration.results, configuration.site
-        check_clean(root, configuration.declared.measured_paths, *folders)
+        if configuration.repository == root:  # else changes here are none of what is measured
+            folders = configuration.results, configuration.site
+            check_clean(root, configuration.declared.measured_paths, *folders)
     check_room(configuration, environments)
     with exclusive_run(configuration.environments_folder, job):
         yield Workplace(root, configuration, environments, name)
