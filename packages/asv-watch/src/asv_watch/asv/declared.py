@@ -111,7 +111,10 @@ class Declared(msgspec.Struct, frozen=True):
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
-        return bool(self.gpu_cases) and case_pattern(self.gpu_cases, _GPU_CASES).matches(case)
+        return (
+            bool(self.gpu_cases)
+            and case_pattern(self.gpu_cases, _GPU_CASES).search(case) is not None
+        )
 
     def preloaded_for(self, cases: Iterable[str]) -> tuple[str, ...]:
         """Return the modules that a process imports before these cases are forked from it."""
@@ -119,7 +122,7 @@ class Declared(msgspec.Struct, frozen=True):
         matching = [
             module
             for module, text in self.preload_for.items()
-            if any(map(case_pattern(text, _PRELOAD_FOR).matches, names))
+            if any(map(case_pattern(text, _PRELOAD_FOR).search, names))
         ]
         return (*self.preload, *matching)
 

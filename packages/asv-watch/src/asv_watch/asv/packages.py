@@ -30,7 +30,6 @@ from asv_watch.asv.environments import (
     is_working,
     pinned_asv_runner,
 )
-from asv_watch.asv.repository import installs_project
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.versions.git import ask_git, top_of
@@ -42,8 +41,8 @@ _INSTALL_TIMEOUT = 3600.0  # s
 def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> None:
     """Make an environment of asv.conf.json, unless that is done already.
 
-    One of asv's also gets what the project's own commands install with its newest commit, such as
-    its dependencies. A release to compare, which asv does not know, gets its requirements alone.
+    What a project requires is installed with its commits (`build_package`). A release to compare,
+    which asv does not know, gets its requirements alone.
 
     Args:
         root: the folder of asv.conf.json.
@@ -61,14 +60,9 @@ def make_environment(root: Path, repository: Path, spec: EnvironmentSpec) -> Non
         _install_release(spec)
         return
     print("  creating the environment (once)", flush=True)
-    conf, environment = _environment_of(root, repository, spec)
+    _, environment = _environment_of(root, repository, spec)
     with _one_line_error(f"the environment {spec.label} cannot be made"):
         create(environment)
-    if installs_project(conf):
-        commit = ask_git(repository, "rev-parse", "HEAD")
-        failure = f"commit {commit[:8]} cannot be built and installed"
-        with contextlib.suppress(WatchError), _one_line_error(failure):  # others may well be built
-            _install_commit(conf, environment, commit)
 
 
 def _install_release(spec: EnvironmentSpec) -> None:
@@ -123,18 +117,6 @@ def _environment_of(
     return conf, environment
 
 
-def _install_commit(conf: Any, environment: Any, commit: str) -> None:
-    """Build and install a commit, which is not to blame if the environment is damaged."""
-    file = Path(conf.repo_subdir, "pyproject.toml").as_posix()
-    pyproject = ask_git(Path(conf.repo), "show", f"{commit}:{file}")
-    try:
-        install_build_requirements(environment, pyproject)
-        environment.install_project(conf, asv.repo.get_repo(conf), commit)
-    except Exception:
-        check_environment(Path(environment._path))
-        raise
-
-
 @contextlib.contextmanager
 def _one_line_error(failure: str) -> Iterator[None]:
     try:
@@ -172,11 +154,18 @@ def build_package(
         WatchError: the commit cannot be built.
     """
     conf, environment = _environment_of(root, repository, spec, commit)
+    make_environment(root, repository, spec)
     aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
+    pyproject = Path(conf.repo_subdir, "pyproject.toml").as_posix()
     with _one_line_error(f"commit {commit[:8]} cannot be built and installed"):
-        create(environment)
-        _install_commit(conf, environment, commit)
+        text = ask_git(Path(conf.repo), "show", f"{commit}:{pyproject}")
+        try:
+            install_build_requirements(environment, text)
+            environment.install_project(conf, asv.repo.get_repo(conf), commit)
+        except Exception:
+            check_environment(spec.folder)  # the commit is not to blame for a damaged one
+            raise
         wheels = sorted(Path(environment._cache.get_cache_dir(commit) or aside).glob("*.whl"))
         built = wheels[0] if wheels else Path(environment._build_root, conf.repo_subdir)
         target = ["--target", str(aside), str(built)]

@@ -48,10 +48,10 @@ class Selection:
 
     def matches(self, case: str) -> bool:
         """Tell whether a pattern selects a case by its name; without one, all are selected."""
-        return self._is_also_selected(case) or case_pattern(self.pattern).matches(case)
+        return self._is_also_selected(case) or bool(case_pattern(self.pattern).search(case))
 
     def _is_also_selected(self, case: str) -> bool:
-        return bool(self.also) and case_pattern(self.also).matches(case)
+        return bool(self.also and case_pattern(self.also).search(case))
 
     def __str__(self) -> str:
         text = ", ".join(["the short set"] * self.short + [self.pattern] * bool(self.pattern))

@@ -15,7 +15,7 @@ from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import WatchError
 from asv_watch.records.notes import commit_of_version
-from asv_watch.versions.git import export_files, find_commit, top_of, working_tree_commit
+from asv_watch.versions.git import export_commit, find_commit, top_of, working_tree_commit
 from asv_watch.versions.releases import distribution
 from asv_watch.versions.version import Version
 
@@ -158,11 +158,12 @@ def commit_side(
     if environment.interpreter is None and configuration.is_built:
         source = packages / f"{prefix}{commit}-{environment.folder.name}"
         if not source.is_dir():
+            print(f"building {name}", flush=True)
             build_package(workplace.root, repository, environment, commit, source)
     else:
         folder = packages / f"{prefix}{commit}"
         shutil.rmtree(folder, ignore_errors=True)
-        export_files(Path(top_of(repository)), commit, folder, ".")
+        export_commit(Path(top_of(repository)), commit, folder)
         project = folder / configuration.subfolder
         source = project / "src" if (project / "src").is_dir() else project
     return Side(name, source, environment, configuration.suites, version)

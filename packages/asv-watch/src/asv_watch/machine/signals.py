@@ -24,30 +24,24 @@ def handling_the_end(handler: Callable[[int, FrameType | None], None]) -> Iterat
 
 
 @contextmanager
-def raising_after(
-    seconds: float, error: type[BaseException], *, of_cpu: bool = False
-) -> Iterator[None]:
+def raising_after(seconds: float, error: type[BaseException]) -> Iterator[None]:
     """Raise an error in the body when the time is over.
 
     Args:
         seconds: above 0.
         error: its class.
-        of_cpu: whether only CPU time counts; this timer and the other one may run together.
 
     Raises:
         ValueError: this is not the main thread, the only one that can be interrupted.
     """
-    number, timer = signal.SIGALRM, signal.ITIMER_REAL
-    if of_cpu:
-        number, timer = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
 
     def stop(*_: object) -> NoReturn:
         raise error
 
-    before = signal.signal(number, stop)
-    signal.setitimer(timer, seconds)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(timer, 0)
-        signal.signal(number, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

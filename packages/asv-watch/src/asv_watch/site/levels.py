@@ -7,6 +7,7 @@ subject in one column, as the machine with the longest history of that column me
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
@@ -14,7 +15,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from asv_watch.asv.patterns import Pattern, case_pattern
+from asv_watch.asv.patterns import case_pattern
 from asv_watch.site.case_table import FIRST_HUE, HUES, CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.scripts import Json
@@ -117,7 +118,7 @@ def level_charts(
 
 
 def _collect(
-    contents: Contents, table: CaseTable, patterns: Sequence[Pattern]
+    contents: Contents, table: CaseTable, patterns: Sequence[re.Pattern[str]]
 ) -> tuple[dict[tuple[str, tuple[str, ...]], list[Level]], dict[str, str]]:
     """Return the levels of each subject and column, and by line the machine that is drawn.
 
@@ -134,7 +135,7 @@ def _collect(
     machines: dict[str, str] = {}
     for row in longest_first:
         number = next(
-            (n for n, pattern in enumerate(patterns) if pattern.matches(row.series.case.name)),
+            (n for n, pattern in enumerate(patterns) if pattern.search(row.series.case.name)),
             None,
         )
         column = contents.layout.column(row.labels)

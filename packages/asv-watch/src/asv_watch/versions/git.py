@@ -197,11 +197,10 @@ def working_tree_commit(repository: Path, left_out: Iterable[Path]) -> str:
     head, of_head, date = ask_git(top, "log", "-1", "--format=%H %T %ct").split()
     if tree == of_head:
         return head
-    author = dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "asv-watch")
-    author |= dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "asv-watch@localhost")
-    author |= dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"@{date} +0000")
-    message = ("-m", "The working tree")
-    return run_git(top, "commit-tree", tree, "-p", head, *message, **author).strip()
+    author = ("-c", "user.name=asv-watch", "-c", "user.email=asv-watch@localhost")
+    made = ("commit-tree", tree, "-p", head, "-m", "The working tree")
+    dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"@{date} +0000")
+    return run_git(top, *author, *made, **dates).strip()
 
 
 def top_of(repository: Path) -> str:
@@ -209,27 +208,21 @@ def top_of(repository: Path) -> str:
     return ask_git(repository, "rev-parse", "--show-toplevel") or str(repository)
 
 
-def export_files(repository: Path, commit: str, folder: Path, path: str) -> bool:
-    """Put a file or folder of a commit below another folder, and leave the checkout as it is.
+def export_commit(repository: Path, commit: str, folder: Path) -> None:
+    """Put the files of a commit below a folder, and leave the checkout as it is.
 
     git itself checks it out, since it never writes through a link of the commit.
-
-    Returns:
-        Whether the commit has such a path; otherwise nothing is written.
 
     Raises:
         WatchError: git is missing or fails, or the commit has a symbolic link that leads out of
             it.
     """
-    options = ("--literal-pathspecs", "-c", "core.hooksPath=/dev/null")
-    listing = ask_git(repository, *options, "ls-tree", "-r", "-z", "--full-tree", commit, path)
-    if not listing:
-        return False
+    listing = run_git(repository, "ls-tree", "-r", "-z", "--full-tree", commit)
     folder.mkdir(parents=True, exist_ok=True)
-    arguments = ("checkout", "--quiet", "--force", commit, "--", path)
+    options = ("-c", "core.hooksPath=/dev/null", f"--work-tree={folder.absolute()}")
     with tempfile.TemporaryDirectory(prefix="asv-watch-") as temporary:
         index = {"GIT_INDEX_FILE": f"{temporary}/index"}
-        run_git(repository, *options, f"--work-tree={folder.absolute()}", *arguments, **index)
+        run_git(repository, *options, "checkout", "--quiet", "--force", commit, "--", ".", **index)
     for entry in listing.split("\0"):
         facts, _, name = entry.partition("\t")
         leads_to = Path(os.path.realpath(folder / name))  # in any number of steps
@@ -238,7 +231,6 @@ def export_files(repository: Path, commit: str, folder: Path, path: str) -> bool
                 f"commit {commit[:12]} cannot be unpacked: {name} leads to "
                 f"{os.readlink(folder / name)}; remove that link there"
             )
-    return True
 
 
 _LINK = "120000"
