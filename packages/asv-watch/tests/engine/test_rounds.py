@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 from asv_watch.asv.settings import EnvironmentSpec
+from asv_watch.compare.measure import Compared
+from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine import unfinished as unfinished_module
@@ -342,6 +344,23 @@ def test_with_little_time_some_cases_are_finished_before_others_begin(
     budget = Budget(95.0, time.monotonic)
     Unfinished(tmp_path, [side]).measure(cases, list[Comparison]().append, budget=budget)
     assert groups == sizes
+
+
+def test_two_rounds_of_a_case_are_an_answer_that_is_not_yet_certain(
+    tmp_path: Path,
+) -> None:
+    sides = [dataclasses.replace(side, suites=tmp_path) for side in SIDES]
+    unfinished = Unfinished(tmp_path, sides)
+    for name, ratio in (("begun", 1.5), ("begun", 1.51), ("once", 1.5)):
+        unfinished.keep(name, _round(1.0, ratio))
+    cases = [MeasurableCase(name, name, 1.0) for name in ("begun", "once", "never")]
+    compared = Compared(tuple(unfinished.so_far(cases)), 0, 1, None)
+    [found] = differences_of(compared, "m")
+    assert (found.case, found.rounds) == ("begun", 2)
+    assert (found.verdict, found.differs, found.worse) == ("not yet certain", False, False)
+    text = report(compared, [found], "A", "B")
+    assert "0 slower, 0 faster, 1 same (1 of these not yet certain)" in text
+    assert "`setup`" not in text
 
 
 def test_an_interrupt_keeps_no_difference_of_few_rounds() -> None:

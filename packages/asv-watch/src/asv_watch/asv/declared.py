@@ -111,10 +111,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
-        return (
-            bool(self.gpu_cases)
-            and case_pattern(self.gpu_cases, _GPU_CASES).search(case) is not None
-        )
+        return bool(self.gpu_cases and case_pattern(self.gpu_cases, _GPU_CASES).search(case))
 
     def preloaded_for(self, cases: Iterable[str]) -> tuple[str, ...]:
         """Return the modules that a process imports before these cases are forked from it."""

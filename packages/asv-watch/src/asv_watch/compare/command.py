@@ -85,8 +85,9 @@ def compare(
         names = [version.name for version in versions]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
         labels = ("before: ", "after:  ") if len(names) == 2 else map("{}: ".format, count(1))
-        for label, name in zip(labels, names, strict=False):
-            print(f"{label}{name}", flush=True)
+        for label, version in zip(labels, versions, strict=False):
+            built = f", {version.built}" if version.built else ""
+            print(f"{label}{version.name}{built}", flush=True)
         if len({(version.source, version.python) for version in versions}) == 1:
             print("both sides are the same commit: the table shows the noise of this machine")
         listing = list_benchmarks(workplace, versions, selection.pattern)

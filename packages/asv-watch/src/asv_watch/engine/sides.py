@@ -51,6 +51,12 @@ class Side:
         """The interpreter of its environment."""
         return self.environment.interpreter or self.environment.folder / "bin" / "python"
 
+    @property
+    def built(self) -> str:
+        """Name and release of the package that was built for it; empty if none was."""
+        about = next(self.source.glob("*.dist-info"), None)
+        return about.stem.replace("-", " ") if about else ""
+
     def command(self, script: Path, *arguments: object) -> list[str]:
         """Return the command that runs a script on its suites, in its environment."""
         return [str(self.python), "-P", str(script), str(self.suites), *map(str, arguments)]
