@@ -8,6 +8,7 @@ FORECASTERS += ["timesnet", "encoder_decoder"]
 FLUX_LITERAL = ["darnn_flux_literal", "dsanet_flux_literal"]
 FLUX_LITERAL += ["lstnet_flux_literal", "tpa_lstm_flux_literal"]
 SMALL_CNNS = ["flux_cnn", "lenet5", "resnet18_mnist"]
+TUNED_CNNS = ["flux_cnn", "lenet5"]  # nobody reformulated resnet18_mnist
 PLAIN = TIME_SERIES + SMALL_CNNS + FORECASTERS
 TORCHVISION = ["resnet18", "resnet34", "resnet50", "densenet121", "googlenet", "vgg19"]
 TORCHVISION += ["squeezenet1_1", "mobilenet_v3_large", "efficientnet_b0", "convnext_tiny"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ._cases import FORECASTERS, SMALL_CNNS, TIME_SERIES
+from ._cases import FORECASTERS, TIME_SERIES, TUNED_CNNS
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
 
@@ -41,12 +41,12 @@ class _DeviceTime(_CachedSuite):
 
 
 class DeviceTime(_DeviceTime):
-    """FluxBench's forecasting models and small image classifiers."""
+    """FluxBench's forecasting models and small image classifiers that are tuned."""
 
-    params = (TIME_SERIES + SMALL_CNNS, ["cuda"], ["plain", "tuned"], ["eager", "cudagraph"])
+    params = (TIME_SERIES + TUNED_CNNS, ["cuda"], ["plain", "tuned"], ["eager", "cudagraph"])
 
 
 class Forecasters(_DeviceTime):
-    """Today's forecasters, which have no tuned implementation."""
+    """Today's forecasters and ResNet-18, which have no tuned implementation."""
 
-    params = (FORECASTERS, ["cuda"], ["plain"], ["eager"])
+    params = (["resnet18_mnist", *FORECASTERS], ["cuda"], ["plain"], ["eager"])

@@ -11,9 +11,8 @@ class PlainModels(_ModelSuite):
     """FluxBench's forecasting models, small image classifiers and today's forecasters.
 
     Each has the batch of its source; today's forecasters have 32 windows of 96 steps of 7 series,
-    and a horizon of 96. `make bench` leaves out ResNet-18, which has no tuned version, so
-    `small_cnns` measures the same code. Of today's forecasters it times only the forward pass,
-    and leaves out TimesNet.
+    and a horizon of 96. `make bench` leaves out ResNet-18 and TimesNet, and times only the forward
+    pass of the other forecasters of today.
     """
 
     params = (PLAIN, DEVICES)

@@ -10,12 +10,12 @@ from ._cases import (
     FLUX_LITERAL,
     GRAPH_NETWORKS,
     PLAIN,
-    SMALL_CNNS,
     SOLAR,
     SOLAR_LITERAL,
     TIME_SERIES,
     TORCHVISION,
     TRANSFORMERS,
+    TUNED_CNNS,
 )
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
@@ -59,7 +59,7 @@ class PlainWork(_Work):
 class Work(_Work):
     """The work of the tuned models that the suites time forward and backward."""
 
-    params = (TIME_SERIES + FLUX_LITERAL + SMALL_CNNS + TORCHVISION, ["cpu"])
+    params = (TIME_SERIES + FLUX_LITERAL + TUNED_CNNS + TORCHVISION, ["cpu"])
 
 
 class FluxBenchWork(_Work):

@@ -26,10 +26,11 @@ _TIMES = r"\.\w+\.time_\w+\("
 _EAGER_OR_GRAPH = (
     rf"^((plain|time_series|small_cnns){_TIMES}.*'cuda'|(plain_graphs|modes){_TIMES}.*'cudagraph')"
 )
+_ON_THE_CPU = rf"^(plain|time_series|small_cnns|batches){_TIMES}.*'cpu'(\)|.*'source')"
 _FIVE = "(darnn|dsanet|lstnet|tpa_lstm|patchtst)"
 COMMANDS: tuple[tuple[int, Sequence[str]], ...] = (
     (4, ("bench", "--cases", _EAGER_OR_GRAPH)),
-    (2, ("bench", "--cases", rf"^batches{_TIMES}.*'cpu', '\w+', (1|'all'), 'source'")),
+    (2, ("bench", "--cases", _ON_THE_CPU)),
     (3, ("bench", "--cases", rf"^batches{_TIMES}'{_FIVE}', .*, (1|'all'), (1|32|'source'|256)\)")),
     (4, ("compare", "--before", "v0.5.0", "--cases", _EAGER_OR_GRAPH)),
     (2, ("bench", "--cases", rf"^(plain_compiled|modes){_TIMES}.*'cuda', 'compiled'")),

@@ -26,17 +26,16 @@ from asv_watch.engine.rounds import DEFAULT, Sampling, measure_cases
 from asv_watch.engine.sides import Side
 from asv_watch.files import write_whole
 from asv_watch.site.declared_files import CasePair, ComparedCases, read_case_comparisons
-from benchmarks._cases import SMALL_CNNS, TIME_SERIES
-from torchspeed.models import list_implementations
+from benchmarks._cases import TIME_SERIES, TUNED_CNNS
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "models" / "plain_to_tuned.json"
 TUNED_SUITES = {
     **dict.fromkeys(TIME_SERIES, "time_series.TimeSeries"),
-    **dict.fromkeys(SMALL_CNNS, "small_cnns.SmallCNNs"),
+    **dict.fromkeys(TUNED_CNNS, "small_cnns.SmallCNNs"),
 }
 """Maps a model to the suite of its tuned implementation."""
-MODELS = [model for model in TUNED_SUITES if "tuned" in list_implementations(model)]
+MODELS = list(TUNED_SUITES)
 
 
 def measure(machine: str, models: Sequence[str], data: Path, sampling: Sampling = DEFAULT) -> None:

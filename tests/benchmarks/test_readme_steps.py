@@ -65,7 +65,7 @@ def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_pa
     assert (tmp_path / "src/torchspeed/models/gru.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
     raised = '    code_version = "2"\n'
-    _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (SMALL_CNNS", raised)
+    _insert(tmp_path / "benchmarks/small_cnns.py", "    params = (TUNED_CNNS", raised)
 
     paths = os.pathsep.join((str(tmp_path / "src"), str(tmp_path)))
     chosen = f"not ({' or '.join(OTHERS)})"

@@ -115,12 +115,13 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
             cases.append(case_name(benchmark["name"], params))
             if in_short_set(benchmark, params):
                 short.append(cases[-1])
-    left_out = {"modes", "plain_compiled", "plain_graphs", "batches"}
+    left_out = {"modes", "plain_compiled", "plain_graphs", "batches", "variants"}
     left_out |= {"fluxbench", "latency", "loading"}
     families = {case.split(".")[0] for case in short}
     assert families.isdisjoint(left_out)
     assert families | left_out == {case.split(".")[0] for case in cases}
     assert len(short) < len(cases) / 2
+    assert len([case for case in short if "'cuda'" not in case]) <= 200, "make bench takes minutes"
     plain: dict[str, set[str]] = defaultdict(set)
     for case in short:
         name, mark, values = case.partition("(")
