@@ -1,4 +1,4 @@
-"""Checks that every model makes of its configuration and of its input.
+"""Checks of every model's configuration, when it is made, and of its input, at each call.
 
 They look at Python integers and at shape, dtype and device only, never at a
 tensor's values, so that they neither wait for a device nor break a compiled
@@ -7,7 +7,11 @@ graph.
 
 from __future__ import annotations
 
-from torch import Tensor
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import Tensor, nn
 
 
 def check_sizes(**sizes: int) -> None:
@@ -17,11 +21,25 @@ def check_sizes(**sizes: int) -> None:
             raise ValueError(f"{name} must be an integer of at least 1, got {size!r}")
 
 
-def check_fraction(**fractions: float) -> None:
-    """Raise ValueError for the first value that is not in [0, 1)."""
-    for name, fraction in fractions.items():
-        if not isinstance(fraction, int | float) or not 0 <= fraction < 1:
-            raise ValueError(f"{name} must be at least 0 and below 1, got {fraction!r}")
+def check_arguments(maker: Callable[..., nn.Module], arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError for the first size below 1, or fraction outside [0, 1).
+
+    An argument whose default is an integer of 1 or more is a size, one whose default is a float
+    a fraction. Others are checked by the model.
+    """
+    for name, argument in inspect.signature(maker).parameters.items():
+        value = arguments.get(name, argument.default)
+        if isinstance(argument.default, float):
+            if not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ValueError(f"{name} must be at least 0 and below 1, got {value!r}")
+        elif isinstance(argument.default, int) and argument.default > 0:
+            check_sizes(**{name: value})
+
+
+def check_divides(name: str, size: int, other_name: str, other: int) -> None:
+    """Raise ValueError where ``size`` does not divide another argument."""
+    if other % size:
+        raise ValueError(f"{name} must divide {other_name}, {other}, got {size}")
 
 
 def check_at_most(name: str, size: int, limit_name: str, limit: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.registry import register_model
 
 
@@ -39,9 +39,6 @@ class DARNN(nn.Module):
         encoder_hidden: size of the encoder's state, m.
         decoder_hidden: size of the decoder's state, p.
         target: index of the target among the features.
-
-    Raises:
-        ValueError: a size below 1, or a target that is no feature.
     """
 
     def __init__(
@@ -54,12 +51,6 @@ class DARNN(nn.Module):
         target: int = 0,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            encoder_hidden=encoder_hidden,
-            decoder_hidden=decoder_hidden,
-        )
         if isinstance(target, bool) or not isinstance(target, int) or not 0 <= target < features:
             raise ValueError(
                 f"target must be an index into the features, 0 to {features - 1}, got {target!r}"
@@ -99,7 +90,7 @@ class DARNN(nn.Module):
     def _encode(self, x: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return the encoder's states, (batch, window, m), and alpha at every step."""
         series = x.transpose(1, 2)  # x^k: (batch, features, window)
-        h = s = x.new_zeros(len(x), self.encoder_lstm.hidden_size)  # (batch, m)
+        h = s = x.new_zeros(x.shape[0], self.encoder_lstm.hidden_size)  # (batch, m)
         hidden, alphas = [], []
         for x_t in x.unbind(1):  # (batch, features)
             query = self.W_e(torch.cat((h, s), 1)).unsqueeze(1)  # (batch, 1, window)
@@ -112,7 +103,7 @@ class DARNN(nn.Module):
 
     def _decode(self, hidden: Tensor, y: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Return the last state (batch, p), the last context (batch, m), and all betas."""
-        d = s = hidden.new_zeros(len(hidden), self.decoder_lstm.hidden_size)  # (batch, p)
+        d = s = hidden.new_zeros(hidden.shape[0], self.decoder_lstm.hidden_size)  # (batch, p)
         betas = []
         for y_t in y.split(1, 1):  # (batch, 1)
             query = self.W_d(torch.cat((d, s), 1)).unsqueeze(1)  # (batch, 1, m)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.lstm import LSTMWeights
 from torchspeed.models.registry import register_model
 
@@ -26,9 +26,6 @@ class DARNNFluxLiteral(nn.Module):
     the same work, and results that depend on the input alone.
 
     Maps (batch, window, features) to (batch, 1). Sizes as in `DARNN`; 785 parameters.
-
-    Raises:
-        ValueError: a size below 1.
     """
 
     def __init__(
@@ -40,12 +37,6 @@ class DARNNFluxLiteral(nn.Module):
         decoder_hidden: int = 5,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            encoder_hidden=encoder_hidden,
-            decoder_hidden=decoder_hidden,
-        )
         self.features = features
         self.window = window
         self.encoder_lstm = LSTMWeights(features, encoder_hidden)

@@ -37,14 +37,10 @@ class DeepAR(nn.Module):
     Maps (batch, window, features) to (batch, horizon, features).
 
     Args:
-        features: series in the input, all of them predicted.
         window: time steps of the input, the conditioning range.
         horizon: time steps of the forecast, the prediction range.
         hidden: size of each layer's state.
         layers: LSTM layers.
-
-    Raises:
-        ValueError: a size below 1.
     """
 
     def __init__(
@@ -57,9 +53,6 @@ class DeepAR(nn.Module):
         layers: int = 2,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features, window=window, horizon=horizon, hidden=hidden, layers=layers
-        )
         self.features = features
         self.window = window
         self.horizon = horizon

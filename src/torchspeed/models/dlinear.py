@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, pad
 
-from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.registry import register_model
 
 
@@ -25,20 +25,13 @@ class DLinear(nn.Module):
     Maps (batch, window, features) to (batch, horizon, features).
 
     Args:
-        features: series in the input, all of them predicted.
-        window: time steps of the input.
-        horizon: time steps of the forecast.
         kernel: time steps of the moving average.
-
-    Raises:
-        ValueError: a size below 1.
     """
 
     def __init__(
         self, *, features: int = 7, window: int = 96, horizon: int = 96, kernel: int = 25
     ) -> None:
         super().__init__()
-        check_sizes(features=features, window=window, horizon=horizon, kernel=kernel)
         self.features = features
         self.window = window
         self.kernel = kernel

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_divides, check_input
 from torchspeed.models.dsanet_tower import Tower
 from torchspeed.models.registry import register_model
 
@@ -35,21 +35,8 @@ class TwoTowers(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            local_length=local_length,
-            kernels=kernels,
-            d_model=d_model,
-            d_hidden=d_hidden,
-            layers=layers,
-            heads=heads,
-            outputs=outputs,
-        )
-        check_fraction(dropout=dropout)
         check_at_most("local_length", local_length, "window", window)
-        if d_model % heads:
-            raise ValueError(f"heads must divide d_model, {d_model}, got {heads}")
+        check_divides("heads", heads, "d_model", d_model)
         self.features = features
         self.window = window
         self.dropout = dropout
@@ -94,7 +81,6 @@ class DSANet(TwoTowers):
 
     Args:
         features: series in the input.
-        window: time steps of the input.
         local_length: length of the local filters, at most the window.
         kernels: filters of either convolution.
         d_model: size of a series' representation in the attention.
@@ -103,10 +89,6 @@ class DSANet(TwoTowers):
         heads: attention heads; they divide d_model.
         outputs: predicted series.
         dropout: probability, in training mode, as both sources have it.
-
-    Raises:
-        ValueError: a size below 1, a local filter longer than the window, heads that
-            do not divide d_model, or a dropout outside [0, 1).
     """
 
     tower = Tower

@@ -109,10 +109,6 @@ class DSANetFluxLiteral(TwoTowers):
     and get no gradient.
 
     Maps (batch, window, features) to (batch, outputs). Sizes as in `DSANet`.
-
-    Raises:
-        ValueError: a size below 1, a local filter longer than the window, heads that
-            do not divide d_model, or a dropout outside [0, 1).
     """
 
     tower = LiteralTower

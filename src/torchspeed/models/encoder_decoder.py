@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.functional import dropout, pad
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_divides, check_input
 from torchspeed.models.positions import sinusoids
 from torchspeed.models.registry import register_model
 
@@ -30,20 +30,12 @@ class EncoderDecoder(nn.Module):
     Maps (batch, window, features) to (batch, horizon, features).
 
     Args:
-        features: series in the input, all of them predicted.
-        window: time steps of the input.
-        horizon: time steps of the forecast.
         label: steps at the window's end that the decoder reads; at most the window.
         width: size of a token, d_model; the heads divide it.
         heads: attention heads, h.
         encoder_layers: layers of the encoder.
         decoder_layers: layers of the decoder.
         inner: size of the feed-forward network's hidden layer, d_ff.
-        dropout: probability, in training mode.
-
-    Raises:
-        ValueError: a size below 1, more labels than the window has steps, heads that do not
-            divide the width, or a dropout outside [0, 1).
     """
 
     positions: Tensor
@@ -64,21 +56,8 @@ class EncoderDecoder(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            horizon=horizon,
-            label=label,
-            width=width,
-            heads=heads,
-            encoder_layers=encoder_layers,
-            decoder_layers=decoder_layers,
-            inner=inner,
-        )
-        check_fraction(dropout=dropout)
         check_at_most("label", label, "window", window)
-        if width % heads:
-            raise ValueError(f"heads must divide width, {width}, got {heads}")
+        check_divides("heads", heads, "width", width)
         self.features = features
         self.window = window
         self.horizon = horizon

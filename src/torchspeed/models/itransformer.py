@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu
 
-from torchspeed.models.checks import check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.instance_norm import ReversibleInstanceNorm
 from torchspeed.models.registry import register_model
 from torchspeed.models.self_attention import SelfAttention
@@ -44,7 +44,8 @@ class ITransformer(nn.Module):
     each token (eq. 2). A series is
     normalised over its window before, without parameters, and its forecast denormalised after;
     a layer norm follows the last block, as in the authors' code. That code also embeds
-    marks of the calendar as further tokens, which windows here do not have.
+    marks of the calendar as further tokens, which windows here do not have, and it detaches the
+    mean of a window, but not its deviation.
 
     841,568 parameters: 256 x 97 of the embedding, 395,776 in each of two blocks
     (4 x 256 x 257 + 2 x 256 x 257 + 2 x 512), 512 of the last norm, 96 x 257 of the projection.
@@ -59,11 +60,6 @@ class ITransformer(nn.Module):
         heads: attention heads.
         layers: blocks, L.
         inner: size of the feed-forward network's hidden layer.
-        dropout: probability, in training mode.
-
-    Raises:
-        ValueError: a size below 1, heads that do not divide the width, or a dropout outside
-            [0, 1).
     """
 
     def __init__(
@@ -79,16 +75,6 @@ class ITransformer(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            horizon=horizon,
-            width=width,
-            heads=heads,
-            layers=layers,
-            inner=inner,
-        )
-        check_fraction(dropout=dropout)
         self.features = features
         self.window = window
         self.dropout = dropout

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_input
 from torchspeed.models.registry import register_model
 
 
@@ -28,7 +28,7 @@ class ReluGRU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the last state, (batch, hidden), of the steps (batch, steps, features)."""
-        h = x.new_zeros(len(x), self.weight_hh.shape[1])
+        h = x.new_zeros(x.shape[0], self.weight_hh.shape[1])
         for x_t in x.unbind(1):
             x_r, x_u, x_c = linear(x_t, self.weight_ih, self.bias).chunk(3, 1)
             h_r, h_u, h_c = linear(h, self.weight_hh).chunk(3, 1)
@@ -61,8 +61,6 @@ class LSTNet(nn.Module):
     Maps (batch, window, features) to (batch, features).
 
     Args:
-        features: series in the input, all of them predicted.
-        window: time steps of the input.
         channels: filters of the convolution.
         kernel: length of the filters, at most the window.
         recurrent: size of the recurrent component's state.
@@ -72,10 +70,6 @@ class LSTNet(nn.Module):
         highway: last steps that the autoregression sees, at most the window.
         dropout: probability, in training mode. The authors train with 0.2; Flux's
             configuration has none.
-
-    Raises:
-        ValueError: a size below 1, a window too short for kernel, skip or highway, or
-            a dropout outside [0, 1).
     """
 
     def __init__(
@@ -92,17 +86,6 @@ class LSTNet(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            channels=channels,
-            kernel=kernel,
-            recurrent=recurrent,
-            skip=skip,
-            skip_recurrent=skip_recurrent,
-            highway=highway,
-        )
-        check_fraction(dropout=dropout)
         check_at_most("kernel", kernel, "window", window)
         check_at_most("skip", skip, "window - kernel + 1", window - kernel + 1)
         check_at_most("highway", highway, "window", window)
@@ -129,7 +112,7 @@ class LSTNet(nn.Module):
         periods = conv.shape[1] // self.skip
         whole = conv[:, -periods * self.skip :].unflatten(1, (periods, self.skip))
         phases = whole.transpose(1, 2).flatten(0, 1)  # (batch * skip, periods, channels)
-        skipped = self.skip_gru(phases).view(len(x), -1)  # (batch, skip * skip_recurrent)
+        skipped = self.skip_gru(phases).view(x.shape[0], -1)  # (batch, skip * skip_recurrent)
 
         states = dropout(torch.cat((recurrent, skipped), 1), self.dropout, self.training)
         past = x[:, self.window - self.autoregression.in_features :]  # section 3.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.lstnet import ReluGRU
 from torchspeed.models.registry import register_model
 
@@ -27,9 +27,6 @@ class LSTNetFluxLiteral(nn.Module):
     results that depend on the input alone.
 
     Maps (batch, window, features) to (batch, 1). Sizes as in `LSTNet`; 538 parameters.
-
-    Raises:
-        ValueError: a size below 1.
     """
 
     def __init__(
@@ -42,9 +39,6 @@ class LSTNetFluxLiteral(nn.Module):
         skip: int = 60,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features, window=window, channels=channels, recurrent=recurrent, skip=skip
-        )
         self.features = features
         self.window = window
         self.skip = skip

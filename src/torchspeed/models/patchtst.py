@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, pad
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_input
 from torchspeed.models.instance_norm import ReversibleInstanceNorm
 from torchspeed.models.registry import register_model
 from torchspeed.models.self_attention import SelfAttention
@@ -57,7 +57,6 @@ class PatchTST(nn.Module):
     Maps (batch, window, features) to (batch, horizon, features).
 
     Args:
-        features: series in the input, all of them predicted.
         window: time steps of the input, L in the paper.
         horizon: time steps of the forecast, T.
         patch: steps of a patch, P; at most the window.
@@ -66,11 +65,6 @@ class PatchTST(nn.Module):
         heads: attention heads, H.
         layers: layers of the encoder.
         inner: size of the feed-forward network's hidden layer.
-        dropout: probability, in training mode.
-
-    Raises:
-        ValueError: a size below 1, a patch longer than the window, heads that do not divide the
-            width, or a dropout outside [0, 1).
     """
 
     def __init__(
@@ -88,18 +82,6 @@ class PatchTST(nn.Module):
         dropout: float = 0.2,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            horizon=horizon,
-            patch=patch,
-            stride=stride,
-            width=width,
-            heads=heads,
-            layers=layers,
-            inner=inner,
-        )
-        check_fraction(dropout=dropout)
         check_at_most("patch", patch, "window", window)
         self.features = features
         self.window = window

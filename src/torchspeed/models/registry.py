@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args
 
 from torch import nn
 
+from torchspeed.models.checks import check_arguments
 from torchspeed.models.fastest import Fastest, Implementation
 
 Maker = TypeVar("Maker", bound=Callable[..., nn.Module])
@@ -88,4 +89,5 @@ def create_model(
         if override not in accepted:
             takes = ", ".join(accepted) or "no arguments"
             raise ValueError(f"model {name!r} takes no {override!r}; it takes {takes}")
+    check_arguments(makers["plain"], overrides)
     return makers.get(implementation, makers["plain"])(**overrides)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from torchspeed.models.checks import check_divides
+
 
 class SelfAttention(nn.Module):
     """Every token attends to every token, in several heads.
@@ -20,8 +22,7 @@ class SelfAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if width % heads:
-            raise ValueError(f"heads must divide width, {width}, got {heads}")
+        check_divides("heads", heads, "width", width)
         self.heads = heads
         self.dropout = dropout
         self.query = nn.Linear(width, width)

@@ -6,7 +6,6 @@ from typing import Any
 
 from torch import nn
 
-from torchspeed.models.checks import check_sizes
 from torchspeed.models.registry import register_model
 
 TORCHVISION_MODELS: dict[str, dict[str, Any]] = {
@@ -32,7 +31,6 @@ def _register(name: str, arguments: dict[str, Any]) -> None:
     def make(num_classes: int = 1000) -> nn.Module:
         import torchvision  # noqa: PLC0415 - a second, on first use only
 
-        check_sizes(num_classes=num_classes)
         model: nn.Module = torchvision.models.get_model(
             name, weights=None, num_classes=num_classes, **arguments
         )

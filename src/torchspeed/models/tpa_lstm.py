@@ -38,10 +38,6 @@ class TPALSTM(nn.Module):
         outputs: predicted values.
         highway: last steps that an autoregression sees, which is added to the output as in
             LSTNet, one value per series; 0 for none, the default of the authors' code too.
-
-    Raises:
-        ValueError: a size below 1, a window below 2, a filter wider than the state, or a highway
-            that is negative, longer than the window or without an output for each series.
     """
 
     def __init__(
@@ -57,15 +53,6 @@ class TPALSTM(nn.Module):
         highway: int = 0,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            hidden=hidden,
-            layers=layers,
-            filters=filters,
-            filter_size=filter_size,
-            outputs=outputs,
-        )
         if window < 2:
             raise ValueError(f"window must be at least 2, for a past to attend to, got {window}")
         check_at_most("filter_size", filter_size, "hidden", hidden)

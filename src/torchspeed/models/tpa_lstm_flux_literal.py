@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_at_most, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_input
 from torchspeed.models.lstm import LSTM
 from torchspeed.models.registry import register_model
 
@@ -23,9 +23,6 @@ class TPALSTMFluxLiteral(nn.Module):
     the same work, and results that depend on the input alone.
 
     Maps (batch, window, features) to (batch, 1). Sizes as in `TPALSTM`; 2063 parameters.
-
-    Raises:
-        ValueError: a size below 1, a window below 2, or a filter wider than the state.
     """
 
     def __init__(
@@ -39,14 +36,6 @@ class TPALSTMFluxLiteral(nn.Module):
         filter_size: int = 1,
     ) -> None:
         super().__init__()
-        check_sizes(
-            features=features,
-            window=window,
-            hidden=hidden,
-            layers=layers,
-            filters=filters,
-            filter_size=filter_size,
-        )
         if window < 2:
             raise ValueError(f"window must be at least 2, for a past to attend to, got {window}")
         check_at_most("filter_size", filter_size, "hidden", hidden)
@@ -64,7 +53,7 @@ class TPALSTMFluxLiteral(nn.Module):
         check_input(x, "batch, window, features", (self.window, self.features), self.query.weight)
         # One sequence: all samples of the first step, all of the second, and so on.
         sequence = self.embedding(x.transpose(0, 1)).relu().flatten(0, 1)
-        states = self.lstm(sequence.unsqueeze(1)).view(self.window, len(x), -1)
+        states = self.lstm(sequence.unsqueeze(1)).view(self.window, x.shape[0], -1)
         past, last = states[:-1].relu().transpose(0, 1), states[-1]
         rows = self.convolution(past.unsqueeze(1)).relu().squeeze(2)  # (batch, filters, rows)
         alpha = (rows * self.query(last).unsqueeze(2)).sum(1, keepdim=True).sigmoid()

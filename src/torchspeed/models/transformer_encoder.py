@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_at_most, check_fraction, check_input, check_sizes
+from torchspeed.models.checks import check_at_most, check_divides, check_input
 from torchspeed.models.registry import register_model
 
 
@@ -13,17 +13,11 @@ def encoder(
     width: int, heads: int, inner: int, layers: int, dropout: float, eps: float = 1e-5
 ) -> nn.TransformerEncoder:
     """Return layers of attention and of a network with gelu, each with layer norm after it."""
+    check_divides("heads", heads, "width", width)
     layer = nn.TransformerEncoderLayer(
         width, heads, inner, dropout, activation="gelu", layer_norm_eps=eps, batch_first=True
     )
     return nn.TransformerEncoder(layer, layers)
-
-
-def _check(width: int, heads: int, inner: int, layers: int, dropout: float) -> None:
-    check_sizes(width=width, heads=heads, inner=inner, layers=layers)
-    check_fraction(dropout=dropout)
-    if width % heads:
-        raise ValueError(f"heads must divide width, {width}, got {heads}")
 
 
 @register_model("transformer_encoder")
@@ -40,11 +34,6 @@ class TransformerEncoder(nn.Module):
         heads: attention heads.
         layers: layers of the encoder.
         inner: size of the feed-forward network's hidden layer.
-        dropout: probability, in training mode.
-
-    Raises:
-        ValueError: a size below 1, heads that do not divide the width, or a dropout outside
-            [0, 1).
     """
 
     def __init__(
@@ -57,7 +46,6 @@ class TransformerEncoder(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        _check(width, heads, inner, layers, dropout)
         self.width = width
         self.encoder = encoder(width, heads, inner, layers, dropout)
 
@@ -103,8 +91,6 @@ class BERT(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_sizes(vocabulary=vocabulary, length=length)
-        _check(width, heads, inner, layers, dropout)
         self.length = length
         self.word = nn.Embedding(vocabulary, width)
         self.position = nn.Embedding(length, width)

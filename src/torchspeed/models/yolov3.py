@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from torchspeed.models.checks import check_input, check_sizes
+from torchspeed.models.checks import check_input
 from torchspeed.models.registry import register_model
 
 OVERLAP = 0.8
@@ -113,7 +113,6 @@ class Detector(nn.Module):
 
     def __init__(self, image_size: int, classes: int, candidates: int) -> None:
         super().__init__()
-        check_sizes(image_size=image_size, classes=classes, candidates=candidates)
         if image_size % 32:
             raise ValueError(f"image_size must be a multiple of 32, got {image_size}")
         self.image_size = image_size
@@ -155,9 +154,6 @@ class YOLOv3(Detector):
         image_size: height and width of images, a multiple of 32.
         classes: kinds of objects; 80 in COCO.
         candidates: boxes of an image that are looked at.
-
-    Raises:
-        ValueError: a size below 1, or an image size that is no multiple of 32.
     """
 
     def __init__(self, *, image_size: int = 608, classes: int = 80, candidates: int = 300) -> None:

@@ -27,7 +27,7 @@ class TracedLSTM(nn.Module):
 
         The axes of both are those of ``x``, (batch, steps, features).
         """
-        zero = x.new_zeros(self.num_layers, len(x), self.hidden_size)
+        zero = x.new_zeros(self.num_layers, x.shape[0], self.hidden_size)
         weights: list[Tensor] = list(self.parameters())
         states, last, _ = torch.lstm(
             x, (zero, zero), weights, True, self.num_layers, 0.0, self.training, False, True
