@@ -32,6 +32,31 @@ class TrainingStep(_TimedSuite):
         self.training.step()
 
 
+class AdamWStep(_TimedSuite):
+    """Plain forecasters as people train them: AdamW, and one addition or nothing.
+
+    Additions are gradients clipped to a norm, autocast to bfloat16, and a batch in four parts.
+    """
+
+    params = (
+        ["nhits", "patchtst", "encoder_decoder"],
+        DEVICES,
+        ["foreach", "fused"],
+        ["nothing", "clipping", "bf16", "accumulation"],
+    )
+    param_names = ("model", "device", "optimiser", "addition")
+
+    def setup(self, model: str, device: str, optimiser: str, addition: str) -> None:
+        training_step = from_commit("measure.training_step", "training_step")
+        skip_what_cannot_run(device, model)
+        self.training = training_step(model, device, optimiser, addition)
+        self.choose_clock(device)
+
+    def time_step(self, model: str, device: str, optimiser: str, addition: str) -> None:
+        """One training step."""
+        self.training.step()
+
+
 class FluxCNNEpoch(_TimedSuite):
     """The epoch of "GPU vs CPU benchmarks with Flux.jl": 50 batches of 1,000 images."""
 

@@ -10,6 +10,8 @@ from ._cases import (
     FLUX_LITERAL,
     GRAPH_NETWORKS,
     PLAIN,
+    PRETRAINED,
+    REAL_SIZES,
     SOLAR,
     SOLAR_LITERAL,
     TIME_SERIES,
@@ -52,7 +54,7 @@ class _Work(_CachedSuite):
 class PlainWork(_Work):
     """The work of the papers' models, independent of the formulation: model FLOPs."""
 
-    params = (PLAIN, ["cpu"])
+    params = (PLAIN + REAL_SIZES + PRETRAINED, ["cpu"])
     implementation = "plain"
 
 

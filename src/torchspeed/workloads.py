@@ -29,8 +29,8 @@ class Workload:
 
     name: str
     family: str
-    """``time_series``, ``forecaster``, ``flux_literal``, ``flux_training``, ``small_cnn``,
-    ``torchvision`` or ``fluxbench``."""
+    """``time_series``, ``forecaster``, ``real_size``, ``pretrained``, ``flux_literal``,
+    ``flux_training``, ``small_cnn``, ``torchvision`` or ``fluxbench``."""
     batch: int
     input_shape: tuple[int, ...]
     """Shape of one sample: ``(window, features)`` or ``(channels, height, width)``."""
@@ -163,6 +163,20 @@ def _forecaster(name: str, source: str) -> Workload:
     return Workload(name, "forecaster", 32, (96, 7), 7, source, horizon=96)
 
 
+def _real_size(model: str, window: int, features: int, batch: int) -> Workload:
+    """Return a workload of as many series as electricity (321) or traffic (862)."""
+    return Workload(
+        f"{model}_{window}_{features}", "real_size", batch, (window, features), features,
+        "windows of 512 and 720 of the data sets of Informer and LSTNet", model=model, horizon=96,
+        overrides=MappingProxyType({"window": window, "features": features}),
+    )  # fmt: skip
+
+
+def _pretrained(name: str, input_shape: tuple[int, ...], outputs: int, **more: Any) -> Workload:
+    """Return a workload of one window, as a service forecasts."""
+    return Workload(name, "pretrained", 1, input_shape, outputs, **more)
+
+
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
     """Return a workload of 500 samples: 137 solar plants, a window of 10 steps."""
     return Workload(
@@ -224,6 +238,14 @@ _TABLE = (
     _forecaster("tsmixer", "TMLR 2023, arXiv:2303.06053"),
     _forecaster("timesnet", "ICLR 2023, arXiv:2210.02186"),
     _forecaster("encoder_decoder", "NeurIPS 2017, arXiv:1706.03762"),
+    *(
+        _real_size(model, window, features, batch)
+        for model, batch in (("dlinear", 8), ("patchtst", 1), ("itransformer", 4), ("tsmixer", 8))
+        for window, features in ((720, 321), (512, 862))
+    ),
+    _pretrained("chronos_bolt", (512,), 9, source="TMLR 2024, arXiv:2403.07815", horizon=64),
+    _pretrained("timesfm", (512,), 10, source="ICML 2024, arXiv:2310.10688", horizon=128),
+    _pretrained("mamba", (256, 7), 7, source="2023, arXiv:2312.00752"),
     _flux_training("darnn_solar", "darnn", encoder_hidden=10, decoder_hidden=10),
     _flux_training("dsanet_solar", "dsanet"),
     # Flux's skip of 120 runs along samples; in a window of 10 it is 2, as at FluxBench's sizes.

@@ -27,6 +27,9 @@ BAD_CONFIGURATIONS = [
             "timesnet": "features window horizon width inner layers periods kernels",
             "encoder_decoder": "features window horizon label width heads encoder_layers "
             "decoder_layers inner",
+            "chronos_bolt": "window horizon patch quantiles width heads size layers inner",
+            "timesfm": "window horizon patch quantiles width heads layers inner longest",
+            "mamba": "features window width expand size kernel layers",
             "yolov3_tiny": "image_size classes candidates",
             "transformer_encoder": "width heads layers inner",
             "bert_base": "vocabulary length width heads layers inner",
@@ -64,6 +67,9 @@ BAD_CONFIGURATIONS = [
     ("itransformer", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
     ("timesnet", {"periods": 97}, "periods must be at most (window + horizon) / 2, 96, got 97"),
     ("encoder_decoder", {"label": 97}, "label must be at most window, 96, got 97"),
+    ("chronos_bolt", {"patch": 17}, "patch must divide window, 512, got 17"),
+    ("timesfm", {"patch": 64, "horizon": 96}, "patch must divide horizon, 96, got 64"),
+    ("mamba", {"kernel": 1}, "kernel must be at least 2, for a step before, got 1"),
     ("yolov3", {"image_size": 600}, "image_size must be a multiple of 32, got 600"),
     ("bert_base", {"heads": 7}, "heads must divide width, 768, got 7"),
     ("gcn", {"nodes": 3, "edges": 4}, "3 nodes have fewer pairs than edges, 4"),
@@ -80,7 +86,7 @@ def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -
 
 SHAPES = {
     name: get_workload(name).input_shape
-    for family in ("time_series", "forecaster", "small_cnn", "flux_literal")
+    for family in ("time_series", "forecaster", "pretrained", "small_cnn", "flux_literal")
     for name in list_workloads(family)
 }
 

@@ -44,7 +44,7 @@ def prepare(config: RunConfig, *, trains: bool = True) -> Prepared:
         model, data, loss = _imported(config)
     else:
         workload = get_workload(config.model)
-        if workload.family == "fluxbench":
+        if workload.family in {"fluxbench", "pretrained"}:
             raise TorchspeedError(
                 f"{workload.name} is only measured: no data set here fits it; choose another model"
             )

@@ -1,0 +1,56 @@
+"""Plain forecasters exported with a dynamic batch and compiled ahead of time.
+
+Suite plain_compiled has them compiled by ``torch.compile``, with that cost. The encoder-decoder
+is left out: ``nn.Transformer`` looks at the values of its mask, which no export can.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from ._cases import DEVICES, FORECASTERS, TIME_SERIES
+from ._compiled import TIMEOUT, skip_without_compiler
+from ._package import from_commit, skip_what_cannot_run
+from ._suite import _TimedSuite
+from ._tracked import Measured, _CachedSuite, tracked
+
+MODELS = [model for model in TIME_SERIES + FORECASTERS if model != "encoder_decoder"]
+
+
+class Export(_CachedSuite):
+    """Seconds of exporting, and graphs that ``torch.compile`` traces for four batches."""
+
+    params = (MODELS, ["cpu"])
+    param_names = ("model", "device")
+
+    def measure(self, model: str, device: str) -> Measured:
+        """Export a model, and call it with four batches."""
+        deployment_of = from_commit("measure.deployment", "deployment_of")
+        skip_what_cannot_run(device, model)
+        return dataclasses.asdict(deployment_of(model, device))
+
+    track_export_seconds = tracked("export_seconds", unit="seconds")
+    track_graphs = tracked("graphs", unit="graphs", exact=True)
+
+
+class AheadOfTime(_TimedSuite):
+    """The forward pass that AOTInductor compiled; a run compiles it once."""
+
+    params = (MODELS, DEVICES)
+    param_names = ("model", "device")
+    rounds = 1
+    timeout = TIMEOUT
+
+    setup_cache = _CachedSuite.setup_cache
+
+    def setup(self, folder: str, model: str, device: str) -> None:
+        ahead_of_time = from_commit("measure.deployment", "ahead_of_time")
+        skip_what_cannot_run(device, model)
+        skip_without_compiler(device)
+        self.forward = ahead_of_time(model, device, Path(folder))
+        self.choose_clock(device)
+
+    def time_forward(self, folder: str, model: str, device: str) -> None:
+        """One inference."""
+        self.forward()

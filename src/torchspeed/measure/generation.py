@@ -1,0 +1,63 @@
+"""A pretrained forecaster that reads a window once and forecasts step by step."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchspeed.workloads import get_workload
+
+PRECISIONS = ("float32", "bfloat16", "int8")
+"""Of parameters and values; int8 has float32 values, which each linear map rounds itself."""
+
+
+class Generation:
+    """A plain model with its window, and what it keeps of it."""
+
+    def __init__(self, workload: str, device: str, precision: str) -> None:
+        """Build the model in a precision, and read the window once.
+
+        Raises:
+            ValueError: no such workload or precision, int8 elsewhere than on a CPU, or ``device``
+                is not here.
+        """
+        if precision not in PRECISIONS:
+            raise ValueError(
+                f"precision is {precision!r}; it must be one of {', '.join(PRECISIONS)}"
+            )
+        if precision == "int8" and torch.device(device).type != "cpu":
+            raise ValueError(f"precision 'int8' is for CPUs, not for {device!r}; use 'bfloat16'")
+        recipe = get_workload(workload)
+        self.inputs = recipe.example_inputs(device=device)
+        self.model: Any = recipe.create_model(device=device, implementation="plain").eval()
+        if precision == "bfloat16":
+            self.model, self.inputs = self.model.bfloat16(), self.inputs.bfloat16()
+        elif precision == "int8":
+            self.model = _quantized(self.model)
+        self.state = self.prefill()
+
+    @torch.inference_mode()
+    def prefill(self) -> Any:
+        """Read the window, and return what forecasts need of it."""
+        return self.model.prefill(self.inputs)
+
+    @torch.inference_mode()
+    def next_step(self) -> Any:
+        """Forecast the steps after the window, and read them where the model does so."""
+        return self.model.next_step(self.state)
+
+
+def _quantized(model: nn.Module) -> nn.Module:
+    """Return a model whose linear maps multiply in int8, with scales found at each call."""
+    with warnings.catch_warnings():  # deprecated in favour of torchao, another package
+        warnings.simplefilter("ignore")
+        quantized: nn.Module = torch.ao.quantization.quantize_dynamic(model, {nn.Linear})
+    return quantized
+
+
+generation = lru_cache(maxsize=1)(Generation)
+"""A forecaster that is ready, built once while a case runs."""

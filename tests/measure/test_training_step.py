@@ -1,0 +1,29 @@
+"""Training steps with AdamW."""
+
+import pytest
+import torch
+
+from torchspeed.measure.training_step import ADDITIONS, TrainingStep
+
+
+def test_ways_of_one_step_change_parameters_alike() -> None:
+    changed = {}
+    for optimiser in ("foreach", "fused"):
+        for addition in ADDITIONS:
+            training = TrainingStep("dlinear", "cpu", optimiser, addition)
+            training.step()
+            changed[optimiser, addition] = torch.cat(
+                [p.detach().flatten() for p in training.parameters]
+            )
+    expected = changed["foreach", "nothing"]
+    for (_, addition), parameters in changed.items():
+        if addition in ("nothing", "accumulation"):
+            torch.testing.assert_close(parameters, expected, rtol=1e-4, atol=1e-5)
+        assert 0 <= (parameters - expected).abs().max() < 3e-4  # AdamW's first step is its rate
+
+
+def test_a_wrong_way_is_named() -> None:
+    with pytest.raises(ValueError, match="optimiser is 'loop'; it must be one of foreach, fused"):
+        TrainingStep("dlinear", "cpu", "loop", "nothing")
+    with pytest.raises(ValueError, match="addition is 'luck'; it must be one of nothing"):
+        TrainingStep("dlinear", "cpu", "fused", "luck")

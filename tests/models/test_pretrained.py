@@ -1,0 +1,77 @@
+"""Pretrained forecasters: what they keep of a window is what they would compute again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from torchspeed.models import create_model
+from torchspeed.models.chronos_bolt import distance_buckets
+from torchspeed.models.mamba import scan
+
+SMALL: dict[str, dict[str, Any]] = {
+    "chronos_bolt": {"window": 48, "horizon": 5, "width": 8, "size": 3, "layers": 2, "inner": 7},
+    "timesfm": {"window": 32, "horizon": 16, "patch": 8, "width": 8, "heads": 2, "layers": 2},
+    "mamba": {"window": 11, "features": 3, "width": 8, "size": 3, "layers": 2},
+}
+
+
+def small(name: str, **sizes: Any) -> Any:
+    model: Any = create_model(name, **(SMALL[name] | sizes)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) / 10)
+    return model
+
+
+def windows(model: Any, batch: int) -> torch.Tensor:
+    features = [model.features] if hasattr(model, "features") else []
+    return torch.randn(batch, model.window, *features) * 3 + 2
+
+
+@pytest.mark.parametrize(("name", "read"), [("timesfm", 16), ("mamba", 1)])
+def test_a_step_with_what_was_kept_is_that_of_the_longer_window(name: str, read: int) -> None:
+    model = small(name)
+    longer = small(name, window=model.window + 2 * read)
+    longer.load_state_dict(model.state_dict())
+    x = windows(model, 3)
+    with torch.no_grad():
+        state = model.prefill(x)
+        for _ in range(2):
+            forecast, state = model.next_step(state)
+            values = forecast[:, :, 0] if name == "timesfm" else forecast.unsqueeze(1)
+            x = torch.cat((x, values), 1)
+        expected = longer(x)
+        torch.testing.assert_close(model.next_step(state)[0], expected, rtol=1e-4, atol=1e-4)
+        if name == "timesfm":  # a later patch changes no earlier one
+            torch.testing.assert_close(model(x[:, : model.window])[:, :, 0], x[:, 32:48])
+
+
+def test_a_scan_is_its_recurrence() -> None:
+    for steps in (1, 2, 7, 16):
+        decay, inputs = torch.rand(2, 3, steps, 4, 2, dtype=torch.float64).unbind()
+        h, states = torch.zeros(3, 4, 2, dtype=torch.float64), []
+        for decay_t, input_t in zip(decay.unbind(1), inputs.unbind(1), strict=True):
+            h = decay_t * h + input_t
+            states.append(h)
+        torch.testing.assert_close(scan(decay, inputs), torch.stack(states, 1))
+
+
+def test_distances_have_the_buckets_of_t5() -> None:
+    buckets = distance_buckets(200)
+    expected = {0: 0, 1: 1, 7: 7, 8: 8, 11: 8, 12: 9, 16: 10, 63: 13, 64: 14, 91: 15, 199: 15}
+    assert {distance: int(buckets[199, 199 - distance]) for distance in expected} == expected
+    assert [int(buckets[0, key]) for key in (1, 8, 199)] == [17, 24, 31]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_forecasts_follow_level_and_scale_of_their_own_window(name: str) -> None:
+    model = small(name)
+    x = windows(model, 4)
+    with torch.no_grad():
+        out = model(x)
+        torch.testing.assert_close(model(x[2:3]), out[2:3], rtol=1e-4, atol=1e-4)
+        if name != "mamba":
+            torch.testing.assert_close(model(x * 5 + 7), out * 5 + 7, rtol=1e-3, atol=1e-3)
