@@ -7,10 +7,8 @@ bandwidth. Both rates and the passes are measured in one process, interleaved.
 from __future__ import annotations
 
 import dataclasses
-from importlib import import_module
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES
-from ._compiled import TIMEOUT, compile_once, use_compiled_code
 from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._tracked import Measured, _CachedSuite, tracked
 
@@ -40,20 +38,6 @@ class _Floor(_CachedSuite):
 
 
 class Eager(_Floor):
-    """Passes that run operator by operator."""
+    """Passes that run operator by operator; compiled ones, of suite modes, have the same floor."""
 
     params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["eager"])
-
-
-class Compiled(_Floor):
-    """Passes that ``torch.compile`` compiled; their floor is the same."""
-
-    params = (TIME_SERIES + SMALL_CNNS, DEVICES, ["compiled"])
-    timeout = TIMEOUT
-
-    def measure(self, model: str, device: str, mode: str) -> Measured:
-        """Compile a model, or take what this run has compiled, and measure it."""
-        compile_once(self.folder, model, device, "tuned")
-        import_module("torch").compiler.reset()  # the code is then loaded from the run's cache
-        use_compiled_code(self.folder, model, device, "tuned")
-        return super().measure(model, device, mode)

@@ -17,15 +17,3 @@ def test_lower_precisions_forecast_nearly_the_same(name: str) -> None:
     exact = forecasts[0]
     for lower in forecasts[1:]:
         assert 0 < (lower.float() - exact).norm() / exact.norm() < 0.1
-
-
-@pytest.mark.parametrize(
-    ("device", "precision", "message"),
-    [
-        ("cpu", "fp8", "precision is 'fp8'; it must be one of float32, bfloat16, int8"),
-        ("cuda", "int8", "precision 'int8' is for CPUs, not for 'cuda'"),
-    ],
-)
-def test_a_wrong_precision_is_named(device: str, precision: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Generation("mamba", device, precision)

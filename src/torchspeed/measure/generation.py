@@ -19,18 +19,7 @@ class Generation:
     """A plain model with its window, and what it keeps of it."""
 
     def __init__(self, workload: str, device: str, precision: str) -> None:
-        """Build the model in a precision, and read the window once.
-
-        Raises:
-            ValueError: no such workload or precision, int8 elsewhere than on a CPU, or ``device``
-                is not here.
-        """
-        if precision not in PRECISIONS:
-            raise ValueError(
-                f"precision is {precision!r}; it must be one of {', '.join(PRECISIONS)}"
-            )
-        if precision == "int8" and torch.device(device).type != "cpu":
-            raise ValueError(f"precision 'int8' is for CPUs, not for {device!r}; use 'bfloat16'")
+        """Build the model in one of `PRECISIONS` (int8 on a CPU only), and read the window."""
         recipe = get_workload(workload)
         self.inputs = recipe.example_inputs(device=device)
         self.model: Any = recipe.create_model(device=device, implementation="plain").eval()

@@ -27,15 +27,9 @@ class TrainingStep:
             addition: one of `ADDITIONS`.
 
         Raises:
-            ValueError: no such workload, optimiser or addition, or ``device`` is not here.
+            ValueError: no such workload, or ``device`` is not here.
             NotImplementedError: this torch has no fused AdamW for the device.
         """
-        for name, value, choices in (
-            ("optimiser", optimiser, ("foreach", "fused")),
-            ("addition", addition, ADDITIONS),
-        ):
-            if value not in choices:
-                raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
         recipe = get_workload(workload)
         self.addition, self._loss = addition, recipe.loss
         parts = PARTS if addition == "accumulation" else 1
