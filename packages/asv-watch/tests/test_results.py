@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -14,11 +15,12 @@ import pytest
 
 from asv_watch.cli.main import main
 from asv_watch.comparison import Outcome
+from asv_watch.errors import ExitStatus
 from asv_watch.records.loading import load_history
 from asv_watch.records.suite_lists import parse_list
 from asv_watch.versions.git import read_commits
 from tests import torchless
-from tests.conftest import REPOSITORY, commit, git
+from tests.conftest import REPOSITORY, commit, git, run
 from tests.environments import make_once
 from tests.interruptible import run_driver
 
@@ -241,3 +243,20 @@ def test_git_merges_the_results_of_two_machines_and_of_two_clones_of_one(
     assert parse_list(listed.read_bytes()).keys() == {"suite.Suite.time_it", "suite.track_words"}
     merged = record_file(Path()).read_text()
     assert [merged.count(f"in {clone.name}") for clone in clones] == [1, 1, 0]
+
+
+def test_comparisons_of_commits_that_history_lost_are_counted_and_named(
+    make_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = make_project(SUITE, {"src/package.py": "WORDS = 3\n"})
+    lost = commit(project, {"src/package.py": "WORDS = 4\n"}, "Add a word")
+    run_driver("bench", project, tmp_path, "--cases", "track_words")
+    run_driver("compare", project, tmp_path, "--before", "HEAD~1", "--cases", "'a'")
+    check = sys.executable, "-m", "asv_watch.cli", "results", "check"
+    git(project, "commit", "--quiet", "--amend", "--message", "Say it otherwise")
+    found = run(*check, cwd=project, status=ExitStatus.FAILED).stdout
+    assert f"contains the compared commit {lost}" in found
+    assert "that are not on main (1);" in run(*check[:3], "report", cwd=project).stderr
+    [remedy] = re.findall("`(awk .+)`", found)
+    run("sh", "-c", remedy, cwd=project)
+    assert "no faults" in run(*check, cwd=project).stdout

@@ -19,7 +19,7 @@ from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
-from asv_watch.records.loading import load_history
+from asv_watch.records.loading import COMPARED_ELSEWHERE, load_history
 from asv_watch.site.change_data import cause, made_between
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
@@ -94,6 +94,13 @@ def report(
     print(write_report(contents, changes[:count], markup) or "no change to report")
     reported = [_difference(change, contents) for change in changes[:count]]
     write_answer(Answer(command="report", differences=reported), json_file)
+    gone = sum(entry.reason == COMPARED_ELSEWHERE for entry in history.left_out)
+    if gone:
+        print(
+            f"left out: comparisons of commits that are not on {configuration.branch} ({gone}); "
+            "`asv-watch results check` names those that no branch contains",
+            file=sys.stderr,
+        )
     for problem in history.problems:
         print(f"left out: {problem.path}: {problem.message}", file=sys.stderr)
     return ExitStatus.SOME_CASES_FAILED if history.problems else ExitStatus.DONE

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,8 +23,9 @@ from asv_watch.records.asv_results import DamagedError, read_results
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history, read_description
 from asv_watch.records.records import Benchmark, Problem, benchmark_of
-from asv_watch.records.store import read_record
+from asv_watch.records.store import file_of, read_record
 from asv_watch.versions.commits import Commit, is_full_hash
+from asv_watch.versions.git import ask_git
 
 _IDENTITY = ("arch", "cpu", "num_cpu")
 """Facts in which descriptions of one machine agree."""
@@ -40,20 +42,26 @@ def results(
     """Check the stored results."""
     conf = load_settings(Path.cwd())
     checked = Path(folder or conf.results_dir)
-    faults = check_results(checked, conf.declared.machines)
+    repository = Path(conf.repo)  # neither an address nor a shallow clone has all commits
+    is_complete = ask_git(repository, "rev-parse", "--is-shallow-repository") == "false"
+    commits = ask_git(repository, "rev-list", "--all").split() if is_complete else ()
+    faults = check_results(checked, conf.declared.machines, frozenset(commits))
     for fault in faults:
         print(f"{fault.path}: {fault.message}")
     print(f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} in {checked}")
     return ExitStatus.FAILED if faults else ExitStatus.DONE
 
 
-def check_results(results: Path, machines: Collection[str] = ()) -> list[Problem]:
+def check_results(
+    results: Path, machines: Collection[str] = (), known: Collection[str] = ()
+) -> list[Problem]:
     """Check every file of a results folder.
 
     Args:
         results: Folder that holds ``benchmarks.json`` and a folder for each machine.
         machines: Names of the machines that may be there, each result with a record of its
             machine; empty if any machine may.
+        known: Commits that may be compared, such as those of all branches; empty if any may.
 
     Returns:
         The faults, each with its file; none if the folder is sound.
@@ -86,9 +94,31 @@ def check_results(results: Path, machines: Collection[str] = ()) -> list[Problem
         if not (is_full_hash(hash_) and hash_.startswith(path.name.partition("-")[0]))
     ]
     faults += _faults_of_units(results, measured, benchmarks)
+    faults += _lost_commits(results, measured, known) if known else ()
     for folder in sorted(path for path in results.glob("[!.]*") if path.is_dir()):
         faults += _faults_of_machine(folder, machines, history)
     return faults
+
+
+def _lost_commits(
+    results: Path, measured: Iterable[Comparison], known: Collection[str]
+) -> Iterator[Problem]:
+    """Yield a problem for each compared commit that is not known, and how to drop what it has."""
+    lost = {
+        (file_of(results, each.sitting), version.commit)
+        for each in measured
+        for version in each.sitting.versions
+        if len(each.sitting.versions) > 1 and version.commit not in known
+    }
+    for path, commit in sorted(lost):
+        file, kept = shlex.quote(str(path)), shlex.quote(f"{path}.new")
+        begins = f'/^."sitting"/ {{lost = /{commit}/ && !/"kind":"run"/}}'
+        remedy = f"awk '{begins} !lost' {file} > {kept}"
+        yield Problem(
+            str(path),
+            f"no branch or tag contains the compared commit {commit} (any more); "
+            f"`{remedy} && mv {kept} {file}` drops its comparisons",
+        )
 
 
 def _faults_of_units(

@@ -73,6 +73,8 @@ _LARGEST_DESCRIPTION = 2**20
 """Bytes of ``machine.json``: one has less than a thousand."""
 NOT_ON_BRANCH = "the commit is not on the branch"
 """Reason why all results of a commit are left out."""
+COMPARED_ELSEWHERE = "comparisons of a commit that is not on the branch"
+"""Reason why they are left out."""
 
 
 def load_history(
@@ -199,13 +201,14 @@ class _Loader:
         setups = self._setups.items()
         self._add_compared_memory()
         measured = {commit for setup in self._setups.values() for commit in setup.runs}
-        measured |= {
-            version.commit
-            for machine_comparisons in self._comparisons.values()
-            for comparison in machine_comparisons
-            for version in comparison.sitting.versions
-            if len({version.commit for version in comparison.sitting.versions}) > 1
+        compared = {
+            each.sitting.key: {version.commit for version in each.sitting.versions}
+            for each in itertools.chain(*self._comparisons.values())
         }
+        for commits in compared.values():
+            measured |= commits if len(commits) > 1 else set()
+            for commit in commits - self._order.keys():
+                self._left_out[commit, COMPARED_ELSEWHERE] += 1
         return History(
             commits=tuple(c for c in self._commits if c.hash in measured or c.tags),
             machines=self._machines,

@@ -65,14 +65,19 @@ _BEGIN, _ENDED = msgspec.json.Decoder(_Begin), msgspec.json.Decoder(_Ended)
 _CASE = msgspec.json.Decoder(Comparison)
 
 
+def file_of(results: Path, sitting: Sitting) -> Path:
+    """Return the file of the record that has a sitting."""
+    begun = datetime.datetime.fromtimestamp(sitting.at, datetime.UTC)
+    return results / sitting.machine / f"{begun:%Y-%m}.jsonl"
+
+
 class SittingWriter:
     """Appends a sitting to the record, case by case."""
 
     def __init__(self, results: Path, sitting: Sitting) -> None:
         """Name the file; it is written with the first case."""
-        begun = datetime.datetime.fromtimestamp(sitting.at, datetime.UTC)
         self.sitting = sitting
-        self.path = results / sitting.machine / f"{begun:%Y-%m}.jsonl"
+        self.path = file_of(results, sitting)
         """File of the record."""
         self._digest = hashlib.sha256()
         self._cases = 0
