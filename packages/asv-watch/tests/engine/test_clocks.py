@@ -116,8 +116,8 @@ def test_the_page_names_the_clock_of_a_measured_change() -> None:
     assert change["interval_text"].endswith(" %, CPU time")
     pairs = [
         pair
-        for commits in contents.findings.compared.values()
-        for pair in commit_pairs(contents, commits)
+        for series in contents.findings.compared
+        for pair in commit_pairs(contents, contents.series[series])
     ]
     assert [pair[7:] for pair in pairs] == [[1]], "Compare names it too"
 

@@ -544,5 +544,5 @@ def test_comparisons_in_a_folder_of_another_name_have_a_machine(results_dir: Pat
     history = load_history(results_dir, COMMITS)
     assert set(history.comparisons) == {"lab"}
     contents = contents_of(history, analyse(history))
-    lines = about_data(contents, case_table(contents))["machines"]
+    lines = about_data(contents)["machines"]
     assert [line["name"] for line in lines if line["newest"] is None] == ["lab"]

@@ -126,25 +126,24 @@ def test_a_comparison_puts_a_change_on_the_first_screen_the_feed_and_the_badge(
     quiet: Project,
 ) -> None:
     before, after = quiet.generated.measured[-2:]
-    store(quiet.results, compared_commits((before, after), {CASE: 1.05}))
+    store(quiet.results, compared_commits((before, after), {CASE: 1.06}))
     index, words, titles, badge = published(quiet)
     (change,) = index["changes"]
-    assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.05)
+    assert (change["state"], change["kind"], change["ratio"]) == ("measured", "time", 1.06)
     ends = [index["commits"][change[end]][0] for end in ("p", "c")]
     assert ends == [before, after]
-    assert change["text"] == "+5.0 %"
+    assert change["text"] == "+6.0 %"
     assert words == (
         "The newest 10 measured commits made 1 case slower. 9 of them were not compared."
     )
     assert index["overview"]["commits"]["changes"] == [0]
-    news = index["overview"]["news"]
-    [headline] = news["headline"]
-    assert headline["size"] == "5.0 % longer"
-    assert headline["after"] == f" since {after[:8]}."
-    [why] = news["why"]
-    assert why.startswith("tpa_lstm · cpu · forward: “")
+    [sentence] = index["overview"]["lasting"]
+    assert sentence["size"] == "6.0 % longer"
+    assert sentence["after"] == f" than at {before[:8]} on ci-2core."
     interval = quantities.interval(change["interval"])
-    assert why.endswith(f"”. {interval}, with 99 % confidence."), why
+    assert sentence["why"].startswith(
+        f"6.0 % longer: {interval}, with 99 % confidence; +6.0 % by {after[:8]}"
+    )
     [title] = titles
     assert title.startswith(f"tpa_lstm · cpu · forward: worse, {change['text']} ({interval})")
     assert badge == "1 worse"

@@ -89,6 +89,7 @@ def test_a_change_that_may_be_of_several_commits_says_how_to_list_them(history: 
     text = _report(history, [change], "text")
     commits = f"{commit_hash(30)[:8]}..{commit_hash(38)[:8]}"
     assert f"one of 8 (not bisected): git log --oneline {commits}\n" in text
+    assert f"one of 8 commits up to {commit_hash(38)[:8]}, not bisected, 20" in text
 
 
 def test_commits_that_change_nothing_measured_are_no_suspects(history: History) -> None:

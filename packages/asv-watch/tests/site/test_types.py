@@ -71,7 +71,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "NewestValue": [entry["last"] for entry in index["series"] if entry["last"]],
         "Change": index["changes"],
         "CommitRange": index["ranges"],
-        "CommitGroup": index["commit_groups"],
         "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
         "PublishedValue": index["published"],
@@ -80,6 +79,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
         "BenchmarkSource": sources,
         "Summary": [step[kind] for step in steps for kind in ("time", "memory")],
+        "StepRatio": [ratio for step in steps for ratio in step["ratios"]],
         "Compared": [ratio for step in steps for ratio in step["ratios"]],
         "CaseComparison": [
             compared

@@ -55,6 +55,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value of ``""`` applies to all other suites with rows, and is not written in their names."""
     spelling: dict[str, str] = {}
     """Maps a word to its spelling: ``CNNs`` for ``cnns``."""
+    in_words: dict[str, str] = {}
+    """Maps a value of rows or columns to its name in sentences: ``training pass`` for
+    ``backward``."""
     operators: dict[str, str] = {}
     """Maps patterns of operators' names (as in `fnmatch`) to names for people."""
     operator_prefixes: tuple[str, ...] = ()

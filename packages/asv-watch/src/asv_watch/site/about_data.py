@@ -7,21 +7,24 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from asv_watch.comparison import Outcome
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import newest_repeats, noise_in_words
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
-from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, Setup, setup_key
-from asv_watch.site.contradictions import contradictions
 from asv_watch.site.scripts import Json
 from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
+
+_BY_CHANCE = 0.01
+"""Share of pairs that disagree beyond 99 % limits only by chance."""
 
 
-def about_data(contents: Contents, table: CaseTable) -> Json:
+def about_data(contents: Contents) -> Json:
     """Return what the page says about machines and results; a reader's choices do not matter."""
     labels = names.environment_labels(contents.history.environments.values())
     return {
-        "machines": [_machine(contents, table, name) for name in _machine_names(contents)],
+        "machines": [_machine(contents, name) for name in _machine_names(contents)],
         "setups": [_setup(setup, labels[setup.environment.name]) for setup in contents.setups],
         "events": [
             {
@@ -52,7 +55,7 @@ def _machine_names(contents: Contents) -> list[str]:
     return list(dict.fromkeys([*with_runs, *contents.history.comparisons]))
 
 
-def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
+def _machine(contents: Contents, name: str) -> Json:
     """Return the line of a machine: progress, outcomes, smallest detectable change."""
     setups = [setup for setup in contents.setups if setup.machine.name == name]
     newest = max(setups, key=lambda setup: (setup.newest, len(setup.commits)), default=None)
@@ -77,7 +80,28 @@ def _machine(contents: Contents, table: CaseTable, name: str) -> Json:
         if newest
         else len(compared),
         "detectable": quantities.share(detectable.middle) if detectable else "",
-        "contradictions": contradictions(graphs, table) if graphs else None,
+        "contradictions": _contradictions(graphs) if graphs else None,
+    }
+
+
+def _contradictions(graphs: MachineGraphs) -> Json:
+    """Count the measured pairs that disagree with all other paths between their versions."""
+    checks = [
+        pair is not None
+        for case in graphs.cases
+        if (graph := graphs.commits(case)) is not None
+        for pair in graph.contradictions()
+    ]
+    by_chance = round(_BY_CHANCE * len(checks))
+    text = (
+        f"{sum(checks)} of {counted(len(checks), 'measured pair')} disagree with what all other "
+        f"comparisons say of the same two versions; {by_chance} would by chance."
+    )
+    return {
+        "checked": len(checks),
+        "count": sum(checks),
+        "by_chance": by_chance,
+        "text": text if checks else "",
     }
 
 

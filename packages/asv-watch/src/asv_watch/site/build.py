@@ -20,8 +20,8 @@ from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
 from asv_watch.site.declared_files import ComparedCases, read_case_comparisons, read_published
+from asv_watch.site.front_page import front_page
 from asv_watch.site.index import index_data
-from asv_watch.site.overview_data import overview_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
 from asv_watch.site.pair_data import case_pairs, release_pairs
 from asv_watch.site.release_data import release_data
@@ -108,7 +108,7 @@ def build_site(
     script = bundle(STATIC / "script" / "main.js")
     (folder / "site.js").write_text(script, encoding="utf-8")
     table, main = case_table(contents), main_groups(contents)
-    overview = overview_data(contents, table, main, published)
+    overview = front_page(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published}
     index["case_pairs"] = case_pairs(contents, table, compared_cases)
@@ -123,7 +123,7 @@ def build_site(
         generated=generated,
         project=project,
         overview=overview,
-        about=about_data(contents, table),
+        about=about_data(contents),
         sentences=about,
     )
     (folder / "index.html").write_bytes(page)

@@ -121,6 +121,7 @@ def change_id(contents: Contents, change: Change) -> str:
 def _range(contents: Contents, project: Mapping[str, str], previous: int, commit: int) -> Json:
     before, after = (contents.history.commits[index].hash for index in (previous, commit))
     inner = contents.ancestry.between(before, after)
+    suspects = contents.ancestry.suspects(before, after)
     touching = contents.ancestry.touching
     nearest = sorted(inner, key=lambda commit: commit.hash not in touching)[:RANGE_COMMITS]
     listed = [commit for commit in inner if commit in nearest]
@@ -135,6 +136,8 @@ def _range(contents: Contents, project: Mapping[str, str], previous: int, commit
             for within in listed
         ],
         "more": len(inner) - len(listed),
+        "suspects": len(suspects),
+        "culprit": suspects[0] if len(suspects) == 1 else None,
         "command": f"git log --oneline {before[:12]}..{after[:12]}{paths}",
         "diff": "" if front in {"", commit_url} else f"{front}compare/{before}...{after}",
     }

@@ -101,7 +101,7 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
             for commit, run in zip(commits, runs, strict=True)
         ]
     if summary.index in contents.findings.compared:
-        data["pairs"] = commit_pairs(contents, contents.findings.compared[summary.index])
+        data["pairs"] = commit_pairs(contents, summary)
     return data
 
 

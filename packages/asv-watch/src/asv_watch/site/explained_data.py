@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import log
 
 from asv_watch.judge.causes import in_words
 from asv_watch.records.explanations import OperatorDifference, StoredExplanation
@@ -15,12 +16,12 @@ from asv_watch.text import quantities
 
 _OPERATORS = 6
 """Most operators of an explanation that are drawn."""
-_NEWEST = 3
+_MOST = 3
 """Most explanations of a case that are shown."""
 
 
 def explained_cases(contents: Contents) -> dict[str, list[Json]]:
-    """Return the explanations of each case, the newest first."""
+    """Return the explanations of each case, that of the largest difference first."""
     explanations_by_case: dict[str, list[tuple[str, StoredExplanation]]] = defaultdict(list)
     for machine, stored in contents.history.explanations.items():
         for explanation in stored:
@@ -28,10 +29,15 @@ def explained_cases(contents: Contents) -> dict[str, list[Json]]:
     return {
         case: [
             _shown(machine, explanation, contents.layout)
-            for machine, explanation in sorted(stored, key=lambda entry: -entry[1].at)[:_NEWEST]
+            for machine, explanation in sorted(stored, key=_size)[:_MOST]
         ]
         for case, stored in explanations_by_case.items()
     }
+
+
+def _size(entry: tuple[str, StoredExplanation]) -> float:
+    before, after = entry[1].explanation.seconds
+    return -abs(log(after / before)) if before > 0 and after > 0 else 0.0
 
 
 def _shown(machine: str, stored: StoredExplanation, layout: Layout) -> Json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -12,7 +11,6 @@ from asv_watch.records.records import Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
 from asv_watch.site.change_data import change_data
-from asv_watch.site.commit_groups import commit_groups
 from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release, setup_key
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.site.stretches import small_line
@@ -41,7 +39,6 @@ def index_data(
     labels = names.environment_labels(environments)
     machine_index = indices_of(sorted(history.machines))
     environment_index = indices_of(labels)
-    histories = contents.findings.release_histories
     index: Json = {
         "format": FORMAT,
         "generated": generated,
@@ -71,17 +68,19 @@ def index_data(
                 "ran": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
                 "failed": sum(setup.counts.get(name, 0) for name in ("failed", "timed out")),
                 "base": _comparable_base(contents, setup),
-                "versions": _version_marks(contents, setup.commits[-SMALL_HISTORY:]),
             }
             for setup in contents.setups
         ],
-        "releases": histories[0].releases if histories else [],
+        "releases": [
+            {"m": machine_index[history.machine], "versions": history.releases}
+            for history in contents.findings.release_histories
+            if history.requirement
+        ],
     }
     return (
         index
         | _cases(contents, table)
         | change_data(contents, project)
-        | {"commit_groups": commit_groups(contents, machine_index)}
         | _series(contents, table, machine_index, environment_index)
     )
 
@@ -244,16 +243,6 @@ def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> 
         "at": int(commits[-1]) if len(commits) else None,
         "segments": _segment_starts(contents, row),
     } | small_line(row.stretches, row.commits, columns.valued.values, measured[-SMALL_HISTORY:])
-
-
-def _version_marks(contents: Contents, shown: Sequence[int]) -> list[tuple[int, str]]:
-    """Return where versions begin along small lines: positions among their commits, with names."""
-    marks: dict[int, list[str]] = {}
-    for index, commit in enumerate(contents.history.commits):
-        position = bisect_left(shown, index)
-        if commit.tags and shown and shown[0] <= index and position < len(shown):
-            marks.setdefault(position, []).extend(commit.tags)
-    return [(position, ", ".join(tags)) for position, tags in marks.items()]
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

@@ -11,39 +11,67 @@ from itertools import combinations
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.measured_pairs import MeasuredCommits
+from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.records.store import with_direction
 from asv_watch.site.case_table import CaseTable
-from asv_watch.site.contents import Contents
+from asv_watch.site.contents import Contents, SeriesSummary
 from asv_watch.site.declared_files import ComparedCases
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import Verdict
+from asv_watch.versions.releases import Release
 
 _SIGNS = {Verdict.BETTER: -1, Verdict.SAME: 0, Verdict.WORSE: 1}
 
 
-def commit_pairs(contents: Contents, commits: MeasuredCommits) -> list[list[float]]:
-    """Return the pairs of a series: both commits, ratio, interval, verdict and level."""
+def commit_pairs(contents: Contents, row: SeriesSummary) -> list[list[float]]:
+    """Return the pairs of a series: both commits, ratio, interval, verdict and level.
+
+    Values are those of the newest run, times ratios, so that a commit has one value everywhere.
+    """
     order, hashes = contents.history.order, contents.history.hashes
+    compared = contents.findings.compared[row.index]
+    values: dict[int, float] = {}
+    if row.last:
+        newest = contents.history.positions[contents.history.commits[row.last[0]].hash]
+        for position in compared.nodes if newest in compared.nodes else ():
+            pair = compared.pair(position, newest)
+            if pair is not None:
+                values[position] = row.last[1].value / pair.measured.ratio
+
     return [
-        [order[hashes[pair.before]], order[hashes[pair.after]], *_numbers(pair.measured)]
-        for pair in commits.all_pairs()
+        [
+            order[hashes[pair.before]],
+            order[hashes[pair.after]],
+            *_numbers(pair.measured, values.get(pair.before)),
+        ]
+        for pair in compared.all_pairs()
     ]
 
 
 def release_pairs(contents: Contents) -> list[Json]:
-    """Return the pairs of releases of each machine, in the order of its releases' history."""
+    """Return the pairs of releases of each machine, in the order of its releases' history.
+
+    Values are that of the newest run with the newest release, times ratios.
+    """
+    newest: dict[tuple[str, str, Release], float] = {
+        (row.series.machine, row.series.case.name, row.environment.release): row.last[1].value
+        for row in contents.series
+        if row.last
+    }
+
+    def pairs(history: ReleaseHistory, case: str) -> list[list[float]]:
+        release = Release(history.requirement, history.releases[-1])
+        reference = newest.get((history.machine, case, release))
+        relative = history.relative[case].items()
+        values = {name: (reference or 0.0) * ratio.ratio for name, ratio in relative}
+        return [
+            [first, last, *_numbers(ratio, values.get(before))]
+            for (first, before), (last, after) in combinations(enumerate(history.releases), 2)
+            if (ratio := history.ratio(case, before, after))
+        ]
+
     return [
-        {
-            case: [
-                [before, after, *_numbers(ratio)]
-                for before, after in combinations(range(len(history.releases)), 2)
-                if (
-                    ratio := history.ratio(case, history.releases[before], history.releases[after])
-                )
-            ]
-            for case in history.relative
-        }
+        {case: pairs(history, case) for case in history.relative}
         for history in contents.findings.release_histories
     ]
 
@@ -78,13 +106,14 @@ def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCas
     ]
 
 
-def _numbers(ratio: Ratio) -> tuple[float, ...]:
+def _numbers(ratio: Ratio, before: float | None = None) -> tuple[float, ...]:
     """Return ratio, both ends of its interval, -1, 0 or 1 as its verdict, and its level.
 
-    The level is the geometric mean of the values of both sides. A ratio of CPU time instead of
-    wall time has 1 as a last number.
+    The level is the geometric mean of the values of both sides: of those that were compared,
+    unless the value before is given. A ratio of CPU time instead of wall time has 1 as a last
+    number.
     """
-    level = math.sqrt(ratio.before * ratio.after)
+    level = math.sqrt(ratio.ratio) * before if before else math.sqrt(ratio.before * ratio.after)
     numbers = (ratio.ratio, *ratio.interval)
     cpu_time_mark = (1,) if ratio.clock else ()
     return (*map(shortened, numbers), _SIGNS[ratio.verdict], shortened(level), *cpu_time_mark)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 
-from asv_watch.comparison import Metric, Outcome, Ratio, import_case
+from asv_watch.comparison import Metric, Outcome, Ratio, import_case, metric_of
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.precision import noise_in_words
 from asv_watch.judge.release_history import (
@@ -21,7 +21,6 @@ from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
-from asv_watch.site.release_groups import release_groups
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import MINIMUM_EFFECT, Verdict
 from asv_watch.text import quantities
@@ -69,22 +68,14 @@ def _history_data(
         history, contents.history.explanations.get(history.machine, ()), contents.layout
     )
 
-    def is_main(case: str) -> bool:
-        shown = table.find(case)
-        is_timed = any(case in step.times for step in steps)
-        return is_timed and shown is not None and shown.summary.group in main_groups
-
+    summed = summed_up(history, table, main_groups)
     return {
         "machine": history.machine,
         "cpu": contents.history.machines[history.machine].facts.get("cpu", ""),
         "package": history.requirement,
         "versions": history.releases,
-        "cases": [_case(history, table, case, is_main=is_main(case)) for case in cases],
-        "steps": [
-            _step(step, index_of, summed_up(history, table, main_groups))
-            | release_groups(step, index_of, causes)
-            for step in steps
-        ],
+        "cases": [_case(history, table, case, is_main=case in summed) for case in cases],
+        "steps": [_step(step, index_of, summed, causes) for step in steps],
         "method": _method(history, contents.findings.graphs[history.machine]),
         "failed": [
             {"version": str(release), "reason": names.exception_line(reason)}
@@ -102,6 +93,7 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
         "row": shown.row if shown else None,
         "column": shown.column if shown else None,
         "main": is_main,
+        "metric": "time" if shown is None else metric_of(shown.summary.metric.unit),
         "times": [
             [history.releases.index(release), *map(shortened, (ratio.ratio, *ratio.interval))]
             for release, ratio in relative.items()
@@ -148,7 +140,9 @@ def _summary(ratios: Sequence[Ratio]) -> Json:
     }
 
 
-def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> Json:
+def _step(
+    step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str], causes: ReleaseCauses
+) -> Json:
     return {
         "before": step.before,
         "after": step.after,
@@ -159,6 +153,10 @@ def _step(step: ReleaseStep, index_of: Mapping[str, int], summed: Set[str]) -> J
                 **compared(ratio),
                 "days": quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
                 "pale": ratio.needs_second_day,
+                "metric": ratio.metric,
+                "operator": causes.operator(step, case, ratio)
+                if ratio.differs and ratio.metric == "time"
+                else "",
             }
             for case, ratio in step.ratios.items()
             if not ratio.exact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from asv_watch.asv.patterns import pattern_of
@@ -43,8 +43,7 @@ def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Mark
     facts = {
         "What": f"{quoted(series.case.name)} on {quoted(series.machine)}, {quoted(environment)}: "
         f"{before} before, {after} after",
-        "Since": f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))}), "
-        f"{quantities.day(commit.date)}",
+        "Since": f"{_since(contents, change, quoted)}, {quantities.day(commit.date)}",
         "How certain": _certainty(change),
         "Commit": _culprit(contents, change),
         "Cause": quoted(cause(change, contents)),
@@ -55,6 +54,15 @@ def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Mark
         return f"### {title}\n\n" + "\n".join(rows)
     width = max(map(len, facts)) + 2
     return "\n".join([title, *(f"  {f'{name}:':{width}}{text}" for name, text in facts.items())])
+
+
+def _since(contents: Contents, change: Change, quoted: Callable[[str], str]) -> str:
+    """Name the commit that made a change, or the last of those that may have."""
+    commit = contents.history.commits[change.commit]
+    count = len(made_between(change, contents)[2])
+    if count > 1:
+        return f"one of {count} commits up to {commit.hash[:8]}, not bisected"
+    return f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))})"
 
 
 def _certainty(change: Change) -> str:

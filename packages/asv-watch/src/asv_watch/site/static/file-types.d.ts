@@ -80,7 +80,9 @@ interface ReleaseCase {
   title: string;
   row: number | null;
   column: number | null;
+  /** Whether it has a chart, and counts for means. */
   main: boolean;
+  metric: "time" | "memory";
   /** Release, value relative to the newest release, and its interval; the oldest first. */
   times: [number, number, number, number][];
 }
@@ -98,6 +100,13 @@ interface Summary {
 /** `data/release-pairs.js` has one for each history of `data/releases.js`: by case. */
 type ReleasePairs = Record<string, PairRow[]>;
 
+interface StepRatio extends Compared, Pick<Change, "days" | "pale"> {
+  case: number;
+  metric: "time" | "memory";
+  /** The operator that accounts for a time that differs, where a profile shows it. */
+  operator: string;
+}
+
 /** One release against the one before it. */
 interface ReleaseStep {
   before: string;
@@ -105,16 +114,10 @@ interface ReleaseStep {
   /** Of the cases of the first screen, or of all where it has none. */
   time: Summary;
   memory: Summary;
-  ratios: ({ case: number } & Compared & Pick<Change, "days" | "pale">)[];
+  ratios: StepRatio[];
   /** Peak memory, and counts that differ. */
   values: { case: number; verdict: Verdict; text: string; interval_text: string }[];
   unmeasured: { case: number; outcome: "skipped" | "failed"; reason: string }[];
-  /** Times that differ, those of one operator together. */
-  differences: { case: number; operator: string }[];
-  /** What became of memory, in one line; empty where none was compared. */
-  memory_text: string;
-  /** Cases whose memory differs. */
-  memory_differences: number[];
 }
 
 /** `data/releases.js` holds one for each machine that compared releases. */

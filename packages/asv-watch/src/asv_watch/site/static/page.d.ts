@@ -260,9 +260,13 @@ interface Pair {
   ratio: number;
   /** The interleaved comparison of these two versions. */
   compared: MeasuredPair | null;
+  /** The machine that measured it. */
+  where: string;
 }
 interface PairNames {
   a: string;
   b: string;
   metric: Metric;
+  /** The machine that was chosen. */
+  machine: string;
 }

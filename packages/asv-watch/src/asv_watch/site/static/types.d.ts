@@ -165,19 +165,6 @@ interface Change {
   range: number;
 }
 
-/** Measured changes that one commit made on one machine. */
-interface CommitGroup {
-  hash: string;
-  date: number;
-  subject: string;
-  /** Which other commits may have made them; empty where none. */
-  of: string;
-  m: number;
-  /** Indices into `Index.changes`, times and slower ones first, the largest first. */
-  changes: number[];
-  summary: { verdict: "better" | "worse"; text: string }[];
-}
-
 /** The commits that a change may come from. */
 interface CommitRange {
   p: CommitIndex;
@@ -186,6 +173,9 @@ interface CommitRange {
   commits: [string, number, string, boolean][];
   /** Commits that are not listed. */
   more: number;
+  /** Number of commits that may have made the change, and the hash of the only one. */
+  suspects: number;
+  culprit: string | null;
   command: string;
   /** Address of the diff, or empty. */
   diff: string;
@@ -202,8 +192,6 @@ interface NewestRun {
   failed: number;
   /** First commit measured under the same conditions, if that is another. */
   base: CommitIndex | null;
-  /** Along small lines: the position of the commit where a version begins, and its name. */
-  versions: [number, string][];
 }
 
 interface HistoryEvent {
@@ -241,19 +229,18 @@ interface OverviewCommits {
   suspected: number;
 }
 
-/** What the newest release changed, in the cases of the first screen. */
+/** What the newest release changed on each machine, in the cases of the first screen. */
 interface OverviewRelease {
   name: string;
-  before: string;
-  machine: string;
   sentence: string;
-  time: Summary;
-  memory: Summary;
+  machines: { machine: string; before: string; time: Summary; memory: Summary }[];
 }
 
 /** What the first screen says; index.html holds it as text, tables and charts. */
 interface Overview {
   headline: string;
+  /** The largest lasting slowdown and gain, with the address of their comparison. */
+  lasting: { href: string }[];
   commits: OverviewCommits;
   release: OverviewRelease | null;
 }
@@ -284,13 +271,11 @@ interface Index {
   changes: Change[];
   exact_changes: Change[];
   ranges: CommitRange[];
-  /** The newest commit first. */
-  commit_groups: CommitGroup[];
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
   events: HistoryEvent[];
   published: PublishedValue[];
   case_pairs: ComparedCases[];
-  /** Releases that were compared interleaved, oldest first. */
-  releases: string[];
+  /** Releases that each machine compared interleaved, oldest first. */
+  releases: { m: number; versions: string[] }[];
 }

@@ -121,6 +121,7 @@ async function show() {
   } catch (error) {
     complain(error);
   }
+  if (!isAsked()) return; // the next address says when it is shown
   main?.setAttribute("aria-busy", "false");
   if (main) main.dataset.shown = location.hash || "#/";
 }

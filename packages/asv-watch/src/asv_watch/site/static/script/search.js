@@ -1,11 +1,11 @@
 // Search across all cases: the key / opens it, typing finds, Enter goes to the case's page.
 
-import { currentState, visitAddress } from "./address.js";
+import { addressOf, currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
 import { announce, button, el, muted } from "./page/elements.js";
 import { matcher, textInput } from "./page/fields.js";
 import { casePage, caseName } from "./page/signs.js";
-import { plural } from "./text/format.js";
+import { plural, shortHash } from "./text/format.js";
 
 /** Matches that are listed. */
 const SHOWN = 12;
@@ -38,14 +38,36 @@ function drawMatch(series) {
   const name = el("span", {}, caseName(series.case));
   const where = muted(`${series.metric.label} · ${series.case.line.group}`);
   const value = el("span", { class: "value" }, series.last?.text ?? "–");
+  value.append(muted(` ${series.machine.name}`));
   return el("li", {}, el("a", { href: casePage(series) }, name, where, value));
+}
+
+/** Commits and releases that match, as links. @param {string} text */
+function otherMatches(text) {
+  const { commits, index } = getModel();
+  const hasAll = matcher(text);
+  if (!text.trim()) return [];
+  const found = commits.filter(({ hash, subject, tags }) =>
+    hasAll(`${hash} ${subject} ${tags.join(" ")}`),
+  );
+  const releases = [...new Set(index.releases.flatMap(({ versions }) => versions))].filter(hasAll);
+  return [
+    ...releases.map((version) => ({
+      href: addressOf("compare", { by: "release", b: version }),
+      name: `release ${version}`,
+    })),
+    ...found.reverse().map(({ hash, subject }) => ({
+      href: addressOf("changes", { rev: shortHash(hash) }),
+      name: `${shortHash(hash)} ${subject}`,
+    })),
+  ].map(({ href, name }) => el("li", {}, el("a", { href }, name)));
 }
 
 /** Makes the button that opens the search. */
 export function searchButton() {
   const input = textInput({
     type: "search",
-    placeholder: "words of a case, such as a parameter or a suite",
+    placeholder: "words of a case, a commit or a release",
     "aria-label": "Search all cases",
   });
   const list = el("ul", { class: "matches", "aria-label": "Cases found" });
@@ -60,7 +82,8 @@ export function searchButton() {
   };
   input.addEventListener("input", () => {
     const matching = matches(input.value);
-    list.replaceChildren(...matching.slice(0, SHOWN).map(drawMatch));
+    const others = otherMatches(input.value);
+    list.replaceChildren(...matching.slice(0, SHOWN).map(drawMatch), ...others.slice(0, SHOWN));
     const more = matching.length > SHOWN ? `, the first ${SHOWN} are listed` : "";
     count.textContent = `${plural(matching.length, "case")}${more}.`;
     announce(count.textContent);

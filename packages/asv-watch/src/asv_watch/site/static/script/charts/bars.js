@@ -10,30 +10,17 @@ import { logScale } from "./scales.js";
  */
 
 const [HEIGHT, MARGIN] = [14, 3];
-/** Changes by this factor and more fill half of the width of a bar that has its own scale. */
-const LARGEST = 4;
+/** Widths of bars in pixels: in lists of changes, and under an axis. */
+const NARROW = 120;
+export const BROAD = 280;
 /** Width of a letter in pixels, roughly. */
 const LETTER = 7;
-
-/**
- * The scale of lists of changes. It grows with the root of the logarithm, so that 2 % can be seen
- * beside 60 %.
- * @type {BarScale}
- */
-const ROOT_SCALE = {
-  width: 120,
-  x(ratio) {
-    const size = Math.min(1, Math.sqrt(Math.abs(Math.log(ratio)) / Math.log(LARGEST)));
-    return 60 + Math.sign(ratio - 1) * size * (60 - MARGIN);
-  },
-};
 
 /**
  * A logarithmic scale that all bars of a table share, wide enough for all of their intervals.
  * @param {Bar[]} bars
  */
-export function sharedScale(bars) {
-  const width = 280;
+export function sharedScale(bars, width = NARROW) {
   const ends = bars.flatMap(({ ratio, interval }) => [ratio, ...(interval ?? [])]);
   const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
   return { width, x: logScale(low, high, MARGIN, width - MARGIN) };
@@ -44,22 +31,22 @@ const picture = (width, look, ...shapes) =>
   svg(
     "svg",
     {
-      class: `bar-cell ${width > ROOT_SCALE.width ? "broad" : ""} ${look}`,
+      class: `bar-cell ${width > NARROW ? "broad" : ""} ${look}`,
       viewBox: `0 0 ${width} ${HEIGHT}`,
       "aria-hidden": "true",
     },
     shapes,
   );
 
-/** @param {Bar} bar @param {BarScale} [scale] */
-export function drawBar({ ratio, interval, verdict, pale = false }, { width, x } = ROOT_SCALE) {
+/** A bar without an interval is hollow: nothing compared it. @param {Bar} bar @param {BarScale} scale */
+export function drawBar({ ratio, interval, verdict, pale = false }, { width, x }) {
   const middle = HEIGHT / 2;
   const [zero, end] = [x(1), x(ratio)];
   const [low = end, high = end] = interval?.map(x) ?? [];
   const d = `M${fix(low)} ${middle}H${fix(high)}m0 -4v8M${fix(low)} ${middle - 4}v8`;
   return picture(
     width,
-    `mark ${verdict}${pale ? " pale" : ""}`,
+    `mark ${interval ? verdict : "hollow"}${pale ? " pale" : ""}`,
     svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: HEIGHT }),
     svg("rect", {
       class: "bar",

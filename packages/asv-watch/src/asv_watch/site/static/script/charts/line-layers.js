@@ -52,17 +52,13 @@ function stepPath({ steps = [], points }, { x, y, frame }) {
 const isCrowded = ({ points }, small, inner) => small || points.length * 9 > inner;
 
 /**
- * The intervals that a line shows: those of comparisons, and those of runs where they have room.
+ * The intervals that a line shows: those of comparisons. That of a run says nothing about others.
  * @param {Line} line
- * @param {boolean} small
- * @param {number} inner width in pixels
  */
-export function drawnIntervals(line, small, inner) {
-  const crowded = isCrowded(line, small, inner);
-  return line.points.flatMap(({ stop, interval, compared }) =>
-    interval && !line.steps && (compared || !crowded) ? [{ stop, ends: interval }] : [],
+export const drawnIntervals = ({ points, steps }) =>
+  points.flatMap(({ stop, interval, compared }) =>
+    interval && compared && !steps ? [{ stop, ends: interval }] : [],
   );
-}
 
 /**
  * Measured steps with runs as faint dots; or, where nothing was compared, a line through the runs
@@ -88,7 +84,7 @@ export function drawLine(line, plot, small) {
   }
   group.append(...linePaths(line, plot));
   const crowded = isCrowded(line, small, inner);
-  const whiskers = drawnIntervals(line, small, inner).map(
+  const whiskers = drawnIntervals(line).map(
     ({ stop, ends: [low, high] }) => `M${fix(x(stop))} ${fix(y(low))}V${fix(y(high))}`,
   );
   if (whiskers.length) group.append(svg("path", { class: "whisker", d: whiskers.join("") }));

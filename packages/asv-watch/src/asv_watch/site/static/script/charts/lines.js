@@ -62,9 +62,7 @@ export function drawLines(root, lines, options) {
   const levels = seen.flatMap(({ steps = [] }) => steps.filter(within).map(({ value }) => value));
   const points = seen.flatMap((line) => line.points);
   const compared = points.flatMap((point) => (point.compared ? [point.value] : []));
-  const ends = seen.flatMap((line) =>
-    drawnIntervals(line, small, inner).flatMap((one) => one.ends),
-  );
+  const ends = seen.flatMap((line) => drawnIntervals(line).flatMap((one) => one.ends));
   const runs = points.flatMap((point) => (point.compared ? [] : [point.value]));
   runs.sort((a, b) => a - b);
   const spikes = small || levels.length ? Math.floor(runs.length / 30) : 0;
@@ -96,7 +94,7 @@ export const smallPicture = () =>
  * @param {string | null} href
  * @param {string} name
  * @param {string} details in grey
- * @param {SVGSVGElement} picture
+ * @param {Child} picture
  */
 export function smallMultiple(href, name, details, picture) {
   const title = el("span", { class: "title" }, name, muted(details));

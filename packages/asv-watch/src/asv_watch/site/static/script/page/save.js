@@ -102,9 +102,26 @@ export function saveMenu() {
       copyText(markdownText(title, sheet()), "Markdown"),
     ),
   );
+  const copyLink = button("Copy link", {
+    class: null,
+    popovertarget: "save",
+    popovertargetaction: "hide",
+    onclick: () => copyText(location.href, "Link"),
+  });
+  menu.append(copyLink);
   const open = button("Save", { popovertarget: "save" });
+  const theme = button("◐", {
+    "aria-label": "Dark or light",
+    onclick: () => {
+      const { style } = document.documentElement;
+      const isDark = style.colorScheme
+        ? style.colorScheme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
+      style.colorScheme = isDark ? "light" : "dark";
+    },
+  });
   return {
-    node: el("div", {}, open, menu),
+    node: el("div", { class: "menu" }, theme, open, menu),
     offer(what) {
       saved = what;
       open.hidden = what === null;

@@ -35,14 +35,11 @@ export function changeSign({ text, verdict, state = "measured", days = "", pale 
  * @param {string | undefined} ends of its interval
  */
 export const changeLine = (bar, change, ends) =>
-  el(
-    "div",
-    { class: "bar-line" },
-    bar,
-    changeSign(change),
-    ends ? muted(ends) : null,
-    change.pale ? muted(change.days) : null,
-  );
+  el("div", { class: "bar-line" }, bar, changeSign(change), ends ? muted(ends) : null);
+
+/** How many days show a change. @param {string | undefined} days */
+export const daysText = (days = "") =>
+  !days || days.startsWith("no") ? days : `shown on ${days}`;
 
 /** A muted dash for what does not exist. */
 export const nothing = () => muted("–");
@@ -130,17 +127,12 @@ function reachOf(row) {
   return Math.max(LEAST_REACH, ...far) * 1.1;
 }
 
-/** Where versions begin along the small lines of a setup. @param {{ m: number, e: number }} setup */
-export const versionMarks = (setup) => getModel().commitsAt(setup)?.versions ?? [];
-
 /**
- * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey,
- * and where versions begin.
+ * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey.
  * @param {Series} series
  * @param {Series[]} row series that share its scale
  */
-export function smallHistory({ m, e, steps, runs }, row) {
-  const marks = versionMarks({ m, e });
+export function smallHistory({ steps, runs }, row) {
   const reach = reachOf(row);
   const stride = WIDTH / Math.max(1, runs.length - 1);
   /** @param {number} level */
@@ -160,10 +152,6 @@ export function smallHistory({ m, e, steps, runs }, row) {
       "aria-hidden": "true",
     },
     svg("path", { class: "now", d: `M0 ${HALF}H${WIDTH}` }),
-    svg("path", {
-      class: "version",
-      d: marks.map(([position]) => `M${x(position)} ${2 * HALF - 7}v7`).join(""),
-    }),
     svg("path", { class: "runs", d: dots.join("") }),
     svg("path", { class: "line", d: `${line.join("")}H${WIDTH}` }),
   );

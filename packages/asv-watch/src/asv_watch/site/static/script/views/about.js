@@ -2,7 +2,7 @@
 
 import { addressOf, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
-import { announce, el, fold, muted, notice } from "../page/elements.js";
+import { announce, el, fold, muted, nodesOf, notice } from "../page/elements.js";
 import { isOfSetup } from "../page/setup.js";
 import {
   caseName,
@@ -89,6 +89,21 @@ function drawReasons(failed) {
   });
 }
 
+/** How many cases were skipped, by reason. @param {Series[]} skipped */
+function drawSkipped(skipped) {
+  const groups = [...Map.groupBy(skipped, ({ reason }) => reason || "no reason given")];
+  const lines = groups.sort(([, a], [, b]) => b.length - a.length);
+  return skipped.length
+    ? el(
+        "p",
+        {},
+        `${plural(skipped.length, "case")} skipped: `,
+        lines.map(([reason, members]) => `${formatCount(members.length)} ${reason}`).join(", "),
+        ".",
+      )
+    : null;
+}
+
 /** @type {View} */
 export const aboutView = {
   title: "About the data",
@@ -106,7 +121,10 @@ export const aboutView = {
       const drawn = chose
         ? [drawTable("The newest run of each case", COLUMNS, list, { state, first: 50 })]
         : drawReasons(list);
-      out.replaceChildren(...(list.length ? drawn : [nothing]));
+      const skipped = seriesHere(state).filter(({ status }) => status === "skipped");
+      out.replaceChildren(
+        ...nodesOf([list.length ? drawn : nothing, chose ? null : drawSkipped(skipped)]),
+      );
       announce(`${plural(list.length, "case")}.`);
       return { name: "outcomes", title: "Newest runs", sheet: () => sheetOf(COLUMNS, list) };
     };

@@ -2,7 +2,7 @@
 
 import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { loadSource } from "../../data/registry.js";
+import { loadReleases, loadSource } from "../../data/registry.js";
 import { commandBlock } from "../../page/save.js";
 import { el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { casePage, changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
@@ -13,12 +13,14 @@ import { Chart } from "../timeline/chart.js";
 import { courseNote, directionText, seriesLines, valueColumns } from "../timeline/lines.js";
 import { readTimeline, sceneOf } from "../timeline/scene.js";
 import { operatorBars } from "./operators.js";
+import { releaseChanges, releaseTable } from "./releases.js";
 
-/** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source */
-function summary(series, source) {
+/** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source @param {ReturnType<typeof releaseChanges>} byReleases */
+function summary(series, source, byReleases) {
   const { commits } = getModel();
   const { last, status, reason, behind, change, metric } = series;
   const day = last ? ` · ${formatDay(commits[last.c]?.date ?? 0)}` : "";
+  const [released] = byReleases;
   const why = status === "stale" ? `${plural(behind, "commit")} behind` : reason;
   return factsTable("Summary", [
     [
@@ -34,9 +36,16 @@ function summary(series, source) {
             commitLink(change.c),
             ` ${commits[change.c]?.subject}`,
           ]
-        : "none",
+        : released
+          ? [changeSign(released), ` ${released.interval_text} by ${released.name}`]
+          : "none",
     ],
-    ["Newest run", status === "ok" ? null : [outcomeTag(status), " ", why]],
+    [
+      "Newest run",
+      status === "ok" || (status === "never run" && released)
+        ? null
+        : [outcomeTag(status), " ", why],
+    ],
     ["Noise between runs", source.noise[String(series.index)]],
   ]);
 }
@@ -93,13 +102,14 @@ function relatedTable(others) {
   return factsTable("Other measurements", rows);
 }
 
-/** @param {Series} series @param {BenchmarkSource} source */
-function changesPart(series, source) {
+/** Changes by commits. @param {Series} series @param {BenchmarkSource} source @param {boolean} hasOthers */
+function changesPart(series, source, hasOthers) {
   const { changesOf, index } = getModel();
   const changes = changesOf.get(series.index) ?? [];
   const unclear = source.unclear[String(series.index)];
   if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
-  if (!changes.length) return el("p", {}, "No change of this case was found on this machine.");
+  if (!changes.length)
+    return hasOthers ? null : el("p", {}, "No change of this case was found on this machine.");
   const columns = changeColumns(changes).filter(({ id }) => id !== "case");
   return [
     drawTable("Changes of this case", columns, changes, { className: "list cards" }),
@@ -127,12 +137,6 @@ function environmentPart({ machine, environment }, source) {
     factsTable("Environment", Object.entries(facts)),
   );
 }
-
-/** @param {BenchmarkSource} source */
-const sourcePart = ({ description, code }) => [
-  description ? el("p", {}, description) : null,
-  fold("Source", el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, code)),
-];
 
 /** The series of a case on the machine that was asked for, or where it has a value. @param {Case} what @param {State} state */
 function seriesFor(what, state) {
@@ -165,12 +169,20 @@ export const caseView = {
       }
       heading.textContent = [what.title, ...untitled(what), series.metric.label].join(" · ");
       document.title = `${heading.textContent} – ${getModel().index.project.name}`;
-      const [source, lines] = await Promise.all([
+      const [source, lines, histories] = await Promise.all([
         loadSource(series.benchmark.slug),
         seriesLines([series]),
+        loadReleases(),
       ]);
       if (!isAsked()) return null;
-      top.replaceChildren(summary(series, source));
+      const byReleases = releaseChanges(histories, key);
+      const [about] = source.description.split("\n\n");
+      top.replaceChildren(
+        ...nodesOf([
+          about ? el("p", { class: "lead" }, about) : null,
+          summary(series, source, byReleases),
+        ]),
+      );
       const setup = { m: series.m, e: series.e, metric: series.metric };
       const asked = { ...readTimeline(state), setup };
       const scene = sceneOf(asked, lines);
@@ -184,16 +196,15 @@ export const caseView = {
         el("a", { href: linkTo("timeline", { s: key }) }, "Beside other cases"),
       );
       const comparisons = source.comparisons[key] ?? [];
-      const byReleases = comparisons.filter(
-        ({ purpose, verdict }) => purpose === "of two releases" && verdict !== "same",
-      );
       const explanations = source.explanations[key] ?? [];
       const others = related(series, source);
       const command = source.commands[key];
       bottom.replaceChildren(
         ...nodesOf([
-          part("Changes", changesPart(series, source)),
-          part("Changes by releases", byReleases.length ? comparisonTable(byReleases) : null),
+          part("Changes", [
+            byReleases.length ? releaseTable(byReleases) : null,
+            changesPart(series, source, byReleases.length > 0),
+          ]),
           part("Operators that differ", explanations.slice(0, 1).map(operatorBars)),
           foldedPart(
             `Comparisons (${comparisons.length})`,
@@ -203,7 +214,10 @@ export const caseView = {
           foldedPart("Other measurements of it", others.length ? relatedTable(others) : null),
           foldedPart("Measure it again", command ? commandBlock(command) : null),
           environmentPart(series, source),
-          foldedPart("What is measured", sourcePart(source)),
+          fold(
+            "Source",
+            el("pre", { tabindex: "0", role: "region", "aria-label": "Source" }, source.code),
+          ),
         ]),
       );
       return {

@@ -1,6 +1,6 @@
 // The table of changes: a line for each, with its bar; and the commits that one may come from.
 
-import { drawBar } from "../../charts/bars.js";
+import { drawBar, sharedScale } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/save.js";
 import { el, fold, muted } from "../../page/elements.js";
@@ -9,6 +9,7 @@ import {
   casePage,
   changeLine,
   commitLink,
+  daysText,
   nameOf,
   repositoryLink,
   seriesOf,
@@ -16,15 +17,10 @@ import {
 import { formatDay, plural } from "../../text/format.js";
 import { columnOf } from "../../page/tables.js";
 
-/** @type {Verdict} */
-const SAME = "same";
-
-/** A suspected change has a grey bar without an interval. @param {Change} change */
-function barOf({ state, ratio, about, interval, verdict, pale }) {
-  const isMeasured = state === "measured";
-  const size = isMeasured ? ratio : about;
-  const how = isMeasured ? { interval, verdict, pale } : { interval: null, verdict: SAME };
-  return size === null ? null : drawBar({ ratio: size, ...how });
+/** A suspected change has a hollow bar. @param {Change} change @returns {Bar[]} */
+function barOf({ ratio, about, interval, verdict, pale }) {
+  const size = ratio ?? about;
+  return size === null ? [] : [{ ratio: size, interval, verdict, pale }];
 }
 
 /** How a change was found. @param {Change} change */
@@ -39,6 +35,7 @@ export function changeColumns(changes) {
   const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
   const environments = new Set(changes.map((change) => seriesOf(change).e)).size;
   const states = new Set(changes.map(howOf)).size;
+  const scale = sharedScale(changes.flatMap(barOf));
   return [
     columnOf("Case", (change) => nameOf(seriesOf(change)), {
       draw: (change) => {
@@ -54,11 +51,16 @@ export function changeColumns(changes) {
       },
     }),
     columnOf("Change", (change) => change.ratio ?? change.about ?? change.text, {
-      draw: (change) => changeLine(barOf(change), change, change.interval_text),
+      draw: (change) =>
+        changeLine(
+          barOf(change).map((bar) => drawBar(bar, scale)),
+          change,
+          change.interval_text,
+        ),
     }),
     columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
     columnOf("State", howOf, { wrap: true, hidden: states < 2 }),
-    columnOf("Shown on", ({ days }) => days, { hidden: true }),
+    columnOf("Shown on", ({ days }) => daysText(days), { wrap: true }),
     columnOf("Since", ({ c }) => commits[c]?.hash, {
       wrap: true,
       draw: ({ c }) => [commitLink(c), ` ${commits[c]?.subject}`],
@@ -90,5 +92,10 @@ export function drawRange(range) {
     el("ul", {}, items, range.more ? el("li", {}, `${range.more} more`) : null),
     diff,
     commandBlock(range.command),
+    "To call it expected, add to results/notes.toml:",
+    commandBlock(
+      `[[change]]\ncommit = "${range.culprit ?? model.commits[range.c]?.hash}"\n` +
+        'kind = "expected"\ntext = "WHY"\nby = "NAME"',
+    ),
   );
 }

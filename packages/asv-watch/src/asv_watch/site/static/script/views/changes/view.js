@@ -5,8 +5,9 @@ import { getModel } from "../../data/model.js";
 import { announce, el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { matcher, searchField, selectField, unknownCommit } from "../../page/fields.js";
 import { isOfSetup } from "../../page/setup.js";
-import { changeSign, nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
+import { nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
+import { tally } from "../../page/tally.js";
 import { formatDay, plural, shortHash } from "../../text/format.js";
 import { changeColumns, drawRange } from "./table.js";
 
@@ -75,36 +76,64 @@ function commitBar(state) {
 /** Changes of a group that are shown at once. */
 const OPEN = 8;
 
-/** Changes of one commit on one machine, the largest first. @param {CommitGroup} group @param {Change[]} changes */
-function drawGroup({ hash, date, subject, of, m, summary }, changes) {
-  const { index } = getModel();
+/** Times before memory, worse before better, the largest first. @param {Change} a @param {Change} b */
+const byWeight = (a, b) =>
+  Number(a.kind !== "time") - Number(b.kind !== "time") ||
+  Number(a.verdict !== "worse") - Number(b.verdict !== "worse") ||
+  sizeOf(b) - sizeOf(a);
+
+/** The commit that made some changes, or those that may have. @param {CommitRange} range */
+function titleOf({ p, c, commits, culprit, suspects }) {
+  const { shortOf } = getModel();
+  const hash = culprit ?? getModel().commits[c]?.hash ?? "";
+  const [, date = 0, subject = ""] = commits.find(([other]) => other === hash) ?? [];
+  const href = addressOf("changes", { ...currentState().params, rev: shortOf(c) });
+  const link = el("a", { href }, el("code", {}, shortHash(hash)));
+  const title = culprit
+    ? [link, ` ${subject} `]
+    : [`One of ${plural(suspects, "commit")} up to `, link, ", not bisected "];
+  const where = culprit ? "" : `after ${shortOf(p)} · `;
+  return { title, where: `${where}${formatDay(date)}`, name: shortHash(hash) };
+}
+
+/** Changes of one commit on one machine. @param {Change[]} changes */
+function drawGroup(changes) {
+  const [first] = changes;
+  const range = first && getModel().index.ranges[first.range];
+  if (!range) return [];
+  const { title, where, name } = titleOf(range);
   const columns = changeColumns(changes).filter(({ id }) => id !== "since");
-  const sizes = summary.map((direction) => [changeSign(direction), " "]);
-  const rev = shortHash(hash);
-  const href = addressOf("changes", { ...currentState().params, rev });
-  const link = el("a", { href }, el("code", {}, rev));
-  const where = muted(`${of} · ${formatDay(date)} · ${index.machines[m]?.name}`);
+  const sizes = Map.groupBy(changes, ({ kind }) => kind);
   return el(
     "section",
     { class: "commit-group" },
-    el("h2", {}, link, ` ${subject} `, where),
-    el("p", { class: "note" }, sizes),
-    drawTable(`Changes by ${rev}`, columns, changes, {
+    el("h2", {}, title, muted(`${where} · ${seriesOf(first).machine.name}`)),
+    [...sizes].map(([kind, of]) =>
+      el(
+        "p",
+        { class: "note" },
+        kind === "time" ? null : `${kind}: `,
+        tally(
+          of.flatMap(({ ratio, verdict }) => (ratio === null ? [] : [{ ratio, verdict }])),
+          kind,
+        ),
+      ),
+    ),
+    drawTable(`Changes by ${name}`, columns, changes.sort(byWeight), {
       className: "list cards changes",
       first: OPEN,
     }),
   );
 }
 
-/** Groups of which a change passes the filters. @param {Change[]} passing */
-function groupsOf(passing) {
-  const { index, changes } = getModel();
-  const wanted = new Set(passing);
-  return index.commit_groups.flatMap((group) => {
-    const own = group.changes.flatMap((position) => changes[position] ?? []);
-    const shown = own.filter((change) => wanted.has(change));
-    return shown.length ? [drawGroup(group, shown)] : [];
+/** Changes below the commit that made them, or the commits that may have. @param {Change[]} measured */
+function drawGroups(measured) {
+  const { index } = getModel();
+  const groups = Map.groupBy(measured, (change) => {
+    const made = index.ranges[change.range]?.culprit ?? change.range;
+    return `${seriesOf(change).m} ${made}`;
   });
+  return [...groups.values()].map(drawGroup);
 }
 
 /** @type {View} */
@@ -121,11 +150,11 @@ export const changesView = {
       ],
     });
     const words = searchField("q", "Words", "case, suite or commit");
-    const tally = el("p", { class: "lead" });
+    const lead = el("p", { class: "lead" });
     const out = el("div", {});
     const signs = signsHelp();
     const fields = el("div", { class: "fields" }, direction.node, words.node);
-    app.replaceChildren(tally, el("div", { class: "head" }, fields, signs), out);
+    app.replaceChildren(lead, el("div", { class: "head" }, fields, signs), out);
     return (state) => {
       direction.show(state);
       words.show(state);
@@ -138,7 +167,7 @@ export const changesView = {
       const open = suspected
         ? ` ${plural(guesses.length, "suspected change")}, ${suspected} still to be measured.`
         : "";
-      tally.textContent = `${plural(measured.length, "measured change")}.${open}`;
+      lead.textContent = `${plural(measured.length, "measured change")}.${open}`;
       const exact = fold(
         `${plural(counts.length, "change")} of exact counts`,
         drawTable("Changes of exact counts", changeColumns(counts), counts),
@@ -147,7 +176,7 @@ export const changesView = {
       out.replaceChildren(
         ...nodesOf([
           commitBar(state),
-          others.length ? groupsOf(measured) : notice("No time or memory changed here."),
+          others.length ? drawGroups(measured) : notice("No time or memory changed here."),
           guesses.length
             ? part(
                 "Suspected, not measured yet",
@@ -160,7 +189,7 @@ export const changesView = {
           counts.length ? exact : null,
         ]),
       );
-      announce(tally.textContent);
+      announce(lead.textContent);
       return {
         name: "changes",
         title: "Changes",

@@ -64,14 +64,15 @@ export function dimensions({ m, metric }) {
   const machines = plain(
     index.machines.flatMap(({ name }, position) => (withRuns.has(position) ? [name] : [])),
   );
+  const releases = index.releases.find((of) => of.m === m)?.versions ?? [];
   /** @type {Dimension[]} */
   const all = [
     { id: "commit", name: "commit", choices: [], initial: initialCommits },
     {
       id: "release",
       name: "release",
-      choices: plain(index.releases),
-      initial: () => firstTwo(plain(index.releases.slice(-2))),
+      choices: plain(releases),
+      initial: () => firstTwo(plain(releases.slice(-2))),
     },
     {
       id: "environment",
@@ -108,7 +109,7 @@ export function readSides(state) {
   const all = dimensions(setup);
   const alone = model.commitsAt(setup)?.base === null && model.index.machines.length > 1;
   const other = alone ? "machine" : "commit";
-  const initial = model.index.releases.length > 1 ? "release" : other;
+  const initial = all.some(({ id }) => id === "release") ? "release" : other;
   const wanted = firstParam(state, "by", initial);
   const by = all.find(({ id }) => id === wanted) ?? all[0];
   const [a, b] = by?.initial(setup) ?? ["", ""];

@@ -45,13 +45,15 @@ function labelOf({ line, field, labels }, dimension) {
  * @param {Series} series
  * @param {Measured | null | undefined} a
  * @param {Measured | null | undefined} b
- * @param {{ compared?: MeasuredPair | null, dimension?: string }} [how]
+ * @param {{ compared?: MeasuredPair | null, dimension?: string, where?: string }} [how] and the
+ *   machine that measured it
  * @returns {Pair[]}
  */
-function pairOf(series, a, b, { compared = null, dimension = "" } = {}) {
+function pairOf(series, a, b, { compared = null, dimension = "", where } = {}) {
   if (!a?.value || !b?.value) return [];
   const ratio = compared?.ratio ?? b.value / a.value;
-  return [{ series, label: labelOf(series.case, dimension), a, b, ratio, compared }];
+  const label = labelOf(series.case, dimension);
+  return [{ series, label, a, b, ratio, compared, where: where ?? series.machine.name }];
 }
 
 /**
@@ -114,10 +116,9 @@ async function releasePairs(setup, a, b) {
   const model = getModel();
   const [histories, pairsOf] = await Promise.all([loadReleases(), loadReleasePairs()]);
   const here = model.index.machines[setup.m]?.name;
-  const known = histories.filter(({ versions }) =>
-    [a, b].every((name) => versions.includes(name)),
+  const history = histories.find(
+    ({ machine, versions }) => machine === here && [a, b].every((name) => versions.includes(name)),
   );
-  const history = known.find(({ machine }) => machine === here) ?? known[0];
   if (!history) return { pairs: [], notes: [] };
   const [from, to] = [history.versions.indexOf(a), history.versions.indexOf(b)];
   const rows = Object.entries(pairsOf[histories.indexOf(history)] ?? {});
@@ -127,9 +128,9 @@ async function releasePairs(setup, a, b) {
     const series = model.measured(what, setup);
     const pair = findPair(all.map(readPair), from, to);
     if (!series || !pair) return [];
-    return pairOf(series, ...valuesOf(pair), { compared: pair });
+    return pairOf(series, ...valuesOf(pair), { compared: pair, where: history.machine });
   });
-  return { pairs, notes: [`Measured on ${history.machine}.`], order: history.versions };
+  return { pairs, notes: [], order: history.versions };
 }
 
 /**
@@ -159,31 +160,20 @@ export async function collectPairs({ setup, by, a, b }) {
     const other = first?.get(key);
     return other ? [{ other, series }] : [];
   });
-  let apart = 0;
-  /** @type {Set<string>} */
-  const measured = new Set();
-  const found = await Promise.all(
-    both.map(async ({ other, series }) => {
+  const pairs = both
+    .flatMap(({ other, series }) => {
       const compared = casePair({ other, series });
       if (compared) {
         const { pair, machine, conditions } = compared;
-        measured.add(`Coloured: interleaved on ${machine} with ${conditions}.`);
-        return pairOf(series, ...valuesOf(pair), { compared: pair, dimension });
+        const where = `${machine}, ${conditions}`;
+        return pairOf(series, ...valuesOf(pair), { compared: pair, dimension, where });
       }
-      const [old, now] = await Promise.all([runsOf(other), runsOf(series)]);
-      const there = new Map(old.points.map((point) => [point.stop, point]));
-      const here = now.points.findLast(({ stop }) => there.has(stop));
-      if (here) return pairOf(series, there.get(here.stop), here, { dimension });
-      apart++;
-      return pairOf(series, newestOf(other), newestOf(series), { dimension });
-    }),
-  );
-  const pairs = found.flat().sort((x, y) => x.series.c - y.series.c);
-  if (apart)
-    notes.push(
-      `Newest values of each side, where there is no such commit: ${plural(apart, "case")}.`,
-    );
-  const separate = measured.size ? "Grey: separate runs of" : "Values of";
-  const newest = `${separate} the newest commit that both sides measured.`;
-  return { pairs, notes: [...measured, newest, ...notes] };
+      const machines = [...new Set([other.machine.name, series.machine.name])];
+      const how = { dimension, where: machines.join(" and ") };
+      return pairOf(series, newestOf(other), newestOf(series), how);
+    })
+    .sort((x, y) => x.series.c - y.series.c);
+  const apart = pairs.filter(({ compared }) => !compared).length;
+  if (apart) notes.push(`Hollow: newest values of separate runs, ${plural(apart, "case")}.`);
+  return { pairs, notes };
 }

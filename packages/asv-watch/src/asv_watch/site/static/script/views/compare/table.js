@@ -1,10 +1,10 @@
 // The table of a comparison: a row for each case, with both values and the bar of their ratio.
 
-import { barAxis, drawBar, sharedScale } from "../../charts/bars.js";
+import { barAxis, BROAD, drawBar, sharedScale } from "../../charts/bars.js";
 import { el } from "../../page/elements.js";
-import { casePage, changeLine, changeSign } from "../../page/signs.js";
+import { casePage, changeLine } from "../../page/signs.js";
 import { columnOf } from "../../page/tables.js";
-import { formatChange, formatInterval, formatValue, geometricMean } from "../../text/format.js";
+import { formatChange, formatInterval, formatValue } from "../../text/format.js";
 
 /** @param {Pair} pair @returns {Bar} */
 const barOf = ({ ratio, compared }) => ({
@@ -18,8 +18,8 @@ const barOf = ({ ratio, compared }) => ({
  * @param {Pair[]} pairs all that share the scale of the bars
  * @returns {Column<Pair>[]}
  */
-export function columnsOf({ a, b, metric }, pairs) {
-  const scale = sharedScale(pairs.map(barOf));
+export function columnsOf({ a, b, metric, machine }, pairs) {
+  const scale = sharedScale(pairs.map(barOf), BROAD);
   /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
   const valueColumn = (text, side) =>
     columnOf(text, (pair) => pair[side].value, {
@@ -44,25 +44,9 @@ export function columnsOf({ a, b, metric }, pairs) {
       },
     }),
     columnOf("99 % interval", intervalOf, { hidden: true }),
+    columnOf("Measured on", ({ where }) => where, {
+      wrap: true,
+      hidden: pairs.every(({ where }) => where === machine),
+    }),
   ];
-}
-
-/**
- * How many cases differ in each direction, by how much, and their mean.
- * @param {Pair[]} pairs
- * @param {Metric} metric
- */
-export function directions(pairs, { kind }) {
-  return /** @type {Verdict[]} */ (["worse", "better"]).flatMap((verdict) => {
-    const ratios = pairs.flatMap(({ ratio, compared }) =>
-      compared?.verdict === verdict ? [ratio] : [],
-    );
-    if (!ratios.length) return [];
-    const range = formatInterval([Math.min(...ratios), Math.max(...ratios)]);
-    const size =
-      ratios.length > 1
-        ? `${range}, mean ${formatChange(geometricMean(ratios), kind)}`
-        : formatChange(ratios[0] ?? 1, kind);
-    return [changeSign({ verdict, text: `${ratios.length} ${verdict}: ${size}` }), " "];
-  });
 }

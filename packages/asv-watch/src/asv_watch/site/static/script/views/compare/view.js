@@ -1,6 +1,6 @@
 // Compare: any two commits, environments, machines or values of a label, case by case.
 
-import { addressOf, changeParams, firstParam, visitAddress } from "../../address.js";
+import { addressOf, changeParams, firstParam, parseAddress, visitAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
 import { commandBlock } from "../../page/save.js";
@@ -14,10 +14,11 @@ import {
 } from "../../page/fields.js";
 import { signsHelp } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
-import { capital, formatChange, geometricMean, plural } from "../../text/format.js";
+import { tally } from "../../page/tally.js";
+import { capital, plural } from "../../text/format.js";
 import { dimensions, neighbours, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
-import { columnsOf, directions } from "./table.js";
+import { columnsOf } from "./table.js";
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -29,8 +30,10 @@ function chosen(pairs, state) {
   const matches = matcher(firstParam(state, "q"));
   /** @param {Pair} pair */
   const size = ({ ratio }) => Math.abs(Math.log(ratio));
+  const all = firstParam(state, "show") !== "differences";
   return open
     .filter(({ series, label }) => matches(`${label} ${series.case.key}`))
+    .filter(({ compared }) => all || (compared && compared.verdict !== "same"))
     .sort((x, y) => size(y) - size(x));
 }
 
@@ -52,20 +55,17 @@ function nothingShown({ by, setup, a, b }, names, found) {
 }
 
 /**
- * The mean of what was compared interleaved, or of everything where nothing was.
+ * What the compared cases say together; the mean is of the main suites, if any is among them.
  * @param {Pair[]} pairs
- * @param {PairNames} names
+ * @param {Metric} metric
  */
-function summary(pairs, { a, b, metric }) {
-  const compared = pairs.filter((pair) => pair.compared);
-  const meant = compared.length ? compared : pairs;
-  const mean = formatChange(geometricMean(meant.map(({ ratio }) => ratio)), metric.kind);
-  const apart = pairs.length - meant.length;
-  return (
-    `${capital(metric.label)}, ${b} against ${a}: geometric mean ${mean} of ` +
-    `${plural(meant.length, "case")}. ${capital(metric.better)} is better.` +
-    `${apart ? ` ${plural(apart, "other case")} in grey: not compared interleaved.` : ""}`
+function summary(pairs, { kind }) {
+  const counted = pairs.flatMap(({ ratio, compared, series }) =>
+    compared ? [{ ratio, verdict: compared.verdict, series }] : [],
   );
+  const { mainGroups } = getModel();
+  const main = counted.filter(({ series }) => mainGroups.has(series.case.line.group));
+  return tally(counted, kind, main.length ? main : counted);
 }
 
 /** Links to the pairs before and after the one in view; arrow keys follow them. @param {HTMLElement} app */
@@ -103,7 +103,8 @@ export const compareView = {
   title: "Compare",
   setup: ["m", "e", "metric"],
   mount(app) {
-    const { findCommit } = getModel();
+    const { findCommit, index } = getModel();
+    const [largest] = index.overview.lasting;
     /** @param {State} state @param {"a" | "b"} key */
     const side = (state, key) => readSides(state)[key];
     const by = selectField("by", "Compare", {
@@ -122,24 +123,35 @@ export const compareView = {
     });
     const fields = [sideFields("a", "From"), sideFields("b", "To")];
     const group = groupField();
+    const show = selectField("show", "Show", {
+      options: () => [
+        ["", "all"],
+        ["differences", "only differences"],
+      ],
+    });
     const words = searchField("q", "Words", "part of a name");
     const lead = el("p", { class: "lead" });
     const links = pairLinks(app);
     const out = el("div", {});
     const sides = fields.flatMap(({ select, commit }) => [select.node, commit.node]);
     app.replaceChildren(
-      el("div", { class: "fields" }, by.node, sides, group.node, words.node),
+      el("div", { class: "fields" }, by.node, sides, group.node, show.node, words.node),
       el("nav", { class: "pair-links", "aria-label": "Pairs" }, links.prev, links.next),
       lead,
       out,
     );
     return async (state, isAsked) => {
+      if (largest && !["by", "a", "b", "m", "metric"].some((key) => state.params[key])) {
+        const { params } = parseAddress(largest.href);
+        changeParams({ ...params, ...state.params }, { replace: true });
+        return null;
+      }
       const asked = readSides(state);
       if (!asked.by) {
         out.replaceChildren(notice("There is nothing to compare yet: measure a second commit."));
         return null;
       }
-      for (const field of [by, group, words]) field.show(state);
+      for (const field of [by, group, show, words]) field.show(state);
       const typed = asked.by.id === "commit";
       for (const { select, commit } of fields) {
         (typed ? commit : select).show(state);
@@ -152,25 +164,28 @@ export const compareView = {
       const [a, b] = found.sides ?? [asked.a, asked.b];
       /** @param {string} value */
       const nameOf = (value) => sideName(here.by, value);
-      const names = { a: nameOf(a), b: nameOf(b), metric: asked.setup.metric };
+      const machine = index.machines[asked.setup.m]?.name ?? "";
+      const { metric } = asked.setup;
+      const names = { a: nameOf(a), b: nameOf(b), metric, machine };
       const order = found.order ?? asked.by.choices.map(([value]) => value);
       links.show(state, neighbours(order, a, b), nameOf);
       const pairs = chosen(found.pairs, state);
       const columns = columnsOf(names, pairs);
       const title = `${names.b} against ${names.a}`;
-      lead.textContent = pairs.length ? summary(pairs, names) : "";
-      const grey = pairs.some(({ compared }) => compared)
-        ? ""
-        : "Grey: not compared interleaved, so noise may explain a difference.";
-      const moved = directions(pairs, names.metric);
+      const [where = "", ...others] = new Set(pairs.map((pair) => pair.where));
+      lead.textContent = pairs.length
+        ? `${capital(metric.label)}, ${title}${others.length ? "" : ` on ${where}`}: ` +
+          `${plural(pairs.length, "case")}. ${capital(metric.better)} is better.`
+        : "";
+      const together = summary(pairs, metric);
       const known = [asked.a, asked.b].every((text) => findCommit(text) >= 0);
       out.replaceChildren(
         ...nodesOf([
-          moved.length ? el("p", { class: "note" }, moved) : null,
+          together.length ? el("p", { class: "note" }, together) : null,
           pairs.length
             ? drawTable(title, columns, pairs, { state, className: "list cards compared" })
             : notice(nothingShown(here, names, found.pairs.length)),
-          el("p", { class: "note" }, [grey, ...found.notes].join(" ").trim()),
+          el("p", { class: "note" }, found.notes.join(" ")),
           pairs.length ? signsHelp() : null,
           typed && known && a !== b
             ? fold(

@@ -11,28 +11,15 @@ import {
   outcomeTag,
   signsHelp,
   smallHistory,
-  versionMarks,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
-import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
-import { capital, formatChange, plural } from "../../text/format.js";
+import { drawTable, sheetOf } from "../../page/tables.js";
+import { capital, plural } from "../../text/format.js";
 import { columnsElsewhere, matrixColumns, rowsOfCases } from "./rows.js";
 
+const NOTE = "A line moves only where a comparison measured a change; dots are separate runs.";
 /** Rows that are drawn at once: the rest follows at a click. */
 const ROWS_AT_ONCE = 60;
-
-/**
- * A machine and environment that measured one commit so far, the newest: it stands beside the
- * longest history.
- * @param {Setup} setup
- */
-export function firstRun(setup) {
-  const { newest_runs: runs } = getModel().index;
-  const newest = Math.max(...runs.map(({ c }) => c));
-  const here = runs.find(({ m, e }) => m === setup.m && e === setup.e);
-  const first = runs.find(({ commits, c }) => commits === 1 && c === newest);
-  return first && here && here.commits > 1 ? first : null;
-}
 
 /** What stands beside a value. @param {Series} series */
 function stateOf(series) {
@@ -40,20 +27,6 @@ function stateOf(series) {
   if (!["ok", "stale"].includes(status)) return outcomeTag(status, status, reason);
   const current = change && last && isComparable(series, change.c, last.c) ? change : null;
   return current ? changeSign(current) : null;
-}
-
-/** A value of a first run, and how it differs. @param {Series | undefined} series @param {Series | undefined} longest */
-function drawFirst(series, longest) {
-  if (!series?.last) return nothing();
-  const ratio = longest?.last ? series.last.v / longest.last.v : NaN;
-  return el(
-    "a",
-    { class: "cell", href: casePage(series) },
-    el("span", { class: "value" }, series.last.text),
-    longest?.last
-      ? el("span", { class: "change" }, formatChange(ratio, series.metric.kind))
-      : null,
-  );
 }
 
 /** @param {Series | undefined} series @param {Series[]} row */
@@ -85,23 +58,6 @@ function drawCell(series, row) {
 /** Whether there is anything to show of a series besides that it exists. @param {Series} series */
 const hasRun = ({ last, status }) => last !== null || !["skipped", "never run"].includes(status);
 
-/** The columns of a first run, beside those of the longest history. @param {Table} table @param {NewestRun} beside @param {Setup} setup */
-function besideColumns({ columns }, beside, { m, metric }) {
-  const { machines, environments } = getModel().index;
-  const where = beside.m === m ? environments[beside.e]?.short : machines[beside.m]?.name;
-  return columns.map((column) => {
-    /** @param {Row} row */
-    const seriesIn = ({ cells }) => {
-      const here = cells.get(column);
-      return here && getModel().find(here.case, beside);
-    };
-    const text = `${column.name || capital(metric.label)} on ${where}`;
-    return columnOf(text, (/** @type {Row} */ row) => seriesIn(row)?.last?.v, {
-      draw: (row) => drawFirst(seriesIn(row), row.cells.get(column)),
-    });
-  });
-}
-
 /**
  * The table of a setup, and what a reader can save of it.
  * @param {Setup} setup
@@ -116,25 +72,21 @@ export function drawMatrix(setup, group) {
   const table = rowsOfCases([...live, ...elsewhere]);
   const { rows } = table;
   const { label } = setup.metric;
-  const beside = firstRun(setup);
-  const columns = [
-    ...matrixColumns(table, setup.metric, (column) => {
-      const where = machineOf.get(column);
-      return {
-        text: `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`,
-        key: keySquare(column.look),
-        draw: ({ cells }) => drawCell(cells.get(column), [...cells.values()]),
-      };
-    }),
-    ...(beside ? besideColumns(table, beside, setup) : []),
-  ];
+  const columns = matrixColumns(table, setup.metric, (column) => {
+    const where = machineOf.get(column);
+    return {
+      text: `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`,
+      key: keySquare(column.look),
+      draw: ({ cells }) => drawCell(cells.get(column), [...cells.values()]),
+    };
+  });
   const drawn = drawTable(`Newest ${label} of every ${subject}`, columns, rows, {
     className: "matrix",
     first: ROWS_AT_ONCE,
     groupOf: ({ line }) => line.group,
     headingOf: (of) => [headingOf(rows, of), behindOf(rows, of)],
   });
-  const parts = [drawn, el("p", { class: "note" }, noteText(setup).trim()), signsHelp()];
+  const parts = [drawn, el("p", { class: "note" }, NOTE), signsHelp()];
   const none = notice(`No ${label} is measured here: choose another machine.`);
   return { parts: rows.length ? parts : [none], sheet: () => sheetOf(columns, rows) };
 }
@@ -156,15 +108,4 @@ function behindOf(rows, group) {
   const all = stale.length === cells.length ? "all" : `${stale.length} of ${cells.length}`;
   const when = `up to ${plural(most, "commit")} ago`;
   return muted(` · ${all} last measured ${when}`);
-}
-
-/** What the small lines show. @param {Setup} setup */
-function noteText(setup) {
-  if ((getModel().commitsAt(setup)?.commits ?? 0) < 2) return "";
-  const names = versionMarks(setup).map(([, name]) => name);
-  const versions =
-    names.length > 1
-      ? `Short upright lines: versions ${names[0]} to ${names.at(-1)}.`
-      : names.map((name) => `Short upright line: version ${name}.`).join("");
-  return `A line moves only where a comparison measured a change; dots are separate runs. ${versions}`;
 }

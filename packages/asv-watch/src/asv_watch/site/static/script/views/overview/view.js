@@ -6,7 +6,7 @@ import { el, muted, nodesOf } from "../../page/elements.js";
 import { groupField } from "../../page/fields.js";
 import { commitLink } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
-import { drawMatrix, firstRun } from "./matrix.js";
+import { drawMatrix } from "./matrix.js";
 
 /** @param {NewestRun} run */
 function outcomeOf({ m, e, ran, failed }) {
@@ -31,31 +31,6 @@ function lead(setup) {
   ];
 }
 
-/** Says that another machine measured something newer, or for the first time. @param {Setup} setup */
-function elsewhere(setup) {
-  const { commitsAt, index } = getModel();
-  const [newest] = [...index.newest_runs].sort((a, b) => b.c - a.c);
-  const run = firstRun(setup) ?? (newest && newest.c > (commitsAt(setup)?.c ?? 0) ? newest : null);
-  if (!run) return null;
-  const machine = index.machines[run.m]?.name;
-  const environment = index.environments[run.e];
-  const href = linkTo("overview", { m: machine, e: environment?.id });
-  const what =
-    run.commits > 1
-      ? `${machine} measured a newer commit, `
-      : `New: ${machine} measured its first commit with ${environment?.short}, `;
-  return el(
-    "p",
-    { class: "notice" },
-    what,
-    commitLink(run.c),
-    ": ",
-    outcomeOf(run),
-    " ",
-    el("a", { href }, `Show ${run.m === setup.m ? environment?.short : machine}`),
-  );
-}
-
 /** @type {View} */
 export const overviewView = {
   title: "Overview",
@@ -65,19 +40,16 @@ export const overviewView = {
     const group = groupField();
     const values = el("div", {});
     const note = el("p", { class: "note newest" });
-    const banner = el("div", {});
     const title = el("h2", {}, "Newest values");
     app.replaceChildren(
       el("div", { class: "head" }, title, el("div", { class: "fields" }, group.node)),
       note,
-      banner,
       values,
     );
     return (state) => {
       group.show(state);
       const setup = getModel().setup(state);
       note.replaceChildren(...nodesOf(lead(setup)));
-      banner.replaceChildren(...nodesOf([elsewhere(setup)]));
       const drawn = drawMatrix(setup, firstParam(state, "group"));
       const { metric } = setup;
       const direction = muted(` · ${metric.better} is better`);

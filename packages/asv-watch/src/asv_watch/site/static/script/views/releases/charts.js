@@ -3,6 +3,7 @@
 import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
+import { muted } from "../../page/elements.js";
 import { casePageOf, columnLegend } from "../../page/signs.js";
 import { formatChange } from "../../text/format.js";
 import { attachReading } from "../timeline/reading.js";
@@ -45,16 +46,15 @@ function readAt({ versions }, cases, release) {
   return [`${versions[release]}, against ${versions.at(-1)}`, ...texts];
 }
 
-/** @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
-function drawItem(history, cases) {
+/** The lines of one metric over releases. @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
+function drawPicture(history, cases) {
   const picture = smallPicture();
   const { versions } = history;
   const stride = Math.ceil(versions.length / 6);
   const ticks = versions
     .map((version, stop) => ({ stop, text: version.split(".").slice(0, 2).join(".") }))
     .filter(({ stop }) => (versions.length - 1 - stop) % stride === 0);
-  const lines = cases.map(lineOf);
-  const plot = drawLines(picture, lines, {
+  const plot = drawLines(picture, cases.map(lineOf), {
     position: (stop) => stop,
     domain: [-0.4, versions.length - 0.6],
     y: "ratio",
@@ -63,24 +63,39 @@ function drawItem(history, cases) {
   });
   const stops = versions.map((_, stop) => stop);
   attachReading(picture, plot, stops, (stop) => readAt(history, cases, stop));
-  const first = cases[0];
-  const what = first ? getModel().caseOf(first.key) : null;
   const words = cases.map(({ title, times }) => `${title}: ${formatChange(times[0]?.[1] ?? NaN)}`);
   picture.setAttribute(
     "aria-label",
     `${versions[0]} relative to ${versions.at(-1)}. ${words.join(", ")}`,
   );
+  return picture;
+}
+
+/** A row's times, and its memory below them. @param {ReleaseHistory} history @param {ReleaseCase[]} cases */
+function drawItem(history, cases) {
+  const [first] = cases;
+  const what = first ? getModel().caseOf(first.key) : null;
   const { name = first?.title ?? "", details = "" } = what?.line ?? {};
-  return smallMultiple(casePageOf(first?.key ?? ""), name, details && ` · ${details}`, picture);
+  const [times, memory] = ["time", "memory"].map((metric) =>
+    cases.filter((one) => one.metric === metric),
+  );
+  const pictures = [
+    times?.length ? drawPicture(history, times) : null,
+    memory?.length ? [muted("peak memory"), drawPicture(history, memory)] : null,
+  ];
+  return smallMultiple(casePageOf(first?.key ?? ""), name, details && ` · ${details}`, pictures);
 }
 
 /** @param {ReleaseHistory} history */
 export function releaseCharts(history) {
   const shown = history.cases.filter(({ main, times }) => main && times.length >= FEWEST);
-  const rows = Map.groupBy(shown, ({ row }) => row);
+  const rows = Map.groupBy(shown, ({ key }) => {
+    const { name = key, details = "" } = getModel().caseOf(key)?.line ?? {};
+    return `${name} ${details}`;
+  });
   if (!rows.size) return [];
   return [
-    columnLegend([...rows.values()].flat().flatMap(({ key }) => getModel().caseOf(key) ?? [])),
+    columnLegend(shown.flatMap(({ key }) => getModel().caseOf(key) ?? [])),
     multiples([...rows.values()].map((cases) => drawItem(history, cases))),
   ];
 }

@@ -1,11 +1,13 @@
 // Releases: how fast every case is with each of them, what each changed, and how that was found.
 
-import { drawBar } from "../../charts/bars.js";
+import { addressOf, firstParam } from "../../address.js";
+import { drawBar, sharedScale } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
 import { el, fold, muted, nodesOf, notice } from "../../page/elements.js";
-import { casePageOf, changeLine, outcomeTag } from "../../page/signs.js";
+import { casePageOf, changeLine, daysText, outcomeTag } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
+import { tally } from "../../page/tally.js";
 import { plural } from "../../text/format.js";
 import { releaseCharts } from "./charts.js";
 
@@ -24,34 +26,30 @@ const OPEN = 8;
  *   Partial<ReleaseStep["ratios"][number]>} StepRow
  */
 
-/** @param {StepRow} row */
-function drawChange(row) {
-  const { ratio, interval, verdict = "same", text = "", days, pale, outcome } = row;
-  if (outcome) return outcomeTag(outcome);
-  const bar = ratio && interval ? drawBar({ ratio, interval, verdict, pale }) : null;
-  return changeLine(bar, { text, verdict, days, pale }, row.interval_text);
+/** @param {StepRow} row @returns {Bar[]} */
+const barOf = ({ ratio, interval, verdict = "same", pale }) =>
+  ratio && interval ? [{ ratio, interval, verdict, pale }] : [];
+
+/** @param {ReleaseHistory} history @param {StepRow[]} rows all that share a scale @returns {Column<StepRow>[]} */
+function stepColumns(history, rows) {
+  const scale = sharedScale(rows.flatMap(barOf));
+  /** @param {StepRow} row */
+  const drawChange = (row) => {
+    const { verdict = "same", text = "", days, pale, outcome } = row;
+    if (outcome) return outcomeTag(outcome);
+    const bars = barOf(row).map((bar) => drawBar(bar, scale));
+    return changeLine(bars, { text, verdict, days, pale }, row.interval_text);
+  };
+  return [
+    columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
+      draw: ({ case: index }) => caseLink(history, index),
+    }),
+    columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, { draw: drawChange }),
+    columnOf("99 % interval", (row) => row.interval_text, { hidden: true }),
+    columnOf("Shown on", ({ days }) => daysText(days), { wrap: true }),
+    columnOf("Why", ({ operator, reason }) => operator || reason, { wrap: true }),
+  ];
 }
-
-/** @param {ReleaseHistory} history @returns {Column<StepRow>[]} */
-const stepColumns = (history) => [
-  columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
-    draw: ({ case: index }) => caseLink(history, index),
-  }),
-  columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, { draw: drawChange }),
-  columnOf("99 % interval", (row) => row.interval_text, { hidden: true }),
-  columnOf("Shown on", ({ days }) => days, { hidden: true }),
-  columnOf("Why", ({ operator, reason }) => operator ?? reason, {
-    wrap: true,
-    draw: ({ operator, reason, days, pale }) => [
-      operator ?? reason,
-      days && !pale ? muted(` · ${days}`) : null,
-    ],
-  }),
-];
-
-/** Cases of a release with their ratios. @param {ReleaseStep} step @param {number} index */
-const ratioOf = ({ ratios }, index) =>
-  /** @type {ReleaseStep["ratios"][number]} */ (ratios.find((ratio) => ratio.case === index));
 
 /** All comparisons, as they are saved. @param {ReleaseHistory} history */
 const comparisonSheet = (history) => {
@@ -62,52 +60,68 @@ const comparisonSheet = (history) => {
     [
       columnOf("Release", ({ after }) => after),
       columnOf("Before", ({ before }) => before),
-      .../** @type {Column<(typeof rows)[number]>[]} */ (stepColumns(history)),
+      .../** @type {Column<(typeof rows)[number]>[]} */ (stepColumns(history, rows)),
     ],
     rows,
   );
 };
 
-/** What one release changed: times by operator, memory in one line, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
+/** Differences of one cause stand together, the largest first; those without one come last. @param {StepRatio[]} differing */
+function byCause(differing) {
+  /** @param {StepRatio} row */
+  const size = ({ ratio }) => Math.abs(Math.log(ratio));
+  const sorted = [...differing].sort((a, b) => size(b) - size(a));
+  const groups = [...Map.groupBy(sorted, ({ operator }) => operator)];
+  return groups.sort(([a], [b]) => Number(!a) - Number(!b)).flatMap(([, rows]) => rows);
+}
+
+/** What one release changed: times by cause, memory folded, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
-  const { after, before, time } = step;
-  const times = step.differences.map(({ case: index, operator }) => ({
-    ...ratioOf(step, index),
-    operator: operator || "operator not known",
-  }));
-  const memory = step.memory_differences.map((index) => ratioOf(step, index));
+  const { after, before } = step;
+  const [times, memory] = ["time", "memory"].map((metric) =>
+    step.ratios.filter((ratio) => ratio.metric === metric),
+  );
+  /** @param {StepRatio[]} ratios @param {string} kind */
+  const together = (ratios, kind) => tally(ratios, kind, ratios.filter(isMain));
+  /** @param {StepRatio} ratio */
+  const isMain = ({ case: index }) => history.cases[index]?.main;
+  /** @param {string} caption @param {StepRow[]} rows @param {(row: StepRow) => string} [groupOf] */
+  const table = (caption, rows, groupOf) =>
+    drawTable(caption, stepColumns(history, rows), rows, {
+      className: "list cards changes",
+      first: groupOf ? OPEN : undefined,
+      groupOf,
+      headingOf: (group) => group,
+    });
   const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
   all.addEventListener("toggle", () => {
     if (!all.open || all.children.length > 1) return;
-    /** @type {StepRow[]} */
-    const rows = [...step.ratios, ...step.values, ...step.unmeasured].sort(
-      (a, b) => a.case - b.case,
-    );
+    const rows = [...step.ratios, ...step.values, ...step.unmeasured];
     all.append(
-      drawTable(`${after} against ${before}`, stepColumns(history), rows, {
-        className: "list cards",
-      }),
+      table(
+        `${after} against ${before}`,
+        rows.sort((a, b) => a.case - b.case),
+      ),
     );
   });
-  const summary = `time: ${time.worse} slower, ${time.better} faster of ${time.count}, mean ${time.mean_text}`;
+  const slower = byCause(times?.filter(({ verdict }) => verdict !== "same") ?? []);
+  const larger = memory?.filter(({ verdict }) => verdict !== "same") ?? [];
+  const hasCauses = slower.some(({ operator }) => operator);
   return el(
     "section",
     { class: "commit-group", id: idOf(history, step) },
-    el("h3", {}, after, muted(` against ${before} · ${summary}`)),
-    times.length
-      ? drawTable(`What ${after} changed`, stepColumns(history), times, {
-          className: "list cards changes",
-          first: OPEN,
-        })
-      : null,
-    memory.length
-      ? fold(
-          step.memory_text,
-          drawTable(`Memory of ${after}`, stepColumns(history), memory, {
-            className: "list cards changes",
-          }),
+    el("h3", {}, after, muted(` against ${before}`)),
+    times?.length ? el("p", { class: "note" }, "time: ", together(times, "time")) : null,
+    slower.length
+      ? table(`What ${after} changed`, slower, ({ operator }) =>
+          hasCauses ? operator || "no profile" : "",
         )
-      : el("p", { class: "note" }, step.memory_text),
+      : null,
+    larger.length
+      ? fold(["memory: ", together(memory ?? [], "memory")], table(`Memory of ${after}`, larger))
+      : memory?.length
+        ? el("p", { class: "note" }, `memory: no change in ${plural(memory.length, "case")}`)
+        : null,
     all,
   );
 }
@@ -163,31 +177,50 @@ function drawHistory(history) {
   ];
 }
 
+/** Links to the machines that compared releases, or versions of the project. @param {ReleaseHistory[]} histories @param {ReleaseHistory} shown */
+const tabs = (histories, shown) =>
+  el(
+    "nav",
+    { class: "tabs", "aria-label": "Machines" },
+    histories.map((history) => {
+      const href = addressOf("releases", { m: history.machine, of: nameOf(history) });
+      const current = history === shown ? "true" : null;
+      const name = `${history.machine} · ${nameOf(history)}`;
+      return el("a", { class: "button", href, "aria-current": current }, name);
+    }),
+  );
+
 /** @type {View} */
 export const releasesView = {
   title: "Releases",
   setup: [],
   mount(app) {
-    /** @type {ReleaseHistory[]} */
-    let histories = [];
-    return async () => {
-      if (!app.firstChild) {
-        histories = await loadReleases();
-        // Others are one click away, or the first would be hard to leave.
-        const drawn = histories.map((history, index) =>
-          index
-            ? fold(lead(history), drawHistory(history))
-            : [el("p", { class: "lead" }, lead(history)), drawHistory(history)],
-        );
+    /** @type {ReleaseHistory | undefined} */
+    let drawn;
+    return async (state) => {
+      const histories = await loadReleases();
+      const [m, of] = [firstParam(state, "m"), firstParam(state, "of")];
+      const here = histories.filter(({ machine }) => machine === m);
+      const shown = here.find((history) => nameOf(history) === of) ?? here[0] ?? histories[0];
+      if (!shown) {
         const none = "No releases were compared yet: `asv-watch releases measure` compares them.";
-        app.replaceChildren(...nodesOf(drawn.length ? drawn : [notice(none)]));
+        app.replaceChildren(notice(none));
+        return null;
       }
-      const [first] = histories;
-      if (!first) return null;
+      if (shown !== drawn)
+        app.replaceChildren(
+          ...nodesOf([
+            tabs(histories, shown),
+            m && !here.length ? notice(`${m} compared no releases.`) : null,
+            el("p", { class: "lead" }, lead(shown)),
+            drawHistory(shown),
+          ]),
+        );
+      drawn = shown;
       return {
         name: "releases",
-        title: `What each release of ${nameOf(first)} changed`,
-        sheet: () => comparisonSheet(first),
+        title: `What each release of ${nameOf(shown)} changed`,
+        sheet: () => comparisonSheet(shown),
       };
     };
   },

@@ -3,11 +3,12 @@
 import { addressOf, currentState } from "../../address.js";
 import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { el } from "../../page/elements.js";
+import { el, fold } from "../../page/elements.js";
 import { ofGroup } from "../../page/fields.js";
 import { caseName, casePage, columnLegend, hasCourse } from "../../page/signs.js";
 import { sheetOf } from "../../page/tables.js";
 import { matrixColumns, rowsOfCases } from "../overview/rows.js";
+import { plural } from "../../text/format.js";
 import { seriesLines } from "./lines.js";
 import { attachReading, readAt } from "./reading.js";
 import { sceneOf } from "./scene.js";
@@ -56,7 +57,13 @@ export function buildGrid(asked) {
     .filter(({ last }) => last);
   const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
   const rows = table.rows.map(({ cells }) => [...cells.values()]);
-  const courses = rows.filter((row) => row.some(hasCourse));
+  /** How far the levels of a row went from the newest. @param {Series[]} row */
+  const moved = (row) =>
+    Math.max(
+      ...row.flatMap(({ steps }) => steps.map(([, level]) => Math.abs(Math.log(level / 1e4)))),
+    );
+  const courses = rows.filter((row) => row.some(hasCourse)).sort((a, b) => moved(b) - moved(a));
+  const open = courses.filter((row) => moved(row) > 0).length || courses.length;
   const single = rows.filter((row) => !row.some(hasCourse)).flatMap((row) => row.slice(0, 1));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
@@ -72,7 +79,8 @@ export function buildGrid(asked) {
     return work?.();
   };
   const pictures = [...waiting.keys()];
-  const later = pictures.slice(AT_ONCE);
+  const first = Math.min(AT_ONCE, open);
+  const later = pictures.slice(first);
   const watch = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
@@ -92,13 +100,19 @@ export function buildGrid(asked) {
     "div",
     {},
     columnLegend(courses.flat().map((series) => series.case)),
-    multiples(items),
+    multiples(items.slice(0, open)),
+    open < items.length
+      ? fold(
+          `${plural(items.length - open, "row")} without a measured change`,
+          multiples(items.slice(open)),
+        )
+      : null,
     once.length ? el("p", { class: "note" }, "Measured once so far:") : null,
     el("ul", { class: "tally" }, once),
   );
   return {
     node,
     sheet: () => sheetOf(matrixColumns(table, asked.setup.metric), table.rows),
-    drawFirst: () => Promise.all(pictures.slice(0, AT_ONCE).map(draw)),
+    drawFirst: () => Promise.all(pictures.slice(0, first).map(draw)),
   };
 }

@@ -29,7 +29,10 @@ export async function seriesLines(series) {
         series: one,
         look: lookOf(one.case),
         shape: rows.indexOf(one.case.row),
-        label: (telling.length ? telling : parts.slice(0, 1)).map((part) => part(one)).join(" · "),
+        label: (telling.length ? telling : parts.slice(0, 2))
+          .map((part) => part(one))
+          .filter(Boolean)
+          .join(" · "),
         points,
         others,
         compared: [...new Set(pairs.flatMap(({ p, c }) => [p, c]))],

@@ -6,6 +6,9 @@ import { getModel } from "../../data/model.js";
 import { formatDay } from "../../text/format.js";
 import { asLevels, asValues } from "./levels.js";
 
+/** A longer span, in seconds, has months on its axis. */
+const LONG = 200 * 86_400;
+
 /**
  * @param {State} state
  * @returns {Asked}
@@ -66,14 +69,16 @@ function buildAxis(asked, lines) {
   const position = (stop) => rank.get(stop) ?? whole.findLastIndex((other) => other < stop) + 0.5;
   const [first, last] = rangeOf(asked, whole);
   const stops = whole.filter((stop) => stop >= first && stop <= last);
+  const isLong = date(last) - date(first) > LONG;
   // A date is shown once: the other commits of that day show their hash.
   /** @param {CommitIndex[]} stopsToLabel */
   const labelled = (stopsToLabel) =>
     stopsToLabel.map((stop, i) => {
       const [before, day] = [stopsToLabel[i - 1] ?? stop, stop].map((other) =>
-        formatDay(date(other)),
+        formatDay(date(other)).slice(0, isLong ? 7 : 10),
       );
-      return { stop, text: i && day === before ? model.shortOf(stop) : (day ?? "") };
+      const other = isLong ? "" : model.shortOf(stop);
+      return { stop, text: i && day === before ? other : (day ?? "") };
     });
   const stride = Math.max(1, Math.ceil(stops.length / 7));
   return {

@@ -86,17 +86,9 @@ export const timelineView = {
       single.hidden = !asked.cases.length;
       out.hidden = !single.hidden;
       if (!asked.cases.length && !asked.unknown.length) {
-        // A machine without a history would show nothing: the one with the longest stands in.
-        const { longest } = getModel();
         const text = directionText(asked, []);
-        let grid = buildGrid(asked);
-        const alone = !grid.node.querySelector("svg.small") && longest;
-        if (alone) {
-          const name = index.machines[longest.m]?.name;
-          const here = index.machines[asked.setup.m]?.name;
-          note.textContent = `${here} measured no case twice yet, so ${name} is shown. ${text}`;
-          grid = buildGrid({ ...asked, setup: { ...asked.setup, ...longest } });
-        } else note.textContent = text;
+        const grid = buildGrid(asked);
+        note.textContent = text;
         out.replaceChildren(grid.node);
         await grid.drawFirst();
         return { name: "timeline", title: text, sheet: grid.sheet };

@@ -1,0 +1,300 @@
+"""The first screen: what the newest version changed, what lasts, and a heat map of both.
+
+What *lasts* is the ratio of the newest version to an older one, by all comparisons: a version that
+was slow and is fast again does not count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf, log
+from typing import TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+
+from asv_watch.comparison import Ratio
+from asv_watch.judge.changes import Change
+from asv_watch.judge.measured_pairs import MOST_COMMITS
+from asv_watch.judge.release_history import ReleaseHistory
+from asv_watch.site.case_table import CaseTable, ShownCase
+from asv_watch.site.change_data import Recent, recent_changes
+from asv_watch.site.contents import Contents
+from asv_watch.site.heat_map import (
+    causes_of,
+    commits_map,
+    compare_address,
+    releases_map,
+    timed_cases,
+)
+from asv_watch.site.release_data import summaries_of, summed_up
+from asv_watch.site.scripts import Json
+from asv_watch.site.speeds import speed_table
+from asv_watch.statistics.rule import TOO_NOISY, Verdict
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
+from asv_watch.versions.releases import release_order
+
+_MOST_STEPS = 3
+"""Most versions that a sentence names."""
+_WORDS = {
+    "time": {"worse": "slower", "better": "faster"},
+    "memory": {"worse": "larger in memory", "better": "smaller in memory"},
+}
+"""Maps kind and verdict of a change to the word in sentences."""
+
+_RELEASE_WORDS = {
+    "time": ("changed the time", "made {} slower", "made {} faster"),
+    "memory": ("changed the peak memory", "raised the memory of {}", "lowered the memory of {}"),
+}
+"""What a release did to no case, to cases that got worse, and to cases that got better."""
+
+_Before = TypeVar("_Before", str, int)
+"""An older release, or the position of an older commit."""
+
+
+class Lasting(msgspec.Struct, frozen=True):
+    """The newest version of a case against an older one."""
+
+    case: str
+    machine: str
+    than: str
+    """The older version, as a sentence has it: ``with torch 2.4.1``."""
+    whole: Ratio
+    href: str
+    steps: tuple[str, ...]
+    """The versions in between that changed it in this direction, the largest change first."""
+
+    @property
+    def certainty(self) -> float:
+        """Distance from 1 of the nearer end of its interval, as a logarithm."""
+        return min(abs(log(end)) for end in self.whole.interval)
+
+
+def front_page(
+    contents: Contents, table: CaseTable, main: set[str], published: Sequence[Json] = ()
+) -> Json:
+    """Return what the first screen says and draws.
+
+    Args:
+        contents: What the site shows.
+        table: Names of its cases.
+        main: Groups that the sentence about the newest release counts.
+        published: Values from the literature, as ``docs/answers.md`` lists them.
+    """
+    commits = _newest_commits(contents)
+    all_histories = contents.findings.release_histories
+    of_releases = [history for history in all_histories if history.requirement]
+    histories = of_releases or list(all_histories)
+    release = _newest_release(histories, contents, table, main)
+    lasting = list(_lasting_releases(of_releases, contents, table))
+    lasting = lasting or list(_lasting_commits(contents, table))
+    largest = [
+        max(entries, key=lambda entry: entry.certainty)
+        for direction in (Verdict.WORSE, Verdict.BETTER)
+        if (entries := [entry for entry in lasting if entry.whole.verdict is direction])
+    ]
+    certainty: dict[str, float] = defaultdict(float)
+    for entry in lasting:
+        certainty[entry.case] = max(certainty[entry.case], entry.certainty)
+    sentences = [release["sentence"] if release else "", commits["sentence"]]
+    return {
+        "headline": " ".join(filter(None, sentences)),
+        "title": next(filter(None, sentences)),
+        "lasting": [_sentence(entry, contents, table) for entry in largest],
+        "grid": releases_map(histories, certainty, contents, table)
+        or commits_map(contents, table),
+        "speeds": speed_table(contents, table, published),
+        "commits": commits,
+        "release": release,
+    }
+
+
+def _newest_commits(contents: Contents) -> Json:
+    recent = recent_changes(contents)
+    index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
+    measured = [change for change in recent.changes if change.is_measured]
+    measured.sort(key=lambda change: abs(log(change.ratio or inf)), reverse=True)
+    return {
+        "count": recent.count,
+        "compared": recent.compared,
+        "sentence": _commits_sentence(contents, recent, measured),
+        "changes": [index_of[id(change)] for change in measured],
+        "suspected": sum(not c.is_measured and c.may_be_code for c in recent.changes),
+    }
+
+
+def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Change]) -> str:
+    if recent.count < 2:
+        return "One commit is measured so far." if recent.count else "Nothing is measured yet."
+    newest = f"the newest {counted(recent.count, 'measured commit')}"
+    missing = recent.count - recent.compared
+    unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
+    parts = [
+        f"{counted(count, 'case')} {words}"
+        for kind, words_of in _WORDS.items()
+        for verdict, words in words_of.items()
+        if (count := sum((c.kind, c.verdict) == (kind, verdict) for c in measured))
+    ]
+    detectable = contents.findings.detectable.values()
+    smallest = min((of_machine.middle for of_machine in detectable), default=0.0)
+    if parts:
+        sentence = f"{newest[0].upper()}{newest[1:]} made {quantities.listed(parts)}."
+    elif smallest >= TOO_NOISY:
+        return (
+            f"Too noisy to tell what {newest} changed: nothing below "
+            f"{quantities.share(smallest)} would show."
+        )
+    elif not recent.compared:
+        return f"None of {newest} was compared with an earlier one."
+    else:
+        sentence = f"{newest[0].upper()}{newest[1:]} changed nothing that a comparison could show."
+    return sentence + (unknown if missing else "")
+
+
+def _newest_release(
+    histories: Sequence[ReleaseHistory], contents: Contents, table: CaseTable, main: set[str]
+) -> Json | None:
+    newest = max((history.releases[-1] for history in histories), key=release_order, default="")
+    machines = [
+        {
+            "machine": history.machine,
+            "before": history.steps[0].before,
+            **summaries_of(history.steps[0], summed_up(history, table, main)),
+        }
+        for history in histories
+        if history.steps[0].after == newest
+    ]
+    if not machines:
+        return None
+    name = f"{histories[0].requirement} {newest}".strip()
+    return {"name": name, "sentence": _release_sentence(name, machines), "machines": machines}
+
+
+def _release_sentence(name: str, machines: Sequence[Json]) -> str:
+    parts = []
+    for kind, words in _RELEASE_WORDS.items():
+        count, worse, better = (
+            sum(of_machine[kind][key] for of_machine in machines)
+            for key in ("count", "worse", "better")
+        )
+        known = [
+            (word, number)
+            for word, number in zip(words[1:], (worse, better), strict=True)
+            if number
+        ]
+        amounts = [f"{known[0][1]} of {counted(count, 'case')}"] if known else []
+        amounts += [str(number) for _, number in known[1:]]
+        if count:
+            done = [word.format(amount) for (word, _), amount in zip(known, amounts, strict=True)]
+            of_none = f"{words[0]} of none of {counted(count, 'case')}"
+            parts.append(quantities.listed(done) if done else of_none)
+    where = f"{len(machines)} machines" if len(machines) > 1 else machines[0]["machine"]
+    return f"{name} {', and '.join(parts)}, on {where}." if parts else ""
+
+
+def _lasting(ratios: Sequence[tuple[_Before, Ratio]]) -> Iterator[tuple[_Before, Ratio]]:
+    """Yield the ratios of the newest version to older ones that last, from those to all of them.
+
+    The newest version differs in the same direction from the version before that older one, unless
+    that is the oldest: one version that stands out shows nothing that lasts.
+    """
+    verdict = None
+    for before, ratio in ratios:
+        stands_out = verdict is not None and ratio.verdict is not verdict
+        if ratio.differs and not ratio.needs_second_day and not stands_out:
+            yield before, ratio
+        verdict = ratio.verdict
+
+
+def _lasting_releases(
+    histories: Iterable[ReleaseHistory], contents: Contents, table: CaseTable
+) -> Iterator[Lasting]:
+    for history in histories:
+        name, newest = history.requirement, history.releases[-1]
+        causes = causes_of(history, contents)
+        for case in timed_cases(history, contents, table):
+            ratios = [
+                (before, ratio)
+                for before in history.relative.get(case, ())
+                if (ratio := history.ratio(case, before, newest))
+            ]
+            for before, whole in _lasting(ratios):
+                since = history.releases.index(before)
+                steps = [
+                    (step, ratio)
+                    for step in history.steps
+                    if history.releases.index(step.before) >= since
+                    and (ratio := step.times.get(case))
+                    and ratio.verdict is whole.verdict
+                ]
+                steps.sort(key=lambda entry: -abs(log(entry[1].ratio)))
+                texts = []
+                for step, ratio in steps[:_MOST_STEPS]:
+                    operator = causes.operator(step, case, ratio)
+                    because = f" ({operator})" if operator else ""
+                    by = f"by {name} {step.after}{because}"
+                    texts.append(f"{quantities.change(ratio.ratio)} {by}")
+                href = compare_address(history, before, newest)
+                than = f"with {name} {before}"
+                yield Lasting(case, history.machine, than, whole, href, tuple(texts))
+
+
+def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
+    commits = contents.history.commits
+    hashes = contents.history.hashes
+    for row in contents.series:
+        compared = contents.findings.compared.get(row.index)
+        if compared is None or row.metric.kind != "time":
+            continue
+        newest = max(compared.nodes)
+        part = next(part for part in compared.parts if newest in part)
+        steps = sorted(row.measured, key=lambda change: -abs(log(change.ratio or 1)))
+        ratios = [
+            (before, pair.measured)
+            for before in part[-MOST_COMMITS:-1]
+            if (pair := compared.pair(before, newest))
+        ]
+        for before, whole in _lasting(ratios):
+            texts = [
+                f"{quantities.change(change.ratio)} by {commits[change.commit].hash[:8]} "
+                f"“{commits[change.commit].subject}”"
+                for change in steps
+                if change.verdict == whole.verdict.value
+                and contents.history.positions[commits[change.previous].hash] >= before
+            ]
+            sides = {"by": "commit", "a": hashes[before][:8], "b": hashes[newest][:8]}
+            yield Lasting(
+                row.series.case.name,
+                row.series.machine,
+                f"at {hashes[before][:8]}",
+                whole,
+                f"#/compare?{urlencode(sides | {'m': row.series.machine})}",
+                tuple(texts[:_MOST_STEPS]),
+            )
+
+
+def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> Json:
+    name = in_words(table.cases[table.index_of[entry.case]], contents, table)
+    interval = quantities.interval(entry.whole.interval, entry.whole.clock)
+    amount = quantities.difference(entry.whole.ratio)
+    return {
+        "before": f"{name} takes ",
+        "size": amount,
+        "after": f" than {entry.than} on {entry.machine}.",
+        "verdict": entry.whole.verdict.value,
+        "href": entry.href,
+        "why": f"{amount}: {interval}, with 99 % confidence"
+        + (f"; {quantities.listed(entry.steps)}." if entry.steps else "."),
+    }
+
+
+def in_words(shown: ShownCase, contents: Contents, table: CaseTable) -> str:
+    """Return what a case measures as people call it: ``The training pass of a transformer``."""
+    words, row = contents.layout.in_words, table.rows[shown.row]
+    known = [words[value] for value in table.columns[shown.column] if value in words]
+    if not known:
+        return shown.title
+    details = f" ({row.details})" if row.details else ""
+    return f"The {' '.join(known)} of {words.get(row.name, row.name)}{details}"

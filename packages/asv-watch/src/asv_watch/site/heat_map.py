@@ -1,0 +1,260 @@
+"""The heat maps of the first screen: cases by releases, with the measured change in each cell.
+
+A project without releases has its versions as columns, or else its commits with measured changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from urllib.parse import urlencode
+
+from asv_watch.comparison import Ratio
+from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
+from asv_watch.site.case_table import CaseTable, ShownCase
+from asv_watch.site.change_data import made_between, size
+from asv_watch.site.contents import Contents
+from asv_watch.site.operators import ReleaseCauses
+from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
+from asv_watch.text.quantities import counted
+from asv_watch.versions.releases import release_order
+
+_MOST_COLUMNS = 14
+"""Most commits of a heat map."""
+_STRENGTHS = (0.03, 0.06, 0.12, 0.2)
+"""Changes (logarithm of the ratio) up to which a cell has the first shade, the second, ..."""
+
+
+def compare_address(history: ReleaseHistory, before: str, after: str, words: str = "") -> str:
+    """Return the address of *Compare* for two releases and the cases with some words."""
+    sides = {"by": "release", "a": before, "b": after, "m": history.machine, "group": "*"}
+    return f"#/compare?{urlencode(sides | ({'q': words} if words else {}), safe='*')}"
+
+
+def causes_of(history: ReleaseHistory, contents: Contents) -> ReleaseCauses:
+    """Return the operators behind what a machine measured between releases."""
+    explanations = contents.history.explanations.get(history.machine, ())
+    return ReleaseCauses(history, explanations, contents.layout)
+
+
+def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -> list[str]:
+    """Return the cases that releases were timed with, in order, without those of no subject."""
+    subject = contents.layout.rows
+    timed = {case for step in history.steps for case in step.times if case in table.index_of}
+    return [
+        case.name
+        for case in table.cases
+        if case.name in timed and (not subject or subject in case.summary.labels)
+    ]
+
+
+def releases_map(
+    histories: Sequence[ReleaseHistory],
+    certainty: Mapping[str, float],
+    contents: Contents,
+    table: CaseTable,
+) -> Json | None:
+    """Return a heat map for each group; a row is of the machine that compared it most.
+
+    Args:
+        histories: those of one requirement.
+        certainty: maps a case to how certainly a difference lasts in it; the largest comes first.
+        contents: what the site shows.
+        table: names of its cases.
+    """
+    columns = sorted({step.after for h in histories for step in h.steps}, key=release_order)
+    of_row: dict[int, float] = defaultdict(float)
+    for case, value in certainty.items():
+        of_row[_case(table, case).row] = max(of_row[_case(table, case).row], value)
+    groups: dict[str, list[Json]] = defaultdict(list)
+    best = _best_histories(histories, contents, table)
+    for row in sorted(best, key=lambda row: (-of_row[row], row)):
+        history, operators = best[row], causes_of(best[row], contents)
+        for case in timed_cases(history, contents, table):
+            if _case(table, case).row == row:
+                cells = {
+                    step.after: _release_cell(history, step, ratio, operators, table)
+                    for step in history.steps
+                    if (ratio := step.times.get(case))
+                }
+                if len(columns) < 3 or len(cells) > 1:
+                    groups[table.rows[row].group].append(
+                        {"case": case, "machine": history.machine, "cells": cells}
+                        | {"total": _total(history, case)}
+                    )
+    if not groups:
+        return None
+    kind = f"{histories[0].requirement} release" if histories[0].requirement else "version"
+    return {
+        "title": f"What each {kind} changed",
+        "groups": [
+            _rows(
+                group,
+                [
+                    {"name": name, "href": "#/releases", "tip": f"{kind} {name}"}
+                    | {"cause": _cause([row["cells"].get(name) for row in rows])}
+                    for name in columns
+                    if any(name in row["cells"] for row in rows)
+                ],
+                rows,
+                table,
+            )
+            for group, rows in sorted(groups.items(), key=lambda entry: _first(entry[1], table))
+        ],
+        "note": "Per cent of time against the one before, on the machine that compared the row "
+        "most. Blank: no change that could be seen. Pale: below 5 %, and one day alone shows it.",
+        "total": "since",
+        "more": "#/releases",
+    }
+
+
+def _best_histories(
+    histories: Sequence[ReleaseHistory], contents: Contents, table: CaseTable
+) -> dict[int, ReleaseHistory]:
+    """Map the index of a row to the history with the most ratios of it."""
+    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for number, history in enumerate(histories):
+        for case in timed_cases(history, contents, table):
+            row = _case(table, case).row
+            counts[row][number] += sum(case in step.times for step in history.steps)
+    return {row: histories[max(of, key=lambda n: (of[n], -n))] for row, of in counts.items()}
+
+
+def _cause(cells: Iterable[Json | None]) -> str:
+    """Return the operator behind the largest change of a column."""
+    named = [(cell["size"], cell["operator"]) for cell in cells if cell and cell["operator"]]
+    return max(named, default=(0.0, ""))[1]
+
+
+def _case(table: CaseTable, case: str) -> ShownCase:
+    return table.cases[table.index_of[case]]
+
+
+def _first(rows: Sequence[Json], table: CaseTable) -> int:
+    return min(table.index_of[row["case"]] for row in rows)
+
+
+def _release_cell(
+    history: ReleaseHistory,
+    step: ReleaseStep,
+    ratio: Ratio,
+    operators: ReleaseCauses,
+    table: CaseTable,
+) -> Json:
+    if not ratio.differs:
+        return {"text": "", "verdict": "same", "operator": ""}
+    title = table.title(ratio.case)
+    operator = operators.operator(step, ratio.case, ratio)
+    measured = quantities.measured(ratio.ratio, ratio.interval, clock=ratio.clock)
+    days = quantities.days(ratio.days_showing, ratio.days)
+    name = f"{history.requirement} {step.after}".strip()
+    parts = [f"{title}, {name} against {step.before} on {history.machine}: {measured}", days]
+    return _cell(
+        ratio.ratio,
+        ratio.verdict.value,
+        ", ".join(filter(None, [*parts, operator])),
+        compare_address(history, step.before, step.after, title.replace(" · ", " ")),
+        is_pale=ratio.needs_second_day,
+        operator=operator,
+    )
+
+
+def _cell(
+    ratio: float, verdict: str, tip: str, href: str, *, is_pale: bool, operator: str = ""
+) -> Json:
+    size = abs(log(ratio))
+    return {
+        "text": quantities.cell(ratio),
+        "verdict": verdict,
+        "strength": 0 if is_pale else 1 + sum(size > limit for limit in _STRENGTHS),
+        "tip": tip,
+        "href": href,
+        "size": size,
+        "operator": operator,
+    }
+
+
+def _total(history: ReleaseHistory, case: str) -> Json | None:
+    oldest = next(iter(history.relative.get(case, ())), "")
+    whole = history.ratio(case, oldest, history.releases[-1]) if oldest else None
+    if whole is None:
+        return None
+    return {
+        "text": quantities.change(whole.ratio),
+        "since": oldest,
+        "verdict": whole.verdict.value,
+        "tip": quantities.measured(whole.ratio, whole.interval, clock=whole.clock),
+        "href": compare_address(history, oldest, history.releases[-1]),
+    }
+
+
+def commits_map(contents: Contents, table: CaseTable) -> Json | None:
+    """Return a heat map of the newest commits with measured changes; none without any."""
+    changes = [
+        change
+        for change in contents.findings.changes
+        if change.is_measured and change.kind == "time" and change.ratio
+    ]
+    commits = sorted({change.commit for change in changes})[-_MOST_COLUMNS:]
+    rows: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
+    for change in changes:
+        if change.commit in commits and change.ratio:
+            series = contents.series[change.series].series
+            commit = contents.history.commits[change.commit]
+            after = made_between(change, contents)[1][:8]
+            tip = f"{table.title(series.case.name)}, {after} {commit.subject}: {size(change)}"
+            rows[series.case.name, series.machine][commit.hash[:7]] = _cell(
+                change.ratio,
+                change.verdict,
+                f"{tip}, {change.days}",
+                f"#/changes?rev={commit.hash[:12]}",
+                is_pale=change.needs_second_day,
+            )
+    if not rows:
+        return None
+    columns = [
+        {"name": commit.hash[:7], "href": f"#/changes?rev={commit.hash[:12]}"}
+        | {"tip": commit.subject, "cause": ""}
+        for commit in map(contents.history.commits.__getitem__, commits)
+    ]
+    ordered = sorted(rows.items(), key=lambda entry: table.index_of[entry[0][0]])
+    listed = [
+        {"case": case, "machine": machine, "cells": cells, "total": None}
+        for (case, machine), cells in ordered
+    ]
+    return {
+        "title": "What commits changed",
+        "groups": [_rows("", columns, listed, table)],
+        "note": f"Per cent of time. The newest {counted(len(commits), 'commit')} with a measured "
+        "change. Pale: below 5 %, and one day alone shows it.",
+        "total": "",
+        "more": "#/changes",
+    }
+
+
+def _rows(group: str, columns: Sequence[Json], rows: Sequence[Json], table: CaseTable) -> Json:
+    """Return a heat map; neighbours of one subject name it once."""
+    words = [table.columns[_case(table, row["case"]).column] for row in rows]
+    differ = [len(set(values)) > 1 for values in zip(*words, strict=True)]
+    lines = [table.rows[_case(table, row["case"]).row] for row in rows]
+    has_details = len({line.details for line in lines}) > 1
+    drawn = []
+    before: tuple[object, str] = None, ""
+    for row, line, values in zip(rows, lines, words, strict=True):
+        is_new = (line, row["machine"]) != before
+        before = line, row["machine"]
+        drawn.append(
+            {
+                "subject": line.name if is_new else "",
+                "details": line.details if has_details and is_new else "",
+                "name": " · ".join(v for v, shown in zip(values, differ, strict=True) if shown),
+                "machine": row["machine"],
+                "title": table.title(row["case"]),
+                "href": f"#/case?{urlencode({'s': row['case'], 'm': row['machine']})}",
+                "cells": [row["cells"].get(column["name"]) for column in columns],
+                "total": row["total"],
+            }
+        )
+    return {"name": group, "columns": columns, "rows": drawn}

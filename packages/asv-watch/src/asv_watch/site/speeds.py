@@ -1,0 +1,141 @@
+"""How fast each subject is at each level of effort, such as plain, tuned and compiled.
+
+A project declares its levels in ``"layout"`` of asv.conf.json: names, slowest first, each with a
+pattern of the cases that belong to it; the fastest of them counts. All values of one value of the
+columns' first label, such as a device, are from one machine: that with the longest history of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlencode
+
+from asv_watch.asv.patterns import case_pattern
+from asv_watch.site.case_table import CaseTable
+from asv_watch.site.contents import Contents, SeriesSummary, setup_key
+from asv_watch.site.scripts import Json
+from asv_watch.text import quantities
+
+Levels = dict[tuple[str, str], SeriesSummary]
+"""Maps the first label and the name of a level to the series that counts."""
+
+
+def speed_table(contents: Contents, table: CaseTable, published: Sequence[Json]) -> Json | None:
+    """Return newest values by subject and level; none if no subject has two levels."""
+    rows = {key: levels for key, levels in _collect(contents, table).items() if len(levels) > 1}
+    if not rows:
+        return None
+    names = list(contents.layout.levels)
+    used = {key for levels in rows.values() for key in levels}
+    lines = list(dict.fromkeys(line for levels in rows.values() for line, _ in levels))
+    columns = sorted(used, key=lambda key: (lines.index(key[0]), names.index(key[1])))
+    by_others: dict[tuple[str, ...], list[Json]] = defaultdict(list)
+    for entry in published:
+        case = table.find(entry["case"])
+        if case is not None and entry["unit"] == "seconds":
+            labels = contents.layout.column(case.summary.labels)
+            by_others[case.summary.row, *labels[1:]].append(entry)
+    return {
+        "title": f"How fast each {contents.layout.rows or 'benchmark'} is",
+        "columns": [
+            {"name": " ".join(filter(None, key)), "where": _where(key, rows.values())}
+            for key in columns
+        ],
+        "versus": f"{lines[1]} against {lines[0]}" if len(lines) == 2 else "",
+        "published": bool(by_others),
+        "rows": [
+            {
+                "subject": " · ".join(filter(None, key)),
+                "cells": [_cell(levels, column, names) for column in columns],
+                "versus": _versus(levels, lines),
+                "published": [
+                    {
+                        "text": quantities.quantity(entry["value"], "seconds"),
+                        "tip": entry["source"],
+                    }
+                    for entry in sorted(by_others[key], key=lambda entry: entry["value"])[:1]
+                ],
+            }
+            for key, levels in rows.items()
+        ],
+    }
+
+
+def _collect(contents: Contents, table: CaseTable) -> dict[tuple[str, ...], Levels]:
+    """Return the levels of each subject, with the labels after the first."""
+    patterns = {
+        name: case_pattern(text, f'"{name}" of "levels" in "layout" of asv.conf.json')
+        for name, text in contents.layout.levels.items()
+    }
+    lengths = {setup.key: len(setup.commits) for setup in contents.setups}
+    longest_first = sorted(
+        (row for row in contents.series if row.last and row.metric.unit == "seconds"),
+        key=lambda row: -lengths.get(setup_key(row.series), 0),
+    )
+    found: dict[tuple[str, ...], Levels] = defaultdict(dict)
+    machines: dict[str, str] = {}
+    for row in longest_first:
+        name = row.series.case.name
+        level = next((level for level, p in patterns.items() if p.search(name)), None)
+        line, *others = [*contents.layout.column(row.labels), ""]
+        if level is None or machines.setdefault(line, row.series.machine) != row.series.machine:
+            continue
+        levels = found[row.row, *others[:-1]]
+        other = levels.setdefault((line, level), row)
+        is_same_setup = setup_key(row.series) == setup_key(other.series)
+        if is_same_setup and _value(row) < _value(other):
+            levels[line, level] = row
+    subjects = list(dict.fromkeys(case.summary.row for case in table.cases))
+    others_in_order = list(dict.fromkeys(column[1:] for column in table.columns))
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda entry: (
+                subjects.index(entry[0][0]),
+                others_in_order.index(entry[0][1:]),
+            ),
+        )
+    )
+
+
+def _value(row: SeriesSummary) -> float:
+    return row.last[1].value if row.last else 0.0
+
+
+def _where(key: tuple[str, str], rows: Iterable[Levels]) -> str:
+    """Say which machine measured a column, and with which releases."""
+    of_column = [levels[key] for levels in rows if key in levels]
+    releases = dict.fromkeys(str(row.environment.release) for row in of_column)
+    return ", ".join(filter(None, [of_column[0].series.machine, *releases]))
+
+
+def _cell(levels: Levels, key: tuple[str, str], names: Sequence[str]) -> Json | None:
+    if key not in levels:
+        return None
+    row = levels[key]
+    slowest = next(levels[key[0], name] for name in names if (key[0], name) in levels)
+    case = {"s": row.series.case.name, "m": row.series.machine}
+    return {
+        "text": quantities.quantity(_value(row), "seconds"),
+        "times": ""
+        if slowest is row
+        else f"{quantities.digits(_value(slowest) / _value(row), 2)}×",
+        "href": f"#/case?{urlencode(case)}",
+    }
+
+
+def _versus(levels: Levels, lines: Sequence[str]) -> str:
+    """Return how many times as fast the second line's fastest level is; not of lower bounds."""
+    if len(lines) != 2:
+        return ""
+    fastest = [
+        min((_value(row) for (name, _), row in levels.items() if name == line and _is_time(row)),
+            default=0.0)
+        for line in lines
+    ]  # fmt: skip
+    return f"{quantities.digits(fastest[0] / fastest[1], 2)}×" if all(fastest) else ""
+
+
+def _is_time(row: SeriesSummary) -> bool:
+    return row.metric.label == "time"
