@@ -18,6 +18,7 @@ from typing import Any
 from asv_watch import probes
 from asv_watch.asv.commands import NoCaseError, run_command
 from asv_watch.asv.export import export_run, result_file, store_machine
+from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import Selection, cases_of
 from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison, Conditions, Outcome, Sitting
@@ -182,6 +183,7 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
     """
     results = workplace.configuration.results
     stored = read_machine_list(results, workplace.machine)
+    make_environment(workplace.root, workplace.configuration.repository, version.environment)
     try:
         listing = list_benchmarks(workplace, [version])
     except WatchError:
