@@ -77,7 +77,7 @@ def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_p
     process = _measure(tmp_path, slow_s=0.002)
     output, _ = process.communicate()
     assert process.returncode == 0, output
-    commands = [line.split()[0] for line in output.splitlines() if " --budget " in line]
+    commands = [line.split()[0] for line in output.splitlines() if " --python " in line]
     assert commands == ["bench", "bench", "bench", "compare", "bench"], output
     outcomes = _brought_back(tmp_path)
     assert outcomes[SKIPPED] == (Outcome.SKIPPED, "no CUDA device on this machine")
