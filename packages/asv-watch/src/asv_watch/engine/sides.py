@@ -168,8 +168,11 @@ def commit_side(
             build_package(workplace.root, repository, environment, commit, source)
     else:
         folder = packages / f"{prefix}{commit}"
-        shutil.rmtree(folder, ignore_errors=True)
-        export_commit(Path(top_of(repository)), commit, folder)
+        if not folder.is_dir():
+            aside = folder.with_name(f".{folder.name}.tmp")
+            shutil.rmtree(aside, ignore_errors=True)
+            export_commit(Path(top_of(repository)), commit, aside)
+            aside.rename(folder)
         project = folder / configuration.subfolder
         source = project / "src" if (project / "src").is_dir() else project
     return Side(name, source, environment, configuration.suites, version)
