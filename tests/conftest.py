@@ -41,7 +41,7 @@ LONGEST = (
     "tests/training/test_ranks.py",
     "tests/own_results",
     "tests/measure/test_compile_cost.py",
-    "tests/cli/test_documented_commands.py",
+    "tests/docs/test_commands.py",
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheel.py",
     "tests/docs/test_tutorial.py",
@@ -49,7 +49,7 @@ LONGEST = (
     "tests/probes/test_operators.py",
     "tests/cli/test_commands.py",
     "tests/benchmarks/test_suites.py",
-    "tests/models/test_compile.py",
+    "tests/models/test_plain_and_tuned.py",
 )
 """Groups that take longest. They start first, so that no worker is left with one at the end."""
 

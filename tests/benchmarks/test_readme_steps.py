@@ -32,7 +32,7 @@ TESTS = (
     "tests/test_architecture.py",
     "tests/benchmarks/test_suites.py",
 )
-OTHERS = ("batches", "first_commit", "cores", "defect", *list_workloads())
+OTHERS = ("batches", "everything", "first_commit", "cores", "defect", *list_workloads())
 """Words in the names of tests about other suites and models than the added ones."""
 
 

@@ -1,4 +1,4 @@
-"""asv sees the suites that the README promises."""
+"""asv sees the suites that the README promises, and they work with what it installs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,17 @@ import asv.config
 import pytest
 
 from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.selection import SHORT, cases_of, in_short_set, matching
+from asv_watch.asv.selection import cases_of, in_short_set
 from asv_watch.records.records import case_name
 from asv_watch.records.suite_lists import merge_lists, parse_list
 from asv_watch.text.quantities import more_is_better
-from benchmarks import utilisation
 from benchmarks._tracked import Measured, _CachedSuite, tracked
 from benchmarks.plain import PlainModels
 from benchmarks.time_series import TimeSeries
 from benchmarks.variants import CNNVariants
 from benchmarks.work import PlainWork, Work
 from tests.conftest import run
+from tests.programs import modules_without
 from torchspeed.workloads import list_workloads
 
 
@@ -122,35 +121,6 @@ def test_the_plain_models_come_first_and_what_repeats_them_is_not_in_the_short_s
     assert families | left_out == {case.split(".")[0] for case in cases}
     assert len(short) < len(cases) / 2
     assert len([case for case in short if "'cuda'" not in case]) <= 200, "make bench takes minutes"
-    plain: dict[str, set[str]] = defaultdict(set)
-    for case in short:
-        name, mark, values = case.partition("(")
-        if name.startswith("plain.PlainModels."):
-            plain[name.rpartition(".")[2]].add(ast.literal_eval(mark + values)[0])
-    every_pass = {"darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5"}
-    # Of today's forecasters one pass, and none of TimesNet, which takes a second.
-    one_pass = set(list_workloads("forecaster")) - {"timesnet"}
-    assert plain == {
-        "time_forward": every_pass | one_pass,
-        **dict.fromkeys(["time_backward", "peakmem_forward", "peakmem_backward"], every_pass),
-    }
-
-
-def test_nights_take_the_passes_of_todays_models_that_the_short_set_leaves_out(
-    root: Path, benchmarks: dict[str, Any]
-) -> None:
-    selection = matching(_declared(root).night_cases, otherwise=SHORT)
-    taken: dict[str, set[str]] = defaultdict(set)
-    for benchmark in benchmarks.values():
-        for params in cases_of(benchmark):
-            if selection.includes(benchmark, params) and "'cpu'" in params:
-                assert not in_short_set(benchmark, params)
-                taken[benchmark["name"].rpartition(".")[2]].add(ast.literal_eval(params[0]))
-    both = {"mobilenet_v3_large", "efficientnet_b0", "convnext_tiny", "bert_base_8", "gcn_16"}
-    assert taken == {
-        "time_forward": both | {"timesnet", "yolov3", "yolov3_tiny"},
-        "time_backward": both | set(list_workloads("forecaster")),
-    }
 
 
 def test_the_page_has_fluxbenchs_65_cases_and_each_of_ours_exists(
@@ -234,9 +204,6 @@ def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
 
 
 def test_what_a_commit_lacks_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    for suite in (utilisation.TimeSeries(), Work()):
-        with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
-            suite.measure("unborn", "cpu")
     with pytest.raises(NotImplementedError, match="this commit has no workload 'unborn'"):
         TimeSeries().setup("unborn", "cpu")
 
@@ -302,3 +269,33 @@ def test_what_the_first_commit_of_the_package_lacked_is_skipped(
     arguments = (f"{name}-0", "{}", "None", str(tmp_path / "result.json"))
     done = _asv(tmp_path, "run", str(root / "benchmarks"), *arguments, package=tmp_path)
     assert "skipped: NotImplementedError('this commit" in done.stdout, name
+
+
+INSTALLED = ("asv_runner", "torch", "torchvision", "scikit-learn")
+"""What asv installs: its runner, and the requirements of asv.conf.json."""
+PROBE = """
+import importlib
+import sys
+
+sys.modules |= dict.fromkeys(sys.argv[1].split())  # None: cannot be imported
+for wanted in sys.argv[2:]:
+    module, name = wanted.split(":")
+    getattr(importlib.import_module(f"torchspeed.{module}"), name)
+
+from torchspeed.training.cases import time_to_accuracy_of
+
+print(time_to_accuracy_of("lenet5", "cpu").best_test_accuracy)
+"""
+
+
+def test_everything_that_suites_import_needs_only_what_asv_installs(root: Path) -> None:
+    suites = "".join(path.read_text() for path in (root / "benchmarks").glob("*.py"))
+    imported = re.findall(r'from_commit\(\s*"([\w.]+)", "(\w+)"', suites)
+    assert ("training.cases", "adam_steps") in imported
+    wanted = (f"{module}:{name}" for module, name in imported)
+    done = run(
+        *(sys.executable, "-c", PROBE, " ".join(modules_without(INSTALLED)), *wanted),
+        cwd=root,
+        env={"PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"},
+    )
+    assert 0.8 <= float(done.stdout) <= 1

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from tests.conftest import ROOT, run
-from tests.programs import run_program
+from tests.programs import modules_without, run_program
 
 HEAVY = ("torch", "asv", "numpy", "matplotlib")
 COMMANDS = ["train", "inference", "smooth-inference", "sweep", "reproduce", "list", "info"]
-
-
-def test_the_command_loads_nothing_heavy() -> None:
-    code = f"import sys, torchspeed.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    assert run(sys.executable, "-c", code, env=environment).stdout == "[]\n"
 
 
 def test_help_lists_every_command_without_torch() -> None:
@@ -45,3 +40,21 @@ def test_a_closed_pipe_is_one_line(argument: str) -> None:
     os.close(writer)
     assert done.returncode == 1
     assert done.stderr == "torchspeed: standard output was closed, so the job was stopped\n"
+
+
+TRAIN = "measure,train"
+
+
+def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_path: Path) -> None:
+    assert f"pip install '.[{TRAIN}]'" in (root / "docs" / "training.md").read_text()
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"]]
+    for extra in TRAIN.split(","):
+        wanted += project["optional-dependencies"][extra]
+    absent = modules_without(Requirement(line).name for line in wanted)
+    assert {"asv", "playwright"} <= set(absent)
+    command = ["train", "--limit-batches", "2", "-e", "1", "-q", "--json", "result.json"]
+    done = run_program(*command, missing=absent, folder=tmp_path)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert (tmp_path / "result.json").exists()

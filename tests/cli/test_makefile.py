@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, run
-from tests.programs import modules_without
 
 SHOW_ARGUMENTS = '#!/bin/sh\nprintf "%s\\n" "$@"\n'
 HOSTILE = "-x; touch x $(shell touch x) $$(touch x) `touch x` a$|b '\"\\ #*"
@@ -86,23 +84,6 @@ def test_a_python_that_is_none_is_refused_and_not_run(checkout: Path, python: st
     done = _make(checkout, "setup", f"PYTHON={python}", status=2)
     assert done.stderr.startswith(f"torchspeed: {python} does not run")
     assert not (checkout / "x").exists()
-
-
-def test_tests_with_an_older_torch_import_nothing_that_is_not_installed_for_them() -> None:
-    script = (ROOT / ".ci/test-release").read_text()
-    installed = script.partition("--quiet $pins ")[2].partition("\n")[0].split()
-    names = [re.split("[<>=]", requirement.strip("'"))[0] for requirement in installed]
-    folder, *files = script.partition("-m pytest ")[2].partition("\\\n")[0].split()
-    files += [str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("test_*.py")]
-    modules = [file.removesuffix(".py").replace("/", ".") for file in files]
-    absent = modules_without(["torch", "torchvision", *names])
-    assert {"asv", "typer"} <= set(absent)
-    code = (
-        f"import importlib, sys; sys.modules |= dict.fromkeys({absent})\n"
-        f"for name in ('tests.conftest', *{modules}): importlib.import_module(name)"
-    )
-    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    run(sys.executable, "-c", code, cwd=ROOT, env=os.environ | {"PYTHONPATH": path})
 
 
 def test_an_interrupted_setup_is_repaired(checkout: Path) -> None:

@@ -1,4 +1,4 @@
-"""Small files in the published formats go through torchvision's own loaders."""
+"""Images go through torchvision's own loaders, or need no files."""
 
 import struct
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from sklearn.datasets import load_digits
 from torchvision import datasets
 
 from torchspeed.data.load import load_data, make_loader, naming_worker_errors
@@ -125,3 +126,23 @@ def test_damaged_picture_is_named_from_any_process(pictures: Path, workers: int)
     ):
         list(batches)
     assert "\n" not in str(caught.value)
+
+
+def test_digits_are_scikit_learns() -> None:
+    data: Any = load_data("digits")
+    assert (len(data.train), len(data.test), data.item_shape) == (1437, 360, (1, 8, 8))
+    image, label = data.test[-1 + len(data.test)]
+    reference = load_digits()
+    assert torch.allclose(image[0] * 16, torch.tensor(reference.images[-1], dtype=torch.float32))
+    assert label == reference.target[-1]
+
+
+def test_dummy_of_any_shape() -> None:
+    images: Any = load_data("dummy", DataOptions(shape=(2, 5, 7), classes=3, items=50))
+    assert images.train[0][0].shape == (2, 5, 7)
+    assert {label for _, label in images.train} == {0, 1, 2}
+    windows: Any = load_data("dummy", DataOptions(shape=(9, 4)))
+    assert windows.classes is None
+    assert windows.train[0][1].shape == (1,)
+    assert torch.equal(images.train[7][0], images.train[7][0])
+    assert not torch.equal(images.train[0][0], images.test[0][0])

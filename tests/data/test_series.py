@@ -1,3 +1,5 @@
+"""Series: their windows, splits, anomalies and loaders."""
+
 import gzip
 import hashlib
 import threading
@@ -14,10 +16,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.data import TensorDataset
 
 from torchspeed.data import files
 from torchspeed.data.dataset import Scale
-from torchspeed.data.load import load_data
+from torchspeed.data.load import load_data, make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.data.series import Windows, split_series
 from torchspeed.errors import TorchspeedError
@@ -33,40 +36,6 @@ def files_of(folder: Path) -> Iterator[str]:
             yield f"127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
-
-
-def prepare_data(
-    data: np.ndarray, window: int, length: int, horizon: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """FluxArchitectures' function, written from its description; its horizon counts from the
-    window's first step."""
-    data = (data - data.mean(0)) / (data.std(0) + 1e-5)
-    features = np.stack([data[i : i + window] for i in range(length)])
-    return features, np.roll(data[:length, 0], -horizon)
-
-
-@given(
-    rows=st.integers(30, 60),
-    features=st.integers(1, 4),
-    window=st.integers(1, 12),
-    horizon=st.integers(1, 15),
-)
-def test_windows_are_those_of_prepare_data_with_the_horizon_counted_from_the_last_step(
-    rows: int, features: int, window: int, horizon: int
-) -> None:
-    data = np.random.default_rng(rows).normal(3, 2, (rows, features))
-    length = rows - window + 1
-    from_first = window - 1 + horizon
-    inputs, labels = prepare_data(data, window, length, from_first)
-    values = torch.tensor(data)
-    ours = Windows(Scale.of(values).normalise(values), window, horizon, target=0)
-    for index in range(len(ours)):
-        item, label = ours[index]
-        assert np.allclose(item, inputs[index])
-        if index + from_first < length:  # beyond, theirs are the first labels again
-            assert np.allclose(label, labels[index])
-    # Every window with a true label is there, none without.
-    assert len(ours) == max(0, length - horizon)
 
 
 @given(rows=st.integers(60, 200), window=st.integers(1, 12), horizon=st.integers(1, 12))
@@ -201,3 +170,38 @@ def test_embedded_series_need_nothing(name: str, rows: int, features: int, colum
     assert len(data.train) + len(data.validation) + len(data.test) == rows - 12
     with pytest.raises(TorchspeedError, match=rf"no column of numbers 'dividend'.*{column}"):
         load_data(name, DataOptions(target="dividend"))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_seed_alone_decides_the_order_of_an_epoch(workers: int) -> None:
+    loader = make_loader(TensorDataset(torch.arange(40)), 6, workers=workers)
+
+    def order() -> list[int]:
+        return [int(item) for [batch] in loader for item in batch]
+
+    loader.generator.manual_seed(4)
+    first = order()
+    loader.generator.manual_seed(3)
+    other = order()
+    loader.generator.manual_seed(4)
+    assert order() == first != other
+    assert sorted(first) == list(range(40))
+
+
+@pytest.mark.parametrize("target", [None, 1])
+@pytest.mark.parametrize("every_step", [False, True])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_batch_of_windows_is_its_items(
+    target: int | None, every_step: bool, workers: int
+) -> None:
+    windows = Windows(torch.randn(50, 3), 6, 4, target, range(5, 44), every_step=every_step)
+    batches = make_loader(windows, 8, sampler=range(len(windows)), workers=workers)
+    inputs, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
+    for index in range(len(windows)):
+        label = windows.labels[index]
+        assert torch.equal(inputs[index], windows.values[label - 9 : label - 3])
+        rows = windows.values[label - 3 : label + 1, windows.columns]
+        assert torch.equal(targets[index], rows if every_step else rows[-1])
+        assert torch.equal(windows[index][1], targets[index])
+    first = windows.labels[0] - (3 if every_step else 0)
+    assert first == 9 if not every_step else first >= 5

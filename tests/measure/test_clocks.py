@@ -1,24 +1,25 @@
-"""A call is timed in batches that are long enough, whatever it costs."""
+"""A call is timed in batches that are long enough, whatever it costs, or by itself."""
 
 from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchspeed.measure import clocks
+from torchspeed.measure import clocks, latency
 from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
+from torchspeed.measure.latency import latency_of, single_calls
 
 
 class SimulatedClock:
-    """Moves only when a call is made, in steps of its resolution."""
+    """Moves only when a call is made."""
 
-    def __init__(self, first: float, each: float, resolution: float = 0.0) -> None:
+    def __init__(self, first: float, each: float) -> None:
         self.costs = [first, each]
-        self.resolution = resolution
         self.now = 0.0
         self.calls = 0
 
@@ -27,7 +28,7 @@ class SimulatedClock:
         self.calls += 1
 
     def read(self) -> float:
-        return self.now - self.now % self.resolution if self.resolution else self.now
+        return self.now
 
 
 @given(each=st.floats(1e-4, 10.0), at_least=st.floats(1e-3, 1.0))
@@ -44,12 +45,6 @@ def test_a_slow_first_call_does_not_count_where_calls_are_short(
 ) -> None:
     clock = SimulatedClock(min(each * factor, 0.015), each)
     assert seconds_per_call(clock.call, clock.read) == pytest.approx(each, rel=1e-3)
-
-
-@given(each=st.floats(1e-5, 1e-3))
-def test_a_coarse_clock_is_read_over_a_long_batch(each: float) -> None:
-    clock = SimulatedClock(each, each, resolution=1e-3)
-    assert seconds_per_call(clock.call, clock.read) == pytest.approx(each, rel=0.06)
 
 
 def test_the_clock_of_a_device_is_read_when_that_device_has_finished(
@@ -73,3 +68,36 @@ def test_passes_are_compared_with_what_was_measured_just_before_and_after(
     assert first[:3] == [(5.0, 0.5), (5.0, 1.5), (5.0, 2.5)]
     assert set(second) == {(7.0, 1.0)}
     assert 3 <= len(first) == len(second) <= 10
+
+
+def test_calls_are_timed_one_by_one_with_the_wait_for_their_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(latency, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(latency, "CALLS", (100, 120))
+    done: list[str] = []
+
+    def run() -> None:
+        done.append("run")
+
+    def wait() -> None:
+        done.append("wait")
+        # One call in ten is late, the first ones much later: they are not counted.
+        calls = done.count("wait")
+        time.sleep(0.05 if calls <= 2 else 0.02 if calls % 10 == 0 else 0.001)
+
+    seconds = single_calls(run, wait)
+    assert len(seconds) == 120
+    assert done == ["run", "wait"] * (len(done) // 2)
+    assert min(seconds) >= 0.001
+    assert np.quantile(seconds, 0.99) >= 0.02
+    assert sum(one >= 0.02 for one in seconds) >= 12
+
+
+def test_a_forecast_has_a_median_below_its_99th_percentile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(latency, "SECONDS", 0.2)
+    found = latency_of("dlinear", "cpu")
+    assert 0 < found.median_seconds <= found.percentile_99_seconds
+    assert 100 <= found.calls <= 2000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -37,21 +35,3 @@ def test_passes_may_alternate_and_leave_the_model_as_they_found_it() -> None:
         prepared.backward()
         assert prepared.model.training
     assert all(parameter.grad is None for parameter in prepared.parameters)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"), [("resnet18_mnist", {"layout_optimization": False}), ("lenet5", {})]
-)
-def test_a_workload_is_compiled_with_its_own_options(
-    name: str, expected: dict[str, bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options: dict[str, bool] = {}
-    compile_by_torch = torch.compile
-
-    def record(model: torch.nn.Module, **arguments: Any) -> Any:
-        options.update(arguments["options"])
-        return compile_by_torch(model, **arguments)  # refuses an option that it does not know
-
-    monkeypatch.setattr(torch, "compile", record)
-    Passes(name, "cpu", 4, compiled=True)
-    assert options == expected

@@ -61,16 +61,6 @@ def test_activations_are_what_the_backward_pass_needs_each_once() -> None:
     assert activation_bytes(lambda: layer(x).sigmoid().square(), known) == 4 * 10 * 3
 
 
-def test_a_workloads_work_is_the_same_every_time_and_grows_with_the_batch() -> None:
-    small = work_of("tpa_lstm", 3)
-    assert small == work_of("tpa_lstm", 3)
-    double = work_of("tpa_lstm", 6)
-    assert double.forward == Work(2 * small.forward.flops, small.forward.dispatches)
-    assert double.backward == Work(2 * small.backward.flops, small.backward.dispatches)
-    assert double.parameter_bytes == small.parameter_bytes == 4 * 2103
-    assert small.activation_bytes < double.activation_bytes <= 2 * small.activation_bytes
-
-
 def test_flux_cnn_by_hand() -> None:
     convolutions = 28 * 28 * 16 * (3 * 25) + 10 * 10 * 8 * (16 * 25)
     dense = 200 * 120 + 120 * 84 + 84 * 10

@@ -6,38 +6,18 @@ from typing import Any, get_args
 import pytest
 import torch
 
-from torchspeed.models import Implementation, create_model
+from torchspeed.models import (
+    Implementation,
+    create_model,
+    list_arguments,
+    list_implementations,
+    list_models,
+)
 from torchspeed.workloads import get_workload, list_workloads
 
+NO_SIZES = {"darnn": {"target"}, "tpa_lstm": {"highway"}, "nhits": {"pools", "frequencies"}}
+"""Arguments that may be 0, or that are lists."""
 BAD_CONFIGURATIONS = [
-    *[
-        (name, {size: 0}, f"{size} must be an integer of at least 1, got 0")
-        for name, sizes in {
-            "darnn": "features window encoder_hidden decoder_hidden",
-            "dsanet": "features window local_length kernels d_model d_hidden layers heads outputs",
-            "lstnet": "features window channels kernel recurrent skip skip_recurrent highway",
-            "tpa_lstm": "features window hidden layers filters filter_size outputs",
-            "dlinear": "features window horizon kernel",
-            "nhits": "features window horizon hidden",
-            "tcn": "features window horizon channels levels kernel",
-            "deepar": "features window horizon hidden layers",
-            "patchtst": "features window horizon patch stride width heads layers inner",
-            "itransformer": "features window horizon width heads layers inner",
-            "tsmixer": "features window horizon blocks inner",
-            "timesnet": "features window horizon width inner layers periods kernels",
-            "encoder_decoder": "features window horizon label width heads encoder_layers "
-            "decoder_layers inner",
-            "chronos_bolt": "window horizon patch quantiles width heads size layers inner",
-            "timesfm": "window horizon patch quantiles width heads layers inner longest",
-            "mamba": "features window width expand size kernel layers",
-            "yolov3_tiny": "image_size classes candidates",
-            "transformer_encoder": "width heads layers inner",
-            "bert_base": "vocabulary length width heads layers inner",
-            "gcn": "nodes edges features hidden classes",
-            "resnet18": "num_classes",
-        }.items()
-        for size in sizes.split()
-    ],
     *[
         ("darnn", {"window": value}, f"window must be an integer of at least 1, got {value!r}")
         for value in (-3, 2.0, True, "4", None)
@@ -46,13 +26,11 @@ BAD_CONFIGURATIONS = [
     ("darnn", {"target": -1}, "target must be an index into the features, 0 to 9, got -1"),
     ("dsanet", {"heads": 3}, "heads must divide d_model, 4, got 3"),
     ("dsanet", {"local_length": 11}, "local_length must be at most window, 10, got 11"),
-    ("dsanet", {"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
     ("lstnet", {"kernel": 11}, "kernel must be at most window, 10, got 11"),
     ("lstnet", {"skip": 60}, "skip must be at most window - kernel + 1, 5, got 60"),
     ("lstnet", {"highway": 11}, "highway must be at most window, 10, got 11"),
     ("tpa_lstm", {"window": 1}, "window must be at least 2, for a past to attend to, got 1"),
     ("tpa_lstm", {"highway": 11}, "highway must be at most window, 10, got 11"),
-    ("tpa_lstm", {"highway": -1}, "highway must be an integer of at least 1, got -1"),
     ("tpa_lstm", {"filter_size": 11}, "filter_size must be at most hidden, 10, got 11"),
     ("nhits", {"pools": (2, 97, 1)}, "pool must be at most window, 96, got 97"),
     ("nhits", {"frequencies": (4, 0, 1)}, "frequency must be an integer of at least 1, got 0"),
@@ -61,10 +39,8 @@ BAD_CONFIGURATIONS = [
         {"pools": (2, 1)},
         "pools and frequencies must have one number a stack, got 2 and 3",
     ),
-    ("tcn", {"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
     ("patchtst", {"patch": 97}, "patch must be at most window, 96, got 97"),
     ("patchtst", {"heads": 3}, "heads must divide width, 128, got 3"),
-    ("itransformer", {"dropout": -0.1}, "dropout must be at least 0 and below 1, got -0.1"),
     ("timesnet", {"periods": 97}, "periods must be at most (window + horizon) / 2, 96, got 97"),
     ("encoder_decoder", {"label": 97}, "label must be at most window, 96, got 97"),
     ("chronos_bolt", {"patch": 17}, "patch must divide window, 512, got 17"),
@@ -82,6 +58,17 @@ def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -
     for implementation in get_args(Implementation):
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             create_model(name, implementation, **overrides)
+
+
+@pytest.mark.parametrize("name", list_models())
+def test_no_size_is_0_and_no_dropout_1(name: str) -> None:
+    for argument in set(list_arguments(name)) - NO_SIZES.get(name, set()):
+        value, rule = 0, "must be an integer of at least 1, got 0"
+        if argument == "dropout":
+            value, rule = 1, "must be at least 0 and below 1, got 1"
+        for implementation in list_implementations(name):
+            with pytest.raises(ValueError, match=f"^{argument} {rule}$"):
+                create_model(name, implementation, **{argument: value})
 
 
 SHAPES = {

@@ -139,14 +139,6 @@ def test_a_forecast_depends_on_its_own_window_and_on_every_step_of_it(name: str)
     assert (gradient.abs().amax((0, 2)) > 0).all()
 
 
-@EVERY
-def test_a_batch_in_any_memory_layout(name: str) -> None:
-    model = small(name)
-    x = windows(model, 3)
-    transposed = x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
-    torch.testing.assert_close(model(transposed), model(x))
-
-
 def test_no_step_of_a_tcn_sees_a_later_one() -> None:
     levels = small("tcn").levels
     x = torch.randn(20, 3, 11, dtype=torch.float64)  # a relu hides the change in some
@@ -154,13 +146,6 @@ def test_no_step_of_a_tcn_sees_a_later_one() -> None:
     changed[:, :, 6] += 1
     same = (levels(x) == levels(changed)).all(1).all(0)
     assert same.tolist() == [step < 6 for step in range(11)]
-
-
-def test_the_samples_of_a_batch_share_timesnets_periods() -> None:
-    torch.manual_seed(0)
-    model = small("timesnet")
-    x = windows(model, 4)
-    assert not torch.allclose(model(x)[:1], model(x[:1]))
 
 
 def test_deepar_trains_with_the_density_of_its_equations() -> None:

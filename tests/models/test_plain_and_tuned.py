@@ -1,4 +1,4 @@
-"""The tuned models compute what the plain ones do, with the same parameters."""
+"""The tuned models compute what the plain ones do, with the same parameters, compiled too."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from tests.models.test_forecasters import SMALL
 from tests.models.test_promises import batch_for, configurations
 from torchspeed.measure import formulations
 from torchspeed.models import (
@@ -93,13 +94,6 @@ def test_dropout_leaves_the_same_mean(name: str) -> None:
         means.append((out.mean(0), out.std(0) / len(out) ** 0.5))
     (plain, error), (tuned, _) = means
     assert ((plain - tuned).abs() < 6 * error + 1e-6).all()
-
-
-def test_models_that_nobody_has_tuned_are_plain_in_either_implementation() -> None:
-    assert set(TUNED) < set(list_workloads("time_series") + list_workloads("small_cnn"))
-    plain, tuned = create_model("resnet18_mnist", "plain"), create_model("resnet18_mnist")
-    assert type(plain) is type(tuned)
-    assert type(create_model("darnn", "plain")) is not type(create_model("darnn"))
 
 
 def test_models_are_what_was_measured_to_be_the_fastest_for_their_device_batch_and_pass(
@@ -190,3 +184,42 @@ def test_the_fastest_is_chosen_by_batch_and_kept_where_another_is_hardly_faster(
         for batch, tuned in speeds.items()
     }
     assert formulations.choices(ratios) == chosen
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_it_compiles_to_one_graph_once_and_computes_the_same(name: str) -> None:
+    torch._dynamo.reset()
+    graphs = []
+
+    def count(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+        graphs.append(graph)
+        return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
+
+    model: Any = create_model(name).eval()
+    compiled: Any = torch.compile(model, fullgraph=True, backend=count)
+    for _ in range(3):
+        x = batch_for(name, model, 4).requires_grad_()
+        out, expected = compiled(x), model(x)
+        torch.testing.assert_close(out, expected)
+        ours, eager = (
+            torch.autograd.grad(result.square().sum(), [x, *model.parameters()])
+            for result in (out, expected)
+        )
+        torch.testing.assert_close(ours, eager)
+    assert len(graphs) == 1
+
+
+@pytest.mark.parametrize("name", list_workloads("time_series") + list_workloads("forecaster"))
+def test_a_plain_forecaster_compiles_to_an_export_with_a_dynamic_batch(name: str) -> None:
+    if name == "encoder_decoder":
+        pytest.skip("nn.Transformer looks at the values of its mask")
+    sizes = SMALL.get(name, {}) | ({"horizon": 3} if name in SMALL else {})
+    model: Any = create_model(name, "plain", window=10, features=4, **sizes).eval()
+    batch = torch.export.Dim("batch")
+    with torch.no_grad():
+        exported = torch.export.export(
+            model, (batch_for(name, model, 4),), dynamic_shapes=({0: batch},)
+        )
+        for size in (1, 7):
+            x = batch_for(name, model, size)
+            torch.testing.assert_close(exported.module()(x), model(x))

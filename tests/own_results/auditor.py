@@ -1,9 +1,8 @@
 """Recomputes ratios from the stored files alone, as an auditor would: no code of `asv_watch`.
 
 Generalised least squares with the whole covariance matrix; measuring.md of asv-watch has the rule.
-The tests that use it, `test_changes` and `test_page`, recompute measured changes, ratios of
-releases, the headline's counts and means of releases, cells and totals of the heat map, dots of
-the levels, contradictions, stretches of Timeline and the numbers of Compare.
+`test_page`, which uses it, recomputes measured changes, ratios of releases, the headline's counts
+and means of releases, cells of the heat map, contradictions and stretches of Timeline.
 
 Not recomputed: sizes of suspicions and their noise, causes and shares of operators, smallest
 detectable changes, and the standard deviation between sittings of each case, of which only is
@@ -17,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
-from math import exp, log, sqrt
+from math import exp, sqrt
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -218,19 +217,6 @@ def stars_of_releases(lines: Iterable[Line], case: str) -> list[Star]:
     """What was compared of a case, between releases."""
     kept = (line for line in lines if line.case == case and line.kind == "release")
     return _stars(kept, lambda version: node(version)[1])
-
-
-def level(lines: Iterable[Line], case: str, before: Any, after: Any) -> float:
-    """The level of two commits in their own comparisons: the mean logarithm of both sides."""
-    levels = []
-    for line in lines:
-        nodes = tuple(map(node, line.versions))
-        is_of_case = line.case == case and line.kind not in {"null", "planted"}
-        if is_of_case and {before, after} <= set(nodes):
-            sides = [nodes.index(before), nodes.index(after)]
-            values = [median(numbers[side] for numbers in line.rounds) for side in sides]
-            levels.append(log(values[0] * values[1]) / 2)
-    return fmean(levels)
 
 
 @dataclass

@@ -1,25 +1,7 @@
 import ast
 import importlib
-from collections import Counter
 
-from torchspeed.published.values import SITE_VALUES, published_values, site_rows, site_values
-
-
-def test_every_table_of_every_source_is_whole() -> None:
-    counted = Counter((row["source"], row["title"]) for row in published_values())
-    assert counted == {
-        ("fluxarchitectures", "Jetson Nano"): 4 * 4,
-        ("fluxarchitectures", "MacBook Pro"): 4 * 2,
-        ("fluxarchitectures", "JuliaHub"): 4 * 4,
-        ("fluxarchitectures_training", "Five Adam steps"): 4 * 6,
-        ("flux_blog", "One epoch"): 2,
-        ("benchmarkjade", "Inference and training of ResNet-50, seconds a step"): 14 * 2 + 14 * 3,
-        ("benchmarkjade", "Smooth inference of ResNet-50, seconds an item"): 12 * 3,
-        ("benchmarkjade", "Expected speed of training, as a multiple of another machine's"): 4,
-        ("dl_benchmark", "LeNet on MNIST against the number of workers"): 8 * 5,
-        ("dl_benchmark", "LeNet on MNIST against the batch size"): 10 * 5,
-        ("exchange_rate", "Exchange rates, root relative squared error and correlation"): 8 * 2,
-    }
+from torchspeed.published.values import SITE_VALUES, site_rows, site_values
 
 
 def test_a_value_is_shown_with_a_case_that_is_measured() -> None:

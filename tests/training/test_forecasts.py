@@ -20,7 +20,6 @@ from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastAccuracy, ForecastReport, forecast_accuracy
 from torchspeed.training.infer import infer
 from torchspeed.training.train import train
-from torchspeed.workloads import list_workloads
 
 TPA_LSTM = RunConfig(
     model="tpa_lstm",
@@ -59,17 +58,6 @@ def test_an_error_in_percent_of_values_near_zero_is_left_out() -> None:
     assert forecast_accuracy(truth + 5.1, truth + 5).mape is not None
 
 
-@pytest.mark.parametrize("model", list_workloads("forecaster"))
-def test_a_model_of_every_step_trains_and_stands_beside_dlinear(model: str) -> None:
-    torch.set_num_threads(1)
-    config = RunConfig(model=model, batch_size=16, epochs=1, limit_batches=2)
-    report = train(replace(config, data_options=DataOptions(window=24, horizon=4))).forecast
-    assert report is not None
-    assert (report.horizon, report.items) == (4, 32)
-    assert (baselines.LINEAR_NAME in report.baselines) == (model != baselines.LINEAR_MODEL)
-    assert report.model.rse is not None
-
-
 def test_dlinear_beside_a_model_is_dlinear_trained_alone_on_the_same_windows() -> None:
     torch.set_num_threads(1)
     series = DataOptions(window=24, horizon=4)
@@ -92,8 +80,6 @@ def with_error(rmse: float, rse: float | None = 0.5) -> ForecastAccuracy:
         (1.5, "The model's error (RMSE) is 25 % below that of the best simple forecast, ridge."),
         (2.1, "The model is as good as the best simple forecast, ridge: their errors (RMSE) "
               "differ by 5 %."),
-        (3.0, "The model is worse than the best simple forecast, ridge: its error (RMSE) is "
-              "50 % higher."),
         (9.0, "The model is worse than the best simple forecast, ridge: its error (RMSE) is "
               "4.5 times as high."),
     ],

@@ -1,9 +1,9 @@
-"""Environments keep to one release of asv_runner, and have what a commit is built with."""
+"""Environments have one asv_runner and what a commit is built with; commands there end."""
 
 from __future__ import annotations
 
 import json
-import tomllib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,15 @@ import asv.environment
 import pytest
 
 from asv_watch.asv import environments, packages
-from asv_watch.asv.commands import find_cause
-from asv_watch.asv.environments import create, install_build_requirements, pinned_asv_runner
+from asv_watch.asv.commands import find_cause, run_command
+from asv_watch.asv.environments import create, pinned_asv_runner
 from asv_watch.asv.packages import make_environment
 from asv_watch.asv.settings import EnvironmentSpec, load_settings
-from asv_watch.errors import ExitStatus
+from asv_watch.errors import ExitStatus, MachineError, WatchError
+from asv_watch.machine.memory import MEMORY_LIMIT
 from tests import torchless
 from tests.interruptible import run_driver
-
-
-def test_one_release_is_pinned_everywhere(root: Path) -> None:
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    pins = [pin for pin in project["dependencies"] if pin.startswith("asv_runner")]
-    assert pins == [f"asv_runner=={pinned_asv_runner()}"]
+from tests.leftovers import runs, wait_until
 
 
 def environment_with(folder: Path, *installed: str, **settings: Any) -> Any:
@@ -54,37 +50,6 @@ def test_an_environment_gets_the_pinned_release_instead_of_another(
     dist_info.rename(dist_info.with_name(f"asv_runner-{pinned_asv_runner()}.dist-info"))
     create(environment)
     assert installed == [], "it is not installed twice"
-
-
-def test_an_environment_of_a_release_that_was_made_earlier_is_kept(tmp_path: Path) -> None:
-    release = f"asv_runner-{pinned_asv_runner()}"
-    (tmp_path / f"lib/python3.11/site-packages/{release}.dist-info").mkdir(parents=True)
-    (tmp_path / "complete").touch()
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").symlink_to("/bin/true")
-    make_environment(tmp_path, tmp_path, EnvironmentSpec({"torch": "2.4.0"}, "", tmp_path))
-    assert (tmp_path / "complete").exists()
-
-
-@pytest.mark.parametrize(
-    ("requires", "settings", "installed"),
-    [
-        (["Hatch_Ling>=1.24", "setuptools>=65"], {}, ["install", "Hatch_Ling>=1.24"]),
-        (["setuptools>=65"], {}, []),
-        (["hatch-ling"], {"build_command": None}, []),
-        (["not a requirement"], {}, []),
-    ],
-    ids=["missing", "there", "isolated", "wrong"],
-)
-def test_what_a_commit_is_built_with_is_installed_where_it_is_missing(
-    tmp_path: Path, requires: list[str], settings: dict[str, Any], installed: list[str]
-) -> None:
-    command = {"build_command": ["python -m pip wheel --no-build-isolation {build_dir}"]}
-    environment = environment_with(tmp_path, "setuptools-69.5.1", **command | settings)
-    done: list[str] = []
-    environment._run_pip = done.extend
-    install_build_requirements(environment, f"[build-system]\nrequires = {requires}\n")
-    assert done == installed
 
 
 def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
@@ -143,3 +108,43 @@ def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(
         f"asv-watch: the environment {folder} is damaged; `rm -r {folder}` removes it, and the "
         "next run makes it anew"
     )
+
+
+_WITH_A_CHILD = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+open("child", "w").write(str(child.pid))
+"""
+
+
+def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
+    command = [sys.executable, "-c", f"{_WITH_A_CHILD}\n{code}"]
+    run_command(command, timeout_s, installs=True, cwd=folder)
+
+
+def _child_ends(folder: Path) -> bool:
+    """Return whether the child, which was started, ends soon: a signal takes a moment."""
+    assert (folder / "child").read_text()
+    return wait_until(lambda: not _child_runs(folder), 10.0)
+
+
+def _child_runs(folder: Path) -> bool:
+    try:
+        return runs(int((folder / "child").read_text()))
+    except (FileNotFoundError, ValueError):  # not yet written, or half
+        return False
+
+
+def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="no answer after 10 s"):
+        _run_with_a_child(tmp_path, "time.sleep(60)", 10.0)
+    assert _child_ends(tmp_path)
+
+
+def test_a_command_that_takes_too_much_memory_is_stopped_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MEMORY_LIMIT, "0.2")
+    with pytest.raises(WatchError, match=rf"more than 0.2 GiB .* {MEMORY_LIMIT}"):
+        _run_with_a_child(tmp_path, "a = b'1' * (1 << 29); time.sleep(60)", 50.0)
+    assert _child_ends(tmp_path)

@@ -1,4 +1,4 @@
-"""A selection means the same to asv, to the short set's hook and to comparisons."""
+"""Selections mean the same to asv and to comparisons, and their patterns are those of re."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared
+from asv_watch.asv.patterns import case_pattern, pattern_of
 from asv_watch.asv.selection import (
     EVERYTHING,
     SHORT,
@@ -119,3 +120,14 @@ def test_values_share_a_process_by_suite_and_parameters_and_come_in_the_declared
         ["B.track_x(2)"],
         ["C.track_x(1)", "C.track_x(2)", "C.track_y(1)", "C.track_y(2)"],
     ]
+
+
+@pytest.mark.parametrize("text", ["a{99999999999}", "(" * 6000, "(?:" * 3000 + ")" * 3000, "["])
+def test_what_is_no_pattern_is_refused(text: str) -> None:
+    with pytest.raises(WatchError, match=r"--cases .* is not a regular expression"):
+        case_pattern(text, "--cases")
+
+
+def test_the_pattern_of_a_case_finds_it() -> None:
+    case = "suite.Suite.time_it('a+b', [1])"
+    assert case_pattern(f"^{pattern_of(case)}$").search(case)

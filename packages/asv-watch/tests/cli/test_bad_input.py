@@ -94,13 +94,6 @@ def test_uncommitted_change_of_what_is_measured(bench: Bench, repository: Path, 
     assert "git stash" in complaint
 
 
-def test_python_that_is_not_here(bench: Bench, make_repository: Callable[..., Path]) -> None:
-    text = CONFIGURATION.replace('"matrix": {', '"pythons": ["3.99"],\n"matrix": {')
-    complaint = bench(make_repository(TREE | {"asv.conf.json": text}))
-    assert "no `python3.99` on the PATH" in complaint
-    assert "install it" in complaint
-
-
 def test_configuration_that_is_damaged(bench: Bench, make_repository: Callable[..., Path]) -> None:
     complaint = bench(make_repository(TREE | {"asv.conf.json": "{"}))
     assert "asv.conf.json cannot be read" in complaint

@@ -1,24 +1,20 @@
-"""The command as a whole: what it imports, and what it says without asv and to wrong options."""
+"""The whole command: what it imports, what it says to wrong options, how signals end it."""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from asv_watch.cli.main import app, main
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, git
 from tests.programs import run_program
 
 HEAVY = ("asv", "numpy")
-
-
-def test_the_command_loads_nothing_heavy() -> None:
-    code = f"import sys, asv_watch.cli.main\nprint([n for n in {HEAVY} if n in sys.modules])"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    assert run(sys.executable, "-c", code, env=environment).stdout == "[]\n"
 
 
 def test_help_lists_every_command_without_asv() -> None:
@@ -73,3 +69,48 @@ def test_an_option_of_another_command_is_an_error(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.endswith(f"{message}\n")
+
+
+SLOW = """
+import sys, time
+from unittest.mock import patch
+from asv_watch.cli import main
+
+def wait(*_):
+    print("begun", flush=True)
+    time.sleep(60)
+
+with patch("asv_watch.asv.settings.load_settings", wait):
+    sys.exit(main.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["report"], "SIGINT"),
+        (["results", "check"], "SIGTERM"),
+        (["results", "check"], "SIGHUP"),
+    ],
+)
+def test_a_command_that_a_signal_ends_says_so(
+    command: list[str], name: str, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    number = signal.Signals[name]
+    process.send_signal(number)
+    _, errors = process.communicate()
+    how = "interrupted" if name == "SIGINT" else f"ended by {name}"
+    assert errors == f"asv-watch: {how}\n"
+    assert process.returncode == 128 + number

@@ -1,4 +1,4 @@
-"""The wheel in an empty environment watches a project that knows no torch."""
+"""The wheel holds all that an index shows, and watches a project that knows no torch."""
 
 from __future__ import annotations
 
@@ -6,15 +6,59 @@ import json
 import os
 import re
 import sys
+import tarfile
+import zipfile
 from collections.abc import Callable
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
 
+import asv_watch
 from tests.clockwork import SUITE, package
-from tests.conftest import commit, git, run
+from tests.conftest import ROOT, commit, git, run
 from tests.tables import ratio_of, rows_of
 from tests.torchless import BUILD, BUILT
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("built")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    return folder
+
+
+SOURCES = {
+    path.relative_to(ROOT / "src").as_posix()
+    for path in (ROOT / "src").rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+}
+
+
+def test_the_wheel_holds_its_page_its_licence_and_every_source(built: Path) -> None:
+    [path] = built.glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        names = wheel.namelist()
+        [metadata] = [name for name in names if name.endswith("dist-info/METADATA")]
+        [licence] = [name for name in names if name.endswith("LICENSE")]
+        described = message_from_bytes(wheel.read(metadata))
+        assert wheel.read(licence) == (ROOT / "LICENSE").read_bytes()
+    assert ".dist-info/" in licence
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert str(described.get_payload()).strip() == page.strip()
+    assert described["Description-Content-Type"] == "text/markdown"
+    assert described["Version"] == asv_watch.__version__
+    assert {name for name in names if ".dist-info/" not in name} == SOURCES
+
+
+def test_the_source_distribution_holds_the_documents_too(built: Path) -> None:
+    [path] = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"src/{name}" for name in SOURCES} <= names
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "docs/README.md"} <= names
+    assert not [name for name in names if name.startswith((".venv", "node_modules", "tests"))]
 
 
 def _done(*command: str | Path, cwd: Path) -> str:

@@ -1,4 +1,4 @@
-"""Suspicions: what asv's step detection finds in separate runs that nobody compared."""
+"""Separate runs: their noise and events, and what asv's step detection suspects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,121 @@ from typing import Any
 import numpy as np
 import pytest
 from asv import step_detect
+from msgspec import structs
+from msgspec.structs import astuple
 
 from asv_watch.asv.steps import Levels, kept_levels
 from asv_watch.judge.findings import analyse
+from asv_watch.runs.events import find_events
+from asv_watch.runs.segments import noise_between_runs, split
 from asv_watch.runs.suspicions import NEWEST, WINDOW
-from tests.making import make_history, make_series
+from tests.making import commit_hash, make_history, make_series, run_of
+
+
+def history_of(facts: Any) -> Any:
+    """(machine, environment) to {number of the commit: facts}."""
+    return make_history(
+        [make_series([1.0] * 9)],
+        facts={
+            series: {commit_hash(number): messages for number, messages in by_commit.items()}
+            for series, by_commit in facts.items()
+        },
+    )
+
+
+def events_of(facts: Any) -> Any:
+    return [astuple(event) for event in find_events(history_of(facts))]
+
+
+def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:
+    facts = {0: {"os": "6.1", "gpu": "none"}, 2: {"os": "6.2", "gpu": "none"}, 3: {"os": "6.2"}}
+    facts |= {5: {"os": "6.2", "gpu": "none", "driver": "600"}, 7: {"gpu": "two"}}
+    assert events_of({("m", "e"): facts}) == [
+        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(7), "gpu", "none", "two"),
+    ]
+
+
+def test_a_change_of_the_machine_is_one_event_for_all_environments() -> None:
+    old, new = {"os": "6.1"}, {"os": "6.2"}
+    assert events_of(
+        {("m", "a"): {0: old, 2: new, 4: old}, ("m", "b"): {0: old, 1: old, 3: new, 4: old}}
+    ) == [
+        ("m", "", commit_hash(2), "os", "6.1", "6.2"),
+        ("m", "", commit_hash(4), "os", "6.2", "6.1"),
+    ]
+
+
+def test_facts_of_an_environment_are_its_own() -> None:
+    facts = {
+        ("m", "a"): {
+            0: {"python": "3.11", "variable X": "1"},
+            1: {"python": "3.12", "variable X": "2"},
+        },
+        ("m", "b"): {0: {"python": "3.11"}, 1: {"python": "3.11"}},
+    }
+    assert events_of(facts) == [
+        ("m", "a", commit_hash(1), "python", "3.11", "3.12"),
+        ("m", "a", commit_hash(1), "variable X", "1", "2"),
+    ]
+
+
+def test_an_environment_measured_for_the_first_time_later_on() -> None:
+    facts: dict[Any, Any] = {
+        ("m", "a"): {0: {}, 1: {}},
+        ("m", "b"): {1: {}, 2: {}},
+        ("other", "b"): {2: {}},
+    }
+    assert events_of(facts) == [("m", "b", commit_hash(1), "environment", "", "b")]
+
+
+@pytest.mark.parametrize(
+    ("recipes", "change"),
+    [
+        (["rounds=2", "rounds=3"], ("recipe rounds", "2", "3")),
+        (
+            ["rounds=2; asv_runner 0.3.1", "rounds=2; asv_runner 0.3.2"],
+            ("recipe asv_runner", "0.3.1", "0.3.2"),
+        ),
+        (["rounds=2", "rounds=2; asv_runner 0.3.2"], None),
+        (["", "rounds=3"], None),
+        (["rounds=2 repeat=5", "repeat=5 rounds=2"], None),
+        (["rounds=2", "", "rounds=3"], ("recipe rounds", "2", "3")),
+    ],
+)
+def test_a_fact_of_a_recipe_that_differs_is_an_event_and_ends_a_segment(
+    recipes: list[str], change: tuple[str, str, str] | None
+) -> None:
+    runs = [structs.replace(run_of(1.0), recipe=recipe) for recipe in recipes]
+    history = make_history([make_series(runs)])
+    events = [astuple(event)[3:] for event in find_events(history)]
+    assert events == ([change] if change else [])
+    [segments] = split(history)
+    lengths = [len(recipes) - 1, 1] if change else [len(recipes)]
+    assert [len(segment.values) for segment in segments] == lengths
+
+
+def noise_of(values: list[float]) -> float | None:
+    [segments] = split(make_history([make_series(values)]))
+    return noise_between_runs(segments)
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.05])
+def test_it_is_the_coefficient_of_variation_whatever_a_few_steps_and_spikes_add(
+    spread: float,
+) -> None:
+    values = np.random.default_rng(2).lognormal(0.0, spread, 1000)
+    assert noise_of(values.tolist()) == pytest.approx(spread, rel=0.06)
+    values[300:] *= 1.3
+    values[600:] *= 0.5
+    values[::100] *= 4
+    assert noise_of(values.tolist()) == pytest.approx(spread, rel=0.1)
+
+
+@pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0] * 9 + [0.0], [-1.0] * 9])
+def test_of_too_few_values_or_those_without_a_logarithm_it_is_unknown(values: list[float]) -> None:
+    assert noise_of(values) is None
+    assert noise_of([3.0] * 8) == 0
 
 
 def noisy(changes: dict[int, float], count: int = 40, noise: float = 0.01) -> Any:

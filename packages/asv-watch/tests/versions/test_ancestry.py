@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import Ancestry, commits_changing, read_ancestry, read_commits
 from tests.conftest import commit, git
 
@@ -78,11 +77,3 @@ def test_commits_that_were_not_measured_are_suspects_too(repository: Path) -> No
     assert ancestry.suspects(first.hash, last.hash) == suspects
     assert suspects == commits_changing(repository, f"{first.hash}..main", ["models"])
     assert ancestry.suspects(others[0].hash, last.hash) == suspects[1:]
-
-
-def test_without_git_the_branch_itself_is_listed() -> None:
-    line = [
-        Commit(f"{number:040x}", number, f"Commit {number}", (), number) for number in range(4)
-    ]
-    between = Ancestry(line).between(line[1].hash, line[3].hash)
-    assert [commit.subject for commit in between] == ["Commit 3", "Commit 2"]

@@ -1,3 +1,5 @@
+"""What is asked of git: the commits of a branch; and the order of releases."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,6 +10,7 @@ import pytest
 
 from asv_watch.errors import WatchError
 from asv_watch.versions.git import find_commit, read_commits, working_tree_commit
+from asv_watch.versions.releases import NO_RELEASE, Release, main_release, release_order
 from tests.conftest import git
 from tests.generator import FIRST_COMMIT_AT, Plan, write_repository
 
@@ -51,13 +54,6 @@ def test_a_merged_branch_is_one_commit(repository: tuple[Path, tuple[str, ...]])
     assert aside not in {c.hash for c in commits}
 
 
-def test_annotated_and_several_tags(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, hashes = repository
-    git(folder, "tag", "--annotate", "-m", "A message\nof two lines", "v10.0.0", hashes[3])
-    git(folder, "tag", "v9.0.0", hashes[3])
-    assert read_commits(folder)[3].tags == ("v9.0.0", "v10.0.0")
-
-
 def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
     repository: tuple[Path, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,13 +86,6 @@ def error_of(folder: Path, branch: str = "main") -> Any:
     return message
 
 
-def test_a_detached_head_without_the_branch(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, hashes = repository
-    git(folder, "checkout", "--quiet", hashes[1])
-    git(folder, "branch", "--quiet", "-D", "main")
-    assert "git branch main" in error_of(folder)
-
-
 @pytest.mark.parametrize("name", ["other", "--all"])
 def test_a_missing_branch(repository: tuple[Path, tuple[str, ...]], name: str) -> None:
     assert f"no branch '{name}'" in error_of(repository[0], name)
@@ -106,12 +95,6 @@ def test_a_shallow_clone(repository: tuple[Path, tuple[str, ...]], tmp_path: Pat
     folder, _ = repository
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{folder}", "shallow")
     assert "git fetch --unshallow --tags" in error_of(tmp_path / "shallow")
-
-
-def test_no_git(repository: tuple[Path, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(WatchError, match="install git"):
-        read_commits(repository[0])
 
 
 def test_a_commit_has_one_name(repository: tuple[Path, tuple[str, ...]]) -> None:
@@ -156,3 +139,25 @@ def test_a_repository_without_a_working_tree_has_none_to_measure(
     git(make_repository({"a.py": ""}), "clone", "--quiet", "--bare", ".", str(bare))
     with pytest.raises(WatchError, match=r"bare has no working tree, which \. means"):
         working_tree_commit(bare, [])
+
+
+@pytest.mark.parametrize(
+    ("requirements", "release", "text"),
+    [
+        ({"numpy": "2.4.0", "scipy": "1.16"}, Release("numpy", "2.4.0"), "numpy 2.4.0"),
+        ({"numpy": "", "pip+torch": "2.15.0"}, Release("torch", "2.15.0"), "torch 2.15.0"),
+        ({"numpy": ""}, NO_RELEASE, ""),
+        ({}, NO_RELEASE, ""),
+    ],
+)
+def test_the_main_release_is_the_first_that_is_pinned(
+    requirements: dict[str, str], release: Release, text: str
+) -> None:
+    assert main_release(requirements) == release
+    assert (str(release), bool(release)) == (text, bool(text))
+
+
+def test_releases_come_in_the_order_of_their_numbers() -> None:
+    versions = ["2.15.0+cpu", "2.10.0", "2.9.0", "nightly", "2.10.0rc1"]
+    in_order = ["nightly", "2.9.0", "2.10.0rc1", "2.10.0", "2.15.0+cpu"]
+    assert sorted(versions, key=release_order) == in_order

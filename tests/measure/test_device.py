@@ -1,15 +1,12 @@
-"""Kernels of a pass are counted, and their time is that in which the device was busy."""
+"""What a CUDA device does in a pass: its kernels, the time it is busy, and its peak of memory."""
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.gpu import needs_gpu
+from torchspeed.measure.device_memory import device_peaks
 from torchspeed.measure.device_time import busy_seconds, device_time, events_on_device
 
 TRACE = {
@@ -30,14 +27,6 @@ def test_only_what_occupies_the_device_counts_and_overlaps_count_once() -> None:
     assert busy_seconds(events) == pytest.approx(7e-6)
 
 
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=12))
-def test_the_device_is_busy_where_any_interval_lies(spans: list[tuple[int, int]]) -> None:
-    events = [(float(start), float(start + length)) for start, length in spans]
-    seconds = {second for start, length in spans for second in range(start, start + length)}
-    for order in itertools.islice(itertools.permutations(events), 6):
-        assert busy_seconds(order) == len(seconds)
-
-
 @needs_gpu
 def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
     x = torch.ones(1 << 24, device="cuda")
@@ -46,3 +35,17 @@ def test_a_pass_of_known_kernels_has_so_many_launches() -> None:
     assert 0 < measured.busy_seconds <= measured.kernel_seconds * 1.01
     assert 0.5 < measured.busy_share < 1.2
     assert measured.event_seconds == pytest.approx(measured.busy_seconds, rel=0.5)
+
+
+@needs_gpu
+def test_a_pass_of_known_size_has_that_peak() -> None:
+    mebibyte = 2**20
+    first = torch.cuda.memory_allocated()
+
+    def run(size: int = 64) -> None:
+        torch.empty(size * mebibyte, dtype=torch.uint8, device="cuda")
+
+    peaks = device_peaks(run, "cuda")
+    assert peaks.allocated - first == 64 * mebibyte
+    assert peaks.reserved >= peaks.allocated
+    assert device_peaks(lambda: run(128), "cuda").allocated - first == 128 * mebibyte

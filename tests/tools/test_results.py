@@ -1,15 +1,39 @@
-"""What tuned models gain is measured by the engine, and the site reads what is stored."""
+"""What tools make of results: pages that say them, and what tuned models gain."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from asv_watch.comparison import Comparison
 from asv_watch.engine.rounds import Sampling
 from asv_watch.site.declared_files import CasePair, read_case_comparisons
+from tools.documented_results import marked_pages, written
 from tools.plain_to_tuned import measure, store
+
+
+@pytest.mark.parametrize("path", marked_pages(), ids=lambda path: path.name)
+def test_a_page_says_what_the_results_say(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == written(text), "run `python -m tools.documented_results`"
+
+
+def test_a_number_that_was_changed_by_hand_is_found() -> None:
+    marker = (
+        "<!-- change: torch 2.8.0 on ci-2core: plain.PlainModels.time_forward('lenet5', 'cpu') -->"
+    )
+    page = written(f"It became {marker}−99.9 %<!-- end --> faster.")
+    assert "−99.9 %" not in page
+    assert "−10." in page
+    table = written("<!-- changes: torch on ci-2core-xeon: 12 % on 1 day --><!-- end -->")
+    assert "`plain.PlainModels.time_backward('tcn', 'cpu')` | +60." in table
+    assert "sixteen" not in written("<!-- releases: torch on ci-2core -->sixteen<!-- end -->")
+    with pytest.raises(ValueError, match="no releases of torch were compared on nothing"):
+        written("<!-- releases: torch on nothing --><!-- end -->")
+    with pytest.raises(ValueError, match="no change of nothing"):
+        written("<!-- change: torch 2.8.0 on ci-2core: nothing --><!-- end -->")
 
 
 def test_both_implementations_of_a_model_are_compared(tmp_path: Path) -> None:

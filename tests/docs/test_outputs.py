@@ -1,10 +1,12 @@
-"""What a recipe shows of this repository's results is what its command prints."""
+"""What pages show of training and of this repository's results is what their commands print."""
 
 from __future__ import annotations
 
 import os
 import sysconfig
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import ROOT, git, run
 from tests.docs.outputs import absent, steps
@@ -24,3 +26,14 @@ def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
     printed = done.stdout + done.stderr
     assert shown
     assert absent(shown, printed) == [], printed
+
+
+@pytest.mark.parametrize("name", ["training", "sweeps"])
+def test_a_page_shows_what_its_command_prints(name: str, tmp_path: Path) -> None:
+    commands, shown = steps(Page(ROOT / "docs" / f"{name}.md"))[0]
+    lines = [line for line in commands.splitlines() if not line.startswith("pip install ")]
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "COLUMNS": "160"}
+    done = run("sh", "-ec", "\n".join(lines), cwd=tmp_path, env=environment)
+    assert len(shown) >= 3
+    assert absent(shown, done.stdout + done.stderr) == [], done.stdout + done.stderr
