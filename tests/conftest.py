@@ -45,7 +45,7 @@ LONGEST = (
     "tests/studies/test_reproductions.py",
     "tests/end_to_end/test_wheel.py",
     "tests/docs/test_tutorial.py",
-    "tests/benchmarks/test_readme_steps.py",
+    "tests/benchmarks/test_added_model.py",
     "tests/probes/test_operators.py",
     "tests/cli/test_commands.py",
     "tests/benchmarks/test_suites.py",

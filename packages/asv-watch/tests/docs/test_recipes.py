@@ -1,4 +1,4 @@
-"""The commands of docs/recipes print what the pages show, but for its numbers.
+"""The commands of pages print what the pages show, but for its numbers.
 
 The project is a small one, with cases named as torchspeed's and a clock of its own.
 """
@@ -50,8 +50,11 @@ PARTS = 2
 ROLES = ("AUTHOR", "COMMITTER")
 
 
-def _recipe(name: str) -> str:
-    return (ROOT / "docs" / "recipes" / f"{name}.md").read_text()
+def _shown_step(page: str, command: str) -> tuple[str, list[str]]:
+    """Return the one block of a page that has a command, and the lines that the page shows."""
+    blocks = steps((ROOT / "docs" / page).read_text())
+    [step] = [step for step in blocks if command in step[0] and step[1]]
+    return step
 
 
 def _give_to_part(repository: Path, remainder: int, parts: int, subject: str) -> None:
@@ -94,7 +97,7 @@ def _printed(script: str, folder: Path, **variables: str) -> str:
 
 @pytest.mark.timeout(900)
 def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: Path) -> None:
-    *_, (part, shown) = steps(_recipe("several-machines"))
+    part, shown = _shown_step("nightly.md", "--part")
     shared = tmp_path / "shared.git"
     git(tmp_path, "clone", "--quiet", "--bare", str(project), str(shared))
     nights = [
@@ -120,7 +123,7 @@ def test_parts_of_a_history_print_what_the_page_shows(project: Path, tmp_path: P
 
 
 def test_only_memory_is_measured_as_the_page_shows(project: Path) -> None:
-    commands, shown = steps(_recipe("only-memory"))[0]
+    commands, shown = _shown_step("nightly.md", "--cases peakmem")
     _printed("make setup", project)
     printed = _printed(commands, project)
     assert shown
@@ -130,7 +133,7 @@ def test_only_memory_is_measured_as_the_page_shows(project: Path) -> None:
 def test_installed_environments_are_compared_as_the_page_shows(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    commands, shown = steps(_recipe("installed-environments"))[0]
+    commands, shown = _shown_step("compare.md", "--python")
     suite = SUITE.replace("package import", "engine import").replace('SECONDS["slow"]', "SECONDS")
     project = make_project("", {"benchmarks/plain.py": suite}, **torchless.INSTALLED)
     torchless.give_command(project)

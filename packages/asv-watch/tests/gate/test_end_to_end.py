@@ -133,7 +133,7 @@ def test_damaged_notes_are_named_before_anything_is_built(
     assert main(["gate", "--base", "origin/main", "--machine", "m"]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert "notes.toml of the head is damaged" in line
-    assert "docs/recipes/accept-a-change.md" in line
+    assert "docs/pull-requests.md" in line
 
 
 def test_no_case_is_profiled_if_building_and_listing_took_the_time_for_it(

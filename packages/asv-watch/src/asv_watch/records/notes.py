@@ -43,7 +43,7 @@ from asv_watch.versions.commits import Commit
 FILE_NAME = "notes.toml"
 _DAMAGED = (msgspec.MsgspecError, ValueError, RecursionError)
 """Exceptions that decoding a file raises if it has another shape."""
-_REMEDY = "correct it, as docs/recipes/accept-a-change.md says"
+_REMEDY = "correct it, as docs/pull-requests.md says"
 
 CommitStart = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{7,64}$")]
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]

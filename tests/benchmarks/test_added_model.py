@@ -1,4 +1,4 @@
-"""Following the README, a model and a suite are added, and a code_version is raised."""
+"""Following docs/measure-your-model.md, a model and a suite are added, and a code_version is raised."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _insert(path: Path, before: str, line: str) -> None:
     path.write_text(text.replace(before, line + before))
 
 
-def _readme_steps(root: Path) -> str:
-    """The README's commands that add a model, up to the commit."""
-    section = (root / "README.md").read_text().partition("## Measure your own model")[2]
-    return section.partition("```sh\n")[2].partition("git add")[0]
+def _steps(root: Path) -> str:
+    """The page's commands that add a model, up to the commit."""
+    page = (root / "docs/measure-your-model.md").read_text()
+    return page.partition("```sh\n")[2].partition("git add")[0]
 
 
 def _is_needed(name: str) -> bool:
@@ -61,7 +61,7 @@ def test_adding_a_model_takes_three_places_and_its_tests_pass(root: Path, tmp_pa
             shutil.copy(root / name, tmp_path / name)
     git(tmp_path, "init", "--quiet")
 
-    run("sh", "-ec", _readme_steps(root), cwd=tmp_path)
+    run("sh", "-ec", _steps(root), cwd=tmp_path)
     assert (tmp_path / "src/torchspeed/models/gru.py").is_file()
     (tmp_path / "benchmarks/added.py").write_text(SUITE)
     raised = '    code_version = "2"\n'
