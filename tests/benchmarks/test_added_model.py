@@ -1,4 +1,4 @@
-"""Following docs/measure-your-model.md, a model and a suite are added; a code_version is raised."""
+"""Following docs/measure-your-model.md adds a model and a suite; a code_version is raised."""
 
 from __future__ import annotations
 
