@@ -1,4 +1,4 @@
-"""What pages show of training and of this repository's results is what their commands print."""
+"""Pages show what their commands print, but for its numbers."""
 
 from __future__ import annotations
 
@@ -12,32 +12,30 @@ from tests.conftest import ROOT, git, run
 from tests.docs.outputs import absent, steps
 from tests.docs.pages import Page
 
+ACCEPTING = Page(ROOT / "packages/asv-watch/docs/pull-requests.md")
+TRAINING = [step for step in steps(Page(ROOT / "docs/training.md")) if step[1]]
 
-def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
-    page = Page(ROOT / "packages/asv-watch/docs/pull-requests.md")
-    [note] = page.blocks("toml")
-    [(command, shown)] = [step for step in steps(page) if "asv-watch report" in step[0]]
-    git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")
-    with (tmp_path / "clone" / "results" / "notes.toml").open("a") as notes:
-        notes.write(note)
+
+def _check(commands: str, shown: list[str], folder: Path, home: Path) -> None:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
-    environment = os.environ | {"HOME": str(tmp_path), "PATH": path}
-    done = run("sh", "-euc", command, cwd=tmp_path / "clone", env=environment)
+    environment = os.environ | {"HOME": str(home), "PATH": path, "COLUMNS": "160"}
+    done = run("sh", "-euc", commands, cwd=folder, env=environment)
     printed = done.stdout + done.stderr
-    assert shown
     assert absent(shown, printed) == [], printed
 
 
-SHOWN = [step for step in steps(Page(ROOT / "docs" / "training.md")) if step[1]]
+def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
+    [note] = ACCEPTING.blocks("toml")
+    [step] = [step for step in steps(ACCEPTING) if "asv-watch report" in step[0] and step[1]]
+    git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")
+    with (tmp_path / "clone" / "results" / "notes.toml").open("a") as notes:
+        notes.write(note)
+    _check(*step, tmp_path / "clone", home=tmp_path)
 
 
-@pytest.mark.parametrize(("commands", "shown"), SHOWN, ids=["train", "sweep"])
-def test_the_page_on_training_shows_what_a_command_prints(
+@pytest.mark.parametrize(("commands", "shown"), TRAINING, ids=["train", "sweep"])
+def test_training_prints_what_the_page_shows(
     commands: str, shown: list[str], tmp_path: Path
 ) -> None:
     lines = [line for line in commands.splitlines() if not line.startswith("pip install ")]
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
-    environment = os.environ | {"PATH": path, "COLUMNS": "160"}
-    done = run("sh", "-ec", "\n".join(lines), cwd=tmp_path, env=environment)
-    assert len(shown) >= 3
-    assert absent(shown, done.stdout + done.stderr) == [], done.stdout + done.stderr
+    _check("\n".join(lines), shown, tmp_path, home=tmp_path)
