@@ -14,7 +14,7 @@ from torchspeed.models import create_model, list_implementations, register_model
     ("name", "offer"),
     [
         ("lstm_tpa", "'tpa_lstm'"),
-        ("", "there are bert_base, convnext_tiny, darnn"),
+        ("", "there are bert_base, chronos_bolt, convnext_tiny"),
     ],
 )
 def test_unknown_name_offers_the_nearest(name: str, offer: str) -> None:

@@ -109,5 +109,5 @@ def test_less_of_a_share_is_worse_everywhere_if_its_suite_says_so(
 
 def _stored_verdicts(project: Path) -> dict[str, Verdict]:
     comparisons, _ = read_record(project / "results")
-    ratios = [each.ratio(0, 1) for each in comparisons]
+    ratios = [each.ratio(0, 1) for each in comparisons if len(each.sitting.versions) > 1]
     return {ratio.case.removeprefix("suite."): ratio.verdict for ratio in ratios if ratio}

@@ -107,7 +107,7 @@ class _BusyProcess:
     def ask_to_end(self) -> None:
         """Do nothing: there is no process."""
 
-    wait_until_ended = ask_to_end
+    wait_until_ended = check_unchanged = ask_to_end
 
 
 def simulate_busy(

@@ -57,6 +57,7 @@ SETTINGS: dict[str, Any] = {
     "include": [{"python": PYTHON, "req": PINS, "env_nobuild": {"OMP_NUM_THREADS": "1"}}],
     "exclude": [{"req": {"torch": None}}],
     "measured_paths": ["benchmarks", "src"],
+    "default_benchmark_timeout": 60.0,
     "suites": {
         "suite": {"position": 1, "short": {"size": [1]}, "may_fork": True, "threshold": "5%"},
         "suite.S": {"ignore": "It is too noisy."},
@@ -84,6 +85,7 @@ SETTINGS: dict[str, Any] = {
         "callers": {"inner_product": ["*cold*"]},
         "operator_prefixes": ["aten::"],
         "levels": {"slow": "time_forward", "fast": "time_backward"},
+        "in_words": {"forward": "forward pass"},
     },
     "facts_script": "facts.py",
     "profiler": "profiler.py",

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 
 @contextmanager
@@ -35,7 +34,11 @@ def raising_after(seconds: float, error: type[BaseException]) -> Iterator[None]:
         ValueError: this is not the main thread, the only one that can be interrupted.
     """
 
-    def stop(*_: object) -> NoReturn:
+    def stop(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_globals.get("__name__") == "logging":
+            # It may be a hook of `os.fork`, which ignores errors.
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            return
         raise error
 
     before = signal.signal(signal.SIGALRM, stop)
