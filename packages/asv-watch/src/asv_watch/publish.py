@@ -20,7 +20,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import COMPARED_ELSEWHERE, load_history
-from asv_watch.site.change_data import cause, made_between
+from asv_watch.site.change_data import cause, commits_of
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
 from asv_watch.statistics.rule import Verdict
@@ -143,7 +143,7 @@ def _difference(change: Change, contents: Contents) -> Difference:
         clock=change.clock,
         worse=change.verdict == "worse",
         machine=series.machine,
-        commits=list(made_between(change, contents)[2]),
+        commits=list(commits_of(change, contents)[2]),
         expected=note.in_words if note and note.kind == "expected" else "",
         reason=cause(change, contents),
     )

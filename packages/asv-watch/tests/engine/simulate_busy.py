@@ -21,7 +21,7 @@ from asv_watch.asv.settings import EnvironmentSpec
 from asv_watch.comparison import Comparison
 from asv_watch.engine import processes
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import Number, Round, measure_round
+from asv_watch.engine.processes import Round, SideResult, measure_round
 from asv_watch.engine.rounds import RoundsOfCases, Sampling
 from asv_watch.engine.sides import Side
 from asv_watch.statistics.rule import Verdict, verdict
@@ -75,12 +75,12 @@ class _BusyMachine:
         servers: Any = [_BusyProcess(self, self._samples(level)) for level in levels.tolist()]
         return measure_round(servers, CASE, number=number)
 
-    def _samples(self, level: float) -> Iterator[Number]:
+    def _samples(self, level: float) -> Iterator[SideResult]:
         cpu = level * (1 + self._random.exponential(_DISTURBED, 64))
         wall = cpu * (1 + self._random.gamma(4.0, _WAITING / 4.0, 64))
         for wall_s, cpu_s in zip(wall.tolist(), cpu.tolist(), strict=True):
             self.now += wall_s
-            yield Number(wall_s, wall_s, cpu_s, computes=True)
+            yield SideResult(wall_s, wall_s, cpu_s, computes=True)
 
 
 class _BusyProcess:
@@ -88,7 +88,7 @@ class _BusyProcess:
 
     side = _SIDE
 
-    def __init__(self, machine: _BusyMachine, samples: Iterator[Number]) -> None:
+    def __init__(self, machine: _BusyMachine, samples: Iterator[SideResult]) -> None:
         self._machine, self._samples = machine, samples
 
     def needs_process(self, case: MeasurableCase) -> bool:
@@ -101,7 +101,7 @@ class _BusyProcess:
         clock = {"one thread": False, "computes": True, "clock": ""}
         return {"pid": 0, "calls": 1, "setup costs": False} | clock
 
-    def sample(self, *, same_setup: bool = False) -> Number:
+    def sample(self, *, same_setup: bool = False) -> SideResult:
         return next(self._samples)
 
     def ask_to_end(self) -> None:

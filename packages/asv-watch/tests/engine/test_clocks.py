@@ -17,7 +17,7 @@ from asv_watch.comparison import Comparison, Sitting
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine.cases import MeasurableCase
 from asv_watch.engine.clocks import clock_of
-from asv_watch.engine.processes import Number
+from asv_watch.engine.processes import SideResult
 from asv_watch.engine.rounds import measure_cases
 from asv_watch.gate.certainty import judged_ratios
 from asv_watch.judge.findings import analyse
@@ -32,9 +32,9 @@ from tests.judge.test_findings import comparison, history_of, noisy
 from tests.making import MACHINE
 
 CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
-INTERRUPTED = Number(0.5, 0.5, 0.1, computes=True)
-UNDISTURBED = Number(0.1, 0.1, 0.1, computes=True)
-WAITED = Number(0.5, 0.5, 0.1)
+INTERRUPTED = SideResult(0.5, 0.5, 0.1, computes=True)
+UNDISTURBED = SideResult(0.1, 0.1, 0.1, computes=True)
+WAITED = SideResult(0.5, 0.5, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ WAITED = Number(0.5, 0.5, 0.1)
         ([(UNDISTURBED, UNDISTURBED)] * 2, ""),
         ([(INTERRUPTED, INTERRUPTED), (INTERRUPTED, WAITED)], "process"),
         ([(INTERRUPTED, WAITED)] * 2, ""),
-        ([(Number(3.0), Number(4.0))], ""),
+        ([(SideResult(3.0), SideResult(4.0))], ""),
         ([(dataclasses.replace(WAITED, value=0.1, clock="process"),) * 2], "process"),
     ],
 )
@@ -62,7 +62,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch, *, computes: bool = True) -> Comp
     def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
         noise = 1.001 if number % 2 else 1.0
         sides = [(next(walls), 0.1), (next(walls), 0.105 * noise)]
-        return tuple(Number(wall, wall, cpu, computes=computes) for wall, cpu in sides)
+        return tuple(SideResult(wall, wall, cpu, computes=computes) for wall, cpu in sides)
 
     monkeypatch.setattr(rounds_module, "measure_round", play)
     [measured] = measure_cases(SIDES, [CASE])

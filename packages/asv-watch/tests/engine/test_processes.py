@@ -34,8 +34,8 @@ from asv_watch.engine.processes import (
     MOST_SAMPLES_IF_BUSY,
     CaseFailedError,
     CaseSkippedError,
-    Number,
-    Server,
+    SideProcess,
+    SideResult,
     measure_round,
     sampling_orders,
 )
@@ -272,16 +272,17 @@ def _measure(
     number: int = 0,
     seed: int = 1,
     preload: Sequence[str] = (),
-) -> list[tuple[Number, ...]]:
+) -> list[tuple[SideResult, ...]]:
     """Measure a round of each case, with the same servers."""
     with contextlib.ExitStack() as stack:
         servers = [
-            stack.enter_context(Server(side, side.source, seed, preload=preload)) for side in sides
+            stack.enter_context(SideProcess(side, side.source, seed, preload=preload))
+            for side in sides
         ]
         return [measure_round(servers, case, number=number) for case in cases]
 
 
-def _ratio(numbers: Sequence[Number]) -> float:
+def _ratio(numbers: Sequence[SideResult]) -> float:
     before, after = numbers
     return after.value / before.value
 
@@ -370,7 +371,7 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
     side = _side(tmp_path, "A")
     now, taken = 0.0, 0
 
-    class BusyServer(Server):
+    class BusyServer(SideProcess):
         """A case whose samples take 0.4 s, of which its process computes for 0.02 s."""
 
         def __init__(self, side: Side) -> None:
@@ -388,11 +389,11 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
             ready = {"pid": 0, "calls": 10, "clock": "", "setup costs": False}
             return ready | {"one thread": cpu_clock, "computes": computes}
 
-        def sample(self, *, same_setup: bool = False) -> Number:
+        def sample(self, *, same_setup: bool = False) -> SideResult:
             nonlocal now, taken
             now, taken = now + 0.4, taken + 1
             waited = taken % 16 == 3  # as for a page of memory
-            return Number(0.04, 0.04, 0.002, computes=computes and not waited)
+            return SideResult(0.04, 0.04, 0.002, computes=computes and not waited)
 
         def ask_to_end(self) -> None:
             pass
@@ -754,7 +755,11 @@ def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_ow
     count = MeasurableCase("x", "values.track_held", 30.0, "count")
     peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
     first, second, (little, _), after = _measure(sides, count, count, peak, count)
-    assert (first, second, after) == ((Number(1),) * 2, (Number(2),) * 2, (Number(1),) * 2)
+    assert (first, second, after) == (
+        (SideResult(1),) * 2,
+        (SideResult(2),) * 2,
+        (SideResult(1),) * 2,
+    )
     assert 10e6 < little.value < 60e6
     assert (tmp_path / "notes").read_text() == 8 * "end "
 
@@ -780,7 +785,7 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
     _measure(sides, timed, preload=preload)
     count = MeasurableCase("x", "values.track_preloaded", 30.0, "count")
     [value] = _measure(sides, count, preload=preload)
-    assert value == (Number(0), Number(0))
+    assert value == (SideResult(0), SideResult(0))
 
 
 @pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3), ("pausing", 1)])
@@ -848,8 +853,8 @@ def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
 def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:
     sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     with (
-        Server(sides[0], sides[0].source) as before,
-        Server(sides[1], sides[1].source) as after,
+        SideProcess(sides[0], sides[0].source) as before,
+        SideProcess(sides[1], sides[1].source) as after,
     ):
         servers = before, after
         for index, timeout, error in (

@@ -22,7 +22,7 @@ from asv_watch.comparison import Comparison, Outcome, Ratio
 from asv_watch.engine import rounds as rounds_module
 from asv_watch.engine import unfinished as unfinished_module
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, Number
+from asv_watch.engine.processes import CaseFailedError, CaseSkippedError, SideResult
 from asv_watch.engine.rounds import (
     CHANGE_IF_BUSY,
     DEFAULT,
@@ -51,8 +51,8 @@ def _measure(
     return measure_cases(SIDES, [MeasurableCase(name, name, 1.0) for name in cases])
 
 
-def _round(*values: float) -> tuple[Number, ...]:
-    return tuple(map(Number, values))
+def _round(*values: float) -> tuple[SideResult, ...]:
+    return tuple(map(SideResult, values))
 
 
 def _ratios(results: Sequence[Comparison]) -> list[Ratio]:
@@ -134,7 +134,7 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
 
         def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
             cpu = 1.0, ratio * math.exp(spread * next(signs))
-            return tuple(Number(wall * s, wall * s, s, computes=True) for s in cpu)
+            return tuple(SideResult(wall * s, wall * s, s, computes=True) for s in cpu)
 
         monkeypatch.setattr(rounds_module, "measure_round", play)
         case = MeasurableCase("x", "x", 1.0)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from asv_watch.comparison import Clock
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.processes import COMPUTING, DISTURBED, Number, Round
+from asv_watch.engine.processes import COMPUTING, DISTURBED, Round, SideResult
 
 BUSY = 0.02
 """Share of the CPU time that other work added, from which the machine counts as busy."""
@@ -47,6 +47,6 @@ def is_disturbed(case: MeasurableCase, rounds: Sequence[Round]) -> bool:
     return wall - sum(seconds(number, clock) for number in numbers) > DISTURBED * wall
 
 
-def seconds(number: Number, clock: Clock) -> float:
+def seconds(number: SideResult, clock: Clock) -> float:
     """Return the seconds of a call by a clock, or the value of a case that times nothing."""
     return number.cpu if clock and number.cpu is not None else number.value

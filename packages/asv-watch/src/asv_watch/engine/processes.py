@@ -73,11 +73,11 @@ _DIGITS_OF_VALUES = 12
 """Digits in which a fractional tracked value is compared: sums in another order differ in later
 ones."""
 _Process = Literal["fork", "shared", "own"]
-"""What runs a case: a fork of the server, the server itself, or a server that ends with it."""
+"""What runs a case: a fork, the process that is shared by a side's cases, or a fresh process."""
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class SideResult:
     """The measurement of one side in a round."""
 
     value: Finite
@@ -99,7 +99,7 @@ class Number:
     """Whether its samples shared one ``setup``, which takes more than ten times as long."""
 
 
-Round = tuple[Number | None, ...]
+Round = tuple[SideResult | None, ...]
 """Measurement of each side; ``None`` for a side that is not measured any more."""
 
 
@@ -139,7 +139,7 @@ class UnmeasuredError(Exception):
         server: the server of that side.
     """
 
-    def __init__(self, reason: str, server: Server) -> None:
+    def __init__(self, reason: str, server: SideProcess) -> None:
         super().__init__(reason)
         self.reason, self.server = reason, server
 
@@ -159,7 +159,7 @@ class CaseTimedOutError(CaseFailedError):
     """The case took too long on a side."""
 
 
-class Server(contextlib.AbstractContextManager["Server"]):
+class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
     def __init__(
@@ -242,7 +242,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         self._until = min(self._until, time.monotonic() + _TIMEOUTS_OF_A_ROUND * timeout)
         return answer
 
-    def wait_for_value(self) -> Number:
+    def wait_for_value(self) -> SideResult:
         """Wait for the value of a case that times nothing, and return it.
 
         Raises:
@@ -250,9 +250,9 @@ class Server(contextlib.AbstractContextManager["Server"]):
             CaseFailedError: it failed, or took too long.
         """
         value = self.wait_until_ready()["value"]
-        return Number(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
+        return SideResult(value if value.is_integer() else float(f"{value:.{_DIGITS_OF_VALUES}g}"))
 
-    def sample(self, *, same_setup: bool = False) -> Number:
+    def sample(self, *, same_setup: bool = False) -> SideResult:
         """Take a sample, if wanted without another ``setup`` before it.
 
         Raises:
@@ -260,7 +260,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
         """
         self._send("same setup" if same_setup else "")
         answer = self._answer("seconds")
-        return Number(
+        return SideResult(
             answer["seconds"],
             answer.get("wall"),
             answer.get("cpu"),
@@ -392,7 +392,7 @@ class Server(contextlib.AbstractContextManager["Server"]):
             connection.parent.leave(connection, kill=kill)
 
 
-def imported_by_all(servers: Sequence[Server]) -> list[str]:
+def imported_by_all(servers: Sequence[SideProcess]) -> list[str]:
     """List the modules that every suite imported on every side, in order; none if one cannot."""
     imported = [modules for server in servers for modules in server.imported]
     lists = [modules for modules in imported if modules is not None]
@@ -403,8 +403,8 @@ def imported_by_all(servers: Sequence[Server]) -> list[str]:
 
 
 def measure_round(
-    servers: Sequence[Server], case: MeasurableCase, *, number: int = 0
-) -> tuple[Number, ...]:
+    servers: Sequence[SideProcess], case: MeasurableCase, *, number: int = 0
+) -> tuple[SideResult, ...]:
     """Measure one case on all sides: times interleaved, other values once per side.
 
     Args:
@@ -435,7 +435,7 @@ def measure_round(
             _pin(processes, _last_cores(2))
         elif process == "fork" and len(servers) > 1 and all(one["computes"] for one in ready):
             _pin(processes, _cores_of(processes[0]))
-        samples: list[list[Number]] = [[] for _ in servers]
+        samples: list[list[SideResult]] = [[] for _ in servers]
         orders = itertools.cycle(sampling_orders(len(servers), number))
         ready_at, waited_s = time.monotonic(), 0.0
         while _needs_samples(
@@ -463,8 +463,8 @@ def measure_round(
 
 
 def _values(
-    servers: Sequence[Server], case: MeasurableCase, process: _Process
-) -> tuple[Number, ...]:
+    servers: Sequence[SideProcess], case: MeasurableCase, process: _Process
+) -> tuple[SideResult, ...]:
     """Return the value of each side of a case that times nothing.
 
     Peak memory does not depend on what else runs, so sides measure it at the same time, as many as
@@ -473,7 +473,7 @@ def _values(
     other.
     """
     at_once = usable_cores() if case.measures == "memory" else 1
-    values: list[Number] = []
+    values: list[SideResult] = []
     for first in range(0, len(servers), at_once):
         together = servers[first : first + at_once]
         for server in together:
@@ -522,7 +522,7 @@ def _needs_samples(
     return samples < MOST_SAMPLES and sampling_s - waited_s < SECONDS
 
 
-def _waiting_s(sample: Number, ready: _Answer) -> float:
+def _waiting_s(sample: SideResult, ready: _Answer) -> float:
     """Return the seconds of a call in which other work kept a computing process waiting.
 
     Args:
@@ -535,16 +535,18 @@ def _waiting_s(sample: Number, ready: _Answer) -> float:
     return max(0.0, sample.wall - sample.cpu)
 
 
-def _process_for(case: MeasurableCase, servers: Sequence[Server]) -> _Process:
+def _process_for(case: MeasurableCase, servers: Sequence[SideProcess]) -> _Process:
     if case.measures == "memory":
         return "own"
     fork_safe = all(server.side.environment.fork_safe for server in servers)
     return "fork" if case.is_timed and case.can_fork and fork_safe else "shared"
 
 
-def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Process) -> None:
+def _start_missing(
+    servers: Sequence[SideProcess], case: MeasurableCase, process: _Process
+) -> None:
     """Start a process for each server without one; for forks, one process for an environment."""
-    groups: dict[object, list[Server]] = {}
+    groups: dict[object, list[SideProcess]] = {}
     for index, server in enumerate(servers):
         if server.needs_process(case):
             group = server.side.same_process if process == "fork" else index
@@ -558,7 +560,7 @@ def _start_missing(servers: Sequence[Server], case: MeasurableCase, process: _Pr
             server.use(connection, case)
 
 
-def _end_cases(servers: Sequence[Server]) -> None:
+def _end_cases(servers: Sequence[SideProcess]) -> None:
     for server in servers:
         server.ask_to_end()
     for server in servers:
@@ -567,10 +569,10 @@ def _end_cases(servers: Sequence[Server]) -> None:
         server.check_unchanged()
 
 
-def _number_of(samples: Sequence[Number], calls: int, clock: Clock) -> Number:
+def _number_of(samples: Sequence[SideResult], calls: int, clock: Clock) -> SideResult:
     """Return the means of the fastest samples by each clock: interference only ever adds time."""
     counted = fastest(samples, lambda sample: sample.value)
-    return Number(
+    return SideResult(
         statistics.fmean(sample.value for sample in counted),
         _mean_of_fastest(sample.wall for sample in samples),
         _mean_of_fastest(sample.cpu for sample in samples),

@@ -37,7 +37,7 @@ from asv_watch.engine.processes import (
     CaseSkippedError,
     CaseTimedOutError,
     Round,
-    Server,
+    SideProcess,
     UnmeasuredError,
     imported_by_all,
     measure_round,
@@ -452,7 +452,7 @@ def _measure_group(
             with contextlib.ExitStack() as stack:
                 servers = [
                     stack.enter_context(
-                        Server(side, path, number + 1, len(sides), preload, shared)
+                        SideProcess(side, path, number + 1, len(sides), preload, shared)
                     )
                     for side, path in zip(sides, folders, strict=True)
                 ]
@@ -483,7 +483,7 @@ def _measure_group(
 
 def _measure(
     measured: RoundsOfCases,
-    servers: Sequence[Server],
+    servers: Sequence[SideProcess],
     case: MeasurableCase,
     number: int,
     keep_round: KeepRound,

@@ -59,10 +59,10 @@ class _Importer:
     def ask(self, module: str) -> None:
         self.module, self._began = module, time.monotonic()
         self._looked_s = self.slept_s = 0.0
-        with contextlib.suppress(ConnectionError):  # it has just ended, which `look` finds out
+        with contextlib.suppress(ConnectionError):  # it has just ended, which `poll` finds out
             self.connection.send(module)
 
-    def look(self, limit_s: float) -> dict[str, Any] | None:
+    def poll(self, limit_s: float) -> dict[str, Any] | None:
         """Return the answer about its module, or why there is none; ``None`` before that."""
         seconds = time.monotonic() - self._began
         if self.connection.poll():
@@ -196,7 +196,7 @@ def _import_all(
             wait([importer.connection for importer in busy], _SECONDS_BETWEEN_LOOKS)
             for importer in busy:
                 name, has_others = importer.module, importer.has_imported
-                answer = importer.look(limit_s)
+                answer = importer.poll(limit_s)
                 if answer is None:
                     continue
                 has_others |= len(importers) > 1

@@ -70,7 +70,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, NoReturn, TextIO, TypedDict
 
 _WARM_SHARE = 10
-"""One in so many calls of a sample is made uncounted before it; at least one."""
+"""Warm-up before each sample: a tenth of its calls, at least one."""
 _FIRST_CALLS = 3
 """Times count from the last of these first calls on: the calls before it import, compile, load
 kernels or choose algorithms, and may take as long as all that follow."""
@@ -595,7 +595,9 @@ def _serve(suites: str, planted: float, *, is_alone: bool) -> None:
         asked = channel.case() if goes_on else None
 
 
-def _become(side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]) -> NoReturn:
+def _run_side(
+    side: _Side, sides: Sequence[_Side], suites: str, modules: Sequence[str]
+) -> NoReturn:
     """Be the process of a side: use its files, folder and source, and measure its cases."""
     for file, standard in zip(side["files"], _STANDARD, strict=True):
         os.dup2(file, standard)
@@ -616,7 +618,7 @@ def _import(modules: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-class _Brought:
+class _SideImportDetector:
     """Notes whether a module is looked for that a side brings, as an entry of `sys.meta_path`."""
 
     def __init__(self, sides: Sequence[_Side]) -> None:
@@ -638,13 +640,13 @@ class _Brought:
 
 
 def _import_shared(sides: Sequence[_Side], modules: Sequence[str], others: Sequence[str]) -> bool:
-    """Import the modules that no side brings, and keep none that a side brings.
+    """Import the shared modules, and unload those of one side.
 
     Returns:
         Whether the others may be used: they do not if one looks for what a side brings, because
         it is found in a side alone.
     """
-    is_brought = _Brought(sides)
+    is_brought = _SideImportDetector(sides)
     before = set(sys.modules)
     _import(name for name in modules if not is_brought(name))
     sys.meta_path.insert(0, is_brought)
@@ -663,7 +665,7 @@ def _start_side(
     if not (may_fork and _can_fork()):
         command = [sys.executable, "-P", __file__, suites, json.dumps([side]), *modules]
         return subprocess.Popen(command, pass_fds=side["files"]).pid
-    return _fork(lambda: _become(side, sides, suites, modules))
+    return _fork(lambda: _run_side(side, sides, suites, modules))
 
 
 def main(
@@ -678,7 +680,7 @@ def main(
     sys.meta_path.insert(0, _seeding)
     modules = [_RUNNER, *modules]
     if len(sides) == 1:
-        _become(sides[0], sides, suites, modules)
+        _run_side(sides[0], sides, suites, modules)
     may_fork = _import_shared(sides, modules, others)
     running = {
         _start_side(side, sides, suites, modules, may_fork=may_fork): side for side in sides

@@ -136,7 +136,7 @@ def main_groups(contents: Contents) -> set[str]:
     return groups - others or groups
 
 
-def look(column: Column, columns: Sequence[Column], contents: Contents) -> str:
+def css_classes(column: Column, columns: Sequence[Column], contents: Contents) -> str:
     """Return the CSS classes of a column: a hue of its own, and a dash by its second label.
 
     A single column has no hue, because rows have hues then.

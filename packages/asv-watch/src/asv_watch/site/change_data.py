@@ -78,7 +78,7 @@ def _size_of(contents: Contents, change: Change) -> Json:
     }
 
 
-def made_between(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
+def commits_of(change: Change, contents: Contents) -> tuple[str, str, Sequence[str]]:
     """Return the two commits of a change, and the commits that may have made it."""
     commits = contents.history.commits
     ends = commits[change.previous].hash, commits[change.commit].hash
@@ -92,7 +92,7 @@ def cause(change: Change, contents: Contents) -> str:
     ends = (contents.history.commits[index].hash for index in (change.previous, change.commit))
     count = commits_between(contents.history, *ends)
     if count > 1 and change.cause == "code":
-        suspects = made_between(change, contents)[2]
+        suspects = commits_of(change, contents)[2]
         if len(suspects) == 1:
             parts = [f"only {suspects[0][:8]} of {count} commits touches what is measured"]
     if change.explanation:
@@ -173,7 +173,7 @@ def recent_changes(contents: Contents) -> Recent:
             change
             for change in findings.changes
             if history.positions[history.commits[change.commit].hash] > before_them
-            and history.positions[made_between(change, contents)[2][0]] > before_them
+            and history.positions[commits_of(change, contents)[2][0]] > before_them
         ),
     )
 

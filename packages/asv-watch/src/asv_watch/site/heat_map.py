@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from asv_watch.comparison import Ratio
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep
 from asv_watch.site.case_table import CaseTable, ShownCase
-from asv_watch.site.change_data import made_between, size
+from asv_watch.site.change_data import commits_of, size
 from asv_watch.site.contents import Contents
 from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.scripts import Json
@@ -203,7 +203,7 @@ def commits_map(contents: Contents, table: CaseTable) -> Json | None:
         if change.commit in commits and change.ratio:
             series = contents.series[change.series].series
             commit = contents.history.commits[change.commit]
-            after = made_between(change, contents)[1][:8]
+            after = commits_of(change, contents)[1][:8]
             tip = f"{table.title(series.case.name)}, {after} {commit.subject}: {size(change)}"
             rows[series.case.name, series.machine][commit.hash[:7]] = _cell(
                 change.ratio,

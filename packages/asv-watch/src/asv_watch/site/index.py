@@ -9,7 +9,7 @@ from typing import TypeVar
 from asv_watch.comparison import Outcome
 from asv_watch.records.records import Environment
 from asv_watch.site import names
-from asv_watch.site.case_table import HUES, CaseTable, look, main_groups
+from asv_watch.site.case_table import HUES, CaseTable, css_classes, main_groups
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release, setup_key
 from asv_watch.site.scripts import Json, shortened
@@ -166,7 +166,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
             {
                 "name": " · ".join(filter(None, column)),
                 "values": column,
-                "look": look(column, table.columns, contents),
+                "look": css_classes(column, table.columns, contents),
             }
             for column in table.columns
         ],

@@ -9,7 +9,7 @@ from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import Change
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable, case_table
-from asv_watch.site.change_data import cause, commits_between, made_between, size
+from asv_watch.site.change_data import cause, commits_between, commits_of, size
 from asv_watch.site.contents import Contents
 from asv_watch.statistics.ratio import CONFIDENCE
 from asv_watch.text import quantities
@@ -59,7 +59,7 @@ def _finding(contents: Contents, titles: CaseTable, change: Change, markup: Mark
 def _since(contents: Contents, change: Change, quoted: Callable[[str], str]) -> str:
     """Name the commit that made a change, or the last of those that may have."""
     commit = contents.history.commits[change.commit]
-    count = len(made_between(change, contents)[2])
+    count = len(commits_of(change, contents)[2])
     if count > 1:
         return f"one of {count} commits up to {commit.hash[:8]}, not bisected"
     return f"{commit.hash[:8]} ({quoted(' '.join(commit.subject.split()))})"
@@ -78,7 +78,7 @@ def _certainty(change: Change) -> str:
 
 
 def _culprit(contents: Contents, change: Change) -> str:
-    before, after, suspects = made_between(change, contents)
+    before, after, suspects = commits_of(change, contents)
     if len(suspects) == 1:
         return suspects[0][:8]
     count = commits_between(contents.history, before, after)
@@ -93,5 +93,5 @@ def _command(contents: Contents, change: Change, release: Release) -> str:
     chosen = f" --release {release.version}" if release else ""
     if series.unit != "seconds":
         return f"asv-watch bench --cases '{pattern}'{chosen}"
-    before, after = (hash_[:12] for hash_ in made_between(change, contents)[:2])
+    before, after = (hash_[:12] for hash_ in commits_of(change, contents)[:2])
     return f"asv-watch compare --before {before} --after {after} --cases '{pattern}'{chosen}"
