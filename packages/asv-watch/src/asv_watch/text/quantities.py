@@ -78,12 +78,6 @@ def change(ratio: float | None, kind: str = "time") -> str:
     return f"{digits(ratio, 2)} times as {'long' if kind == 'time' else 'much'}"
 
 
-def tick(value: float, unit: str) -> str:
-    """Write the label of an axis tick: ``1 ms``, not ``1.00 ms``."""
-    number, _, name = quantity(value, unit).partition(" ")
-    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}".strip()
-
-
 def cell(ratio: float) -> str:
     """Return a change for a narrow cell, in per cent: ``+12``, or ``2.1×``."""
     return _signed_percent(ratio, 0) if 0.5 < ratio < 2 else f"{digits(ratio, 2)}×"
