@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,24 +27,28 @@ def read_stored(path: Path, kind: type[T], name: str) -> tuple[tuple[T, ...], tu
     """
     if not path.exists():
         return (), ()
-    if not path.is_file():  # reading a fifo would never end
-        return (), (Problem(str(path), "it is not a regular file; it was left out"),)
     decoder = msgspec.json.Decoder(kind)
     records: list[T] = []
     problems: list[Problem] = []
+    for number, line in lines_of(path, problems):
+        try:
+            records.append(decoder.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            message = f"line {number} is not a valid {name}; it was left out"
+            problems.append(Problem(str(path), message))
+    return tuple(records), tuple(problems)
+
+
+def lines_of(path: Path, problems: list[Problem]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not empty, with their numbers; add a problem if there are none."""
+    if not path.is_file():  # reading a fifo would never end
+        problems.append(Problem(str(path), "it is not a regular file; it was left out"))
+        return
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    records.append(decoder.decode(line))
-                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                    message = f"line {number} is not a valid {name}; it was left out"
-                    problems.append(Problem(str(path), message))
+            yield from ((n, line) for n, line in enumerate(stream, start=1) if line.strip())
     except OSError as error:
         problems.append(Problem(str(path), f"it cannot be read: {error.strerror}"))
-    return tuple(records), tuple(problems)
 
 
 def append_lines(path: Path, entries: Iterable[Any]) -> None:

@@ -31,6 +31,7 @@ import msgspec
 from asv_watch.comparison import UNSTORED, Comparison, Sitting
 from asv_watch.errors import WatchError
 from asv_watch.files import append_durably
+from asv_watch.records.json_lines import lines_of
 from asv_watch.records.records import Benchmark, Problem, benchmark_of
 from asv_watch.records.suite_lists import read_benchmarks
 from asv_watch.text.quantities import more_is_better
@@ -174,38 +175,29 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
     sitting: Sitting | None = None
     read: dict[str, Comparison] = {}
     digest, cases, first = hashlib.sha256(), 0, 0
-    if not path.is_file():  # reading a fifo would never end
-        problems.append(Problem(str(path), "it is not a regular file; it was left out"))
-        return
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    if line.startswith(b'{"sitting"'):
-                        yield from _placed(read, sitting)
-                        sitting, read = None, {}  # cases after a damaged line have none
-                        digest, cases, first = hashlib.sha256(line), 0, number
-                        sitting = _BEGIN.decode(line).sitting
-                    elif line.startswith(b'{"end"'):
-                        end = _ENDED.decode(line).end
-                        if (end.cases, end.sha256) != (cases, digest.hexdigest()[:16]):
-                            message = f"of lines {first} to {number} some were changed or removed"
-                            problems.append(Problem(str(path), message))
-                        yield from _placed(read, sitting, end.after)
-                        sitting, read, first = None, {}, number + 1
-                    else:
-                        digest.update(line)
-                        cases += 1
-                        comparison = _checked(_CASE.decode(line), sitting)
-                        _keep_newest(read, comparison.case, comparison)
-                except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                    message = f"line {number} is not a valid case ({error}); it was left out"
+    for number, line in lines_of(path, problems):
+        try:
+            if line.startswith(b'{"sitting"'):
+                yield from _placed(read, sitting)
+                sitting, read = None, {}  # cases after a damaged line have none
+                digest, cases, first = hashlib.sha256(line), 0, number
+                sitting = _BEGIN.decode(line).sitting
+            elif line.startswith(b'{"end"'):
+                end = _ENDED.decode(line).end
+                if (end.cases, end.sha256) != (cases, digest.hexdigest()[:16]):
+                    message = f"of lines {first} to {number} some were changed or removed"
                     problems.append(Problem(str(path), message))
-        yield from _placed(read, sitting)
-    except OSError as error:
-        problems.append(Problem(str(path), f"it cannot be read: {error.strerror}"))
+                yield from _placed(read, sitting, end.after)
+                sitting, read, first = None, {}, number + 1
+            else:
+                digest.update(line)
+                cases += 1
+                comparison = _checked(_CASE.decode(line), sitting)
+                _keep_newest(read, comparison.case, comparison)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            message = f"line {number} is not a valid case ({error}); it was left out"
+            problems.append(Problem(str(path), message))
+    yield from _placed(read, sitting)
 
 
 def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
