@@ -57,7 +57,7 @@ def test_the_source_distribution_holds_the_documents_too(built: Path) -> None:
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"src/{name}" for name in SOURCES} <= names
-    assert {"README.md", "CHANGELOG.md", "LICENSE", "docs/README.md"} <= names
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "docs/answers.md"} <= names
     assert not [name for name in names if name.startswith((".venv", "node_modules", "tests"))]
 
 

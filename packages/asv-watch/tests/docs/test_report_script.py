@@ -1,4 +1,4 @@
-"""docs/notify.md: its script sends a new report once, by mail, issue and webhook."""
+"""docs/answers.md: its script sends a new report once, by mail, issue and webhook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _WebServer(Quiet, BaseHTTPRequestHandler):
 @pytest.mark.needs("jq")
 @pytest.mark.needs("curl")
 def test_a_report_that_is_new_is_sent_once(tmp_path: Path) -> None:
-    section = (ROOT / "docs" / "notify.md").read_text().partition("Save this as")[2]
+    section = (ROOT / "docs" / "answers.md").read_text().partition("Save this as")[2]
     script = section.partition("```sh\n")[2].partition("```")[0]
     (tmp_path / "notify.sh").write_text(script)
     command = tmp_path / ".venv" / "bin" / "asv-watch"
