@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import typer
@@ -109,6 +109,8 @@ class Answer(msgspec.Struct):
     after: str = ""
     differences: list[Difference] = []
     schema: int = SCHEMA
+    outcome: Literal["passed", "failed", "undecided"] | msgspec.UnsetType = msgspec.UNSET
+    """Whether the gate lets a pull request be merged; other commands have none."""
 
 
 def word_of(answer: Verdict, kind: str) -> str:

@@ -127,8 +127,8 @@ def test_the_rounds_of_a_gate_have_one_clock_though_the_machine_was_busy_in_a_pa
 ) -> None:
     busy = _measured(monkeypatch)
     quiet = Comparison(CASE.name, busy.at, rounds=((0.1, 0.105), (0.1, 0.106)) * 3)
-    for first, again in ((busy, quiet), (quiet, busy)):
-        pooled, *_ = judged_ratios(first, again, MachineGraphs(()))
+    for measured in ((busy, quiet), (quiet, busy)):
+        pooled, *_ = judged_ratios(measured, MachineGraphs(()))
         assert pooled.clock == "process"
         assert pooled.rounds == 11
         assert pooled.ratio == pytest.approx(1.05, abs=0.01)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from asv_watch.comparison import Comparison, Ratio
-from asv_watch.gate.result import GateCase, GateResult
+from asv_watch.gate.result import GateResult
 
 
 def change(
@@ -44,17 +44,32 @@ def exact(before: float, after: float, unit: str, *, higher_is_better: bool = Fa
     return ratio
 
 
-def result(*cases: GateCase, **changes: Any) -> GateResult:
+def result(*cases: str, **changes: Any) -> GateResult:
+    """The result of a gate.
+
+    Args:
+        cases: those that were not measured.
+        changes: the other fields; one ratio of a case may stand for a tuple of one.
+    """
+    measured = {
+        case: tuple(
+            msgspec.structs.replace(ratio, case=case)
+            for ratio in (ratios if isinstance(ratios, tuple) else (ratios,))
+        )
+        for case, ratios in changes.pop("ratios", {}).items()
+    }
     made = GateResult(
         base="a" * 40,
         head="b" * 40,
         environment="torch 2.15.0",
         machine="m",
         pattern="",
+        threshold=0.03,
         available=34,
         limit_s=1200,
         seconds=300,
-        cases=cases,
+        ratios=measured,
+        left=cases,
         is_prepared=True,
     )
     return msgspec.structs.replace(made, **changes)

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from asv_watch.comparison import Comparison
-from asv_watch.gate.certainty import (
-    ERROR,
-    ROUNDS,
-    is_certain,
-    judged_ratios,
-)
+from asv_watch.gate.certainty import ERROR, ROUNDS, is_certain, judged_ratios
 from asv_watch.judge.graph import BETWEEN_SITTINGS, MachineGraphs
 
 
@@ -50,7 +45,7 @@ def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
     first: list[float], again: list[float]
 ) -> None:
     """On a busy machine fresh rounds alone showed −2 to +12 % of a case called slower."""
-    ratios = judged_ratios(_measured(first), _measured(again), MachineGraphs(()))
+    ratios = judged_ratios([_measured(first), _measured(again)], MachineGraphs(()))
     low, high = ratios[-1].interval
     if ratios[0].differs:
         assert not low <= 1 <= high
@@ -60,7 +55,7 @@ def test_no_case_is_called_slower_beside_an_interval_that_includes_1(
 def test_intervals_of_the_gate_are_those_of_compare() -> None:
     """Also of a machine without a history: they include what the prior says of sittings."""
     measured = _measured([1.031, 1.030, 1.032, 1.031, 1.030])
-    [ratio] = judged_ratios(measured, None, MachineGraphs(()))
+    [ratio] = judged_ratios([measured], MachineGraphs(()))
     alone, compared = measured.ratio(0, 1), MachineGraphs(()).alone(measured, 0, 1)
     assert alone is not None
     assert compared is not None

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asv_watch.gate.comment import comment
-from asv_watch.gate.result import GateCase
 from tests.conftest import REPOSITORY, run
 from tests.gate.results import change, exact, result
 
@@ -21,12 +20,13 @@ JOB = yaml.safe_load((REPOSITORY / ".github/workflows/gate-comment.yml").read_te
 HEAD = "b" * 40
 COMMENT = comment(
     result(
-        GateCase("s.time_a('x')", (change(9), change(6.2))),
-        GateCase("s.time_b", (change(-2.5, half=0.3),)),
-        GateCase("s.peakmem_c", (change(0, unit="bytes"),)),
-        GateCase("s.track_d", (exact(0, 3e20, "calls_of_x/s"),)),
-    ),
-    0.03,
+        ratios={
+            "s.time_a('x')": (change(9), change(6.2)),
+            "s.time_b": change(-2.5, half=0.3),
+            "s.peakmem_c": change(0, unit="bytes"),
+            "s.track_d": exact(0, 3e20, "calls_of_x/s"),
+        }
+    )
 )
 GH = """#!/bin/sh
 echo "$*" >> ../calls
@@ -111,11 +111,14 @@ def test_whatever_a_pull_request_names_its_comment_is_posted(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
     case, failed, skipped, unit, machine, pattern = texts
-    cases = [
-        GateCase(case, failed=failed or "x"),
-        GateCase(case, skipped=skipped),
-        GateCase(case, (change(9, unit=unit),)),
-        GateCase(case, (exact(-1, 2e-9, unit),)),
-    ]
-    text = comment(result(*cases, machine=machine, environment=machine, pattern=pattern), 0.03)
+    text = comment(
+        result(
+            ratios={case: change(9, unit=unit), f"{case}'": exact(-1, 2e-9, unit)},
+            failed={f"{case}2": failed or "x"},
+            skipped={f"{case}3": skipped},
+            machine=machine,
+            environment=machine,
+            pattern=pattern,
+        )
+    )
     assert post(tmp_path_factory.mktemp("posted"), text) == (0, "", text)

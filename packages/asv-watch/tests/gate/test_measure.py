@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from asv_watch.engine.sides import Side
 from asv_watch.gate import choice
 from asv_watch.gate.choice import Choice
 from asv_watch.gate.measure import GateMeasurement
-from asv_watch.gate.result import GateCase
+from asv_watch.gate.result import GateResult
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.machine.budget import Budget
+from tests.gate.results import result
 
 SUITE = """
 import package
@@ -60,29 +60,23 @@ def test_a_case_that_fails_on_the_base_cannot_be_compared_and_one_on_the_head_ha
     cases = [
         MeasurableCase(f"time_it-{index}", f"suite.Suite.time_it-{index}", 2.0) for index in (0, 1)
     ]
-    reasons = ("fails: RuntimeError: out of cheese", "fails: did not answer in 2 s")
+    reasons = {
+        "time_it-0": "fails: RuntimeError: out of cheese",
+        "time_it-1": "fails: did not answer in 2 s",
+    }
 
-    def measure(*sides: Side, **options: Callable[..., bool]) -> list[GateCase]:
+    def measure(*sides: Side) -> GateResult:
         budget = Budget(300.0, time.monotonic)
-        return GateMeasurement((sides[0], sides[1]), 0.03, budget, MachineGraphs(())).run(
-            Choice(cases, budget), **options
-        )
+        measurement = GateMeasurement((sides[0], sides[1]), result(), budget, MachineGraphs(()))
+        return measurement.run(Choice(cases, budget))
 
-    assert measure(fails, works) == [
-        GateCase(case.name, skipped=reason) for case, reason in zip(cases, reasons, strict=True)
-    ]
-    assert measure(works, fails) == [
-        GateCase(case.name, failed=reason) for case, reason in zip(cases, reasons, strict=True)
-    ]
-
-    def has_failed(measured: Sequence[GateCase]) -> bool:
-        return any(case.failed for case in measured)
-
+    assert measure(fails, works) == result(skipped=reasons)
+    assert measure(works, fails) == result(failed=reasons)
     monkeypatch.setattr(choice, "FIRST_TOGETHER", 1)
-    assert measure(works, fails, is_enough=has_failed) == [
-        GateCase(cases[0].name, failed=reasons[0]),
-        GateCase(cases[1].name),
-    ], "once the gate fails, nothing more is measured"
+    first, second = reasons
+    assert measure(works, fails) == result(second, failed={first: reasons[first]}), (
+        "once the gate fails, nothing more is measured"
+    )
     rounds = [line for line in capsys.readouterr().out.splitlines() if line.startswith("round ")]
     assert rounds
     assert rounds[0].endswith(" s left"), rounds

@@ -12,6 +12,7 @@ include how far a ratio of the machine varies from one sitting of measuring to a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.judge.graph import MachineGraphs
@@ -44,9 +45,7 @@ def is_certain(change: Ratio) -> bool:
     return answer_to(change, 0.0) is Answer.DIFFERENT
 
 
-def judged_ratios(
-    first: Comparison, again: Comparison | None, graphs: MachineGraphs
-) -> tuple[Ratio, ...]:
+def judged_ratios(measured: Sequence[Comparison], graphs: MachineGraphs) -> tuple[Ratio, ...]:
     """Return one or two ratios of a case: the first decides, the last shows the size.
 
     The first rounds of a slower case were chosen for being slow, so fresh ones show its size.
@@ -54,26 +53,22 @@ def judged_ratios(
     the interval beside it never contradict each other.
 
     Args:
-        first: The rounds until the case was decided.
-        again: Fresh rounds, if there are any.
+        measured: The rounds until the case was decided, and fresh rounds, if there are any.
         graphs: Earlier comparisons of the machine.
 
     Returns:
         The ratio of all rounds, then that of the fresh ones if it agrees; empty without a ratio.
     """
-    if again is None:
-        ratio = _judged(first, graphs)
-        return () if ratio is None else (ratio,)
-    pooled = _judged(first.with_rounds_of(again), graphs)
-    fresh = _judged(again, graphs)
-    if pooled is None or fresh is None:
+    if not measured:
         return ()
-    fresh_agrees = fresh.differs and fresh.verdict is pooled.verdict
-    return (pooled, fresh) if fresh_agrees else (pooled,)
-
-
-def _judged(measured: Comparison, graphs: MachineGraphs) -> Ratio | None:
-    return graphs.alone(measured, 0, 1, measured.least_spread)
+    first, *again = measured
+    pooled = first.with_rounds_of(again[0]) if again else first
+    ratios = [graphs.alone(case, 0, 1, case.least_spread) for case in (pooled, *again)]
+    known = tuple(ratio for ratio in ratios if ratio is not None)
+    if len(known) < len(ratios):
+        return ()
+    agrees = known[-1].differs and known[-1].verdict is known[0].verdict
+    return known if agrees else known[:1]
 
 
 def slowdown_factor(ratio: float, *, higher_is_better: bool) -> float:

@@ -144,13 +144,12 @@ def _are_alike(name: str, other: str) -> bool:
 def one_of_each_first(cases: Sequence[MeasurableCase]) -> list[MeasurableCase]:
     """Put the first case of every benchmark before the second of any; otherwise keep the order."""
     seen: Counter[str] = Counter()
-    occurrences = []
-    for case in cases:
-        occurrences.append(seen[case.benchmark])
+
+    def occurrence(case: MeasurableCase) -> int:
         seen[case.benchmark] += 1
-    return [
-        case for _, case in sorted(zip(occurrences, cases, strict=True), key=lambda pair: pair[0])
-    ]
+        return seen[case.benchmark]
+
+    return sorted(cases, key=occurrence)
 
 
 class Profiler:

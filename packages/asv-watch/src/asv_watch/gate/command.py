@@ -12,16 +12,9 @@ import typer
 from msgspec.structs import replace
 
 from asv_watch.answers import JsonFile, write_answer
-from asv_watch.asv.declared import Declared
 from asv_watch.asv.selection import EVERYTHING, Selection, matching
 from asv_watch.asv.settings import Configuration
-from asv_watch.engine.cases import (
-    Benchmarks,
-    Listing,
-    MeasurableCase,
-    choose_cases,
-    list_benchmarks,
-)
+from asv_watch.engine.cases import Benchmarks, MeasurableCase, choose_cases, list_benchmarks
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
@@ -30,7 +23,7 @@ from asv_watch.gate.changes import measured_files, read_changes
 from asv_watch.gate.choice import SHARE_OF_PROFILING, Choice
 from asv_watch.gate.comment import comment, sentence, verdict_line
 from asv_watch.gate.measure import GateMeasurement
-from asv_watch.gate.result import GateCase, GateResult, parse_share
+from asv_watch.gate.result import GateResult, parse_share
 from asv_watch.judge.graph import MachineGraphs, machine_graphs
 from asv_watch.machine.budget import Budget, BudgetSpentError, parse_duration_s
 from asv_watch.options import Machine, Release
@@ -115,24 +108,24 @@ def gate(
             environment=workplace.environments[0].label,
             machine=workplace.machine,
             pattern=cases,
+            threshold=share,
             notes=_expected_changes(configuration, merge_base, newest),
             limit_s=limit_s,
         )
         try:
             with budget.enforced():
                 sides = _build(workplace, (merge_base, newest), release, budget)
-                result = _measure(workplace, sides, selection, result, share, budget)
+                result = _measure(workplace, sides, selection, result, budget)
         except BudgetSpentError:
             print("the limit was reached before anything could be measured", flush=True)
         result = replace(result, seconds=round(time.monotonic() - started, 1))
     if comment_file:
-        write_output(Path(comment_file), comment(result, share).encode())
-    write_answer(result.answer(share), json_file)
-    print(f"\n{sentence(result, share)}.\n{verdict_line(result, share)}")
-    outcome = result.outcome(share)
-    if outcome == "failed":
-        return ExitStatus.SLOWER if result.failing(share) else ExitStatus.SOME_CASES_FAILED
-    return _UNDECIDED[undecided] if outcome == "undecided" else ExitStatus.DONE
+        write_output(Path(comment_file), comment(result).encode())
+    write_answer(result.answer(), json_file)
+    print(f"\n{sentence(result)}.\n{verdict_line(result)}")
+    if result.outcome == "failed":
+        return ExitStatus.SLOWER if result.failing() else ExitStatus.SOME_CASES_FAILED
+    return _UNDECIDED[undecided] if result.outcome == "undecided" else ExitStatus.DONE
 
 
 def _expected_changes(
@@ -170,10 +163,12 @@ def _measure(
     sides: tuple[Side, Side],
     selection: Selection,
     result: GateResult,
-    threshold: float,
     budget: Budget,
 ) -> GateResult:
     """Choose cases and measure them; return the result with all of them.
+
+    Cases that asv.conf.json lets the gate ignore, and suites that cannot be imported on the base
+    either, are skipped; cases of a suite that fails on the head alone have failed.
 
     Raises:
         WatchError: no case matches the selection.
@@ -182,47 +177,40 @@ def _measure(
     with Display().during("listing the cases", budget):
         import_s = _SHARE_OF_AN_IMPORT * result.limit_s
         listing = list_benchmarks(workplace, sides, selection.pattern, import_s)
-    listed, ignored = _list_cases(listing.benchmarks, selection, workplace.declared)
-    listed, broken = _broken_suites(listed, listing)
+    chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+    ignored = [case for case in chosen if case.ignored and case.is_timed]
+    if ignored:
+        print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
+    listed = _timed_or_all([case for case in chosen if not case.ignored])
+    failed = {
+        case.name: f"its suite cannot be imported: {error}"
+        for suite, error in listing.failures.items()
+        for case in listed
+        if case.name.startswith(f"{suite}.")
+    }
+    skipped = {
+        suite: f"cannot be imported: {listing.failures[suite]}" for suite in listing.left_out
+    } | {case.name: f"ignored: {case.ignored}" for case in ignored}
+    listed = [case for case in listed if case.name not in failed]
     order = Choice(listed, budget)
     if not selection.pattern:
         order = _touched(workplace, result, listing.benchmarks, listed, budget)
+    prepared = replace(
+        result,
+        is_prepared=True,
+        available=len(listed),
+        thresholds={case.name: parse_share(case.threshold) for case in listed if case.threshold},
+    )
     with order.profiling(sides[1]):
         order.profile_for(SHARE_OF_PROFILING * result.limit_s)
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
         print(_precision(graphs, listed, workplace.machine), flush=True)
-        prepared = replace(result, is_prepared=True, available=len(listed))
-
-        def fails(measured: Sequence[GateCase]) -> bool:
-            return not replace(prepared, cases=tuple(measured)).passes(threshold)
-
-        measurement = GateMeasurement(sides, threshold, budget, graphs)
-        measured = measurement.run(order, fails)
-    return replace(prepared, cases=(*measured, *broken, *ignored))
+        measured = GateMeasurement(sides, prepared, budget, graphs).run(order)
+    return replace(measured, failed=measured.failed | failed, skipped=measured.skipped | skipped)
 
 
-def _list_cases(
-    benchmarks: Benchmarks, selection: Selection, declared: Declared
-) -> tuple[Sequence[MeasurableCase], Sequence[GateCase]]:
-    """List the selected cases that time something, or else those of memory and tracked values.
-
-    Returns:
-        The cases, and those that asv.conf.json lets the gate ignore.
-
-    Raises:
-        WatchError: there is none.
-    """
-    chosen = choose_cases(benchmarks, selection, declared)
-    ignored = [
-        GateCase(case.name, skipped=f"ignored: {case.ignored}")
-        for case in chosen
-        if case.ignored and case.is_timed
-    ]
-    if ignored:
-        print(f"{quantities.counted(len(ignored), 'case')} ignored, as asv.conf.json declares")
-    chosen = [case for case in chosen if not case.ignored]
-    for threshold in {case.threshold for case in chosen if case.threshold}:
-        parse_share(threshold)  # before anything is measured
+def _timed_or_all(chosen: list[MeasurableCase]) -> list[MeasurableCase]:
+    """Return the cases that time something, or else those of memory and tracked values."""
     timed = [case for case in chosen if case.is_timed]
     others = len(chosen) - len(timed)
     if timed and others:
@@ -230,30 +218,7 @@ def _list_cases(
             f"{others} cases that time nothing are left out; "
             "`asv-watch compare --values` compares them"
         )
-    return timed or chosen, ignored
-
-
-def _broken_suites(
-    listed: Sequence[MeasurableCase], listing: Listing
-) -> tuple[list[MeasurableCase], list[GateCase]]:
-    """Divide the cases into those that can be measured and those of suites that fail on the head.
-
-    Returns:
-        The cases to measure, and the others with the error as the reason; a suite that fails on
-        the base too is skipped.
-    """
-    errors = {
-        case.name: f"its suite cannot be imported: {error}"
-        for suite, error in listing.failures.items()
-        for case in listed
-        if case.name.startswith(f"{suite}.")
-    }
-    broken = [GateCase(name, failed=error) for name, error in errors.items()]
-    broken += [
-        GateCase(suite, skipped=f"cannot be imported: {listing.failures[suite]}")
-        for suite in listing.left_out
-    ]
-    return [case for case in listed if case.name not in errors], broken
+    return timed or chosen
 
 
 def _touched(
