@@ -26,9 +26,11 @@ def _publish(request: Any, log: Any) -> int:
     gc.disable()  # runs form no reference cycles; searching for them takes 3 % of the time
     from asv_watch.site.build import publish_site  # noqa: PLC0415
 
-    status = publish_site(request, log)
+    damage = publish_site(request, warn=log.warning, inform=log.info)
+    if damage:
+        log.error(damage)
     gc.freeze()  # else Python searches again when it exits, for another 8 %
-    return status
+    return 1 if damage else 0
 
 
 def _print_exception(

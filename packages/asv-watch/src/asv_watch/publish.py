@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, word_of, write_answer
-from asv_watch.asv.commands import run_asv_publish
-from asv_watch.asv.settings import read_configuration
+from asv_watch.asv.publish_hook import read_request
+from asv_watch.asv.settings import load_settings, read_configuration
 from asv_watch.asv.steps import kept_levels
 from asv_watch.engine.workplace import check_checkout
 from asv_watch.errors import ExitStatus, WatchError
@@ -20,6 +20,7 @@ from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import COMPARED_ELSEWHERE, load_history
+from asv_watch.site.build import publish_site
 from asv_watch.site.change_data import cause, commits_of
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.report import write_report
@@ -31,14 +32,15 @@ def publish() -> None:
     """Build the site anew from all stored results, and print where it is.
 
     Raises:
-        WatchError: it cannot be written; the old site stays.
+        WatchError: it cannot be written, and the old site stays; or it lacks damaged results.
     """
     root = Path.cwd()
-    configuration = read_configuration(root)
-    site = configuration.site
+    request = read_request(load_settings(root), root)
     print("publishing", flush=True)
-    run_asv_publish(root, configuration.work_folder / "logs/publish.log")
-    print(f"the site is in {os.path.relpath(site, root)}/: open its index.html")
+    damage = publish_site(request, warn=lambda text: print(f"  {text}", flush=True))
+    if damage:
+        raise WatchError(damage)
+    print(f"the site is in {os.path.relpath(request.site, root)}/: open its index.html")
 
 
 def report(

@@ -20,7 +20,6 @@ from asv_watch.errors import ExitStatus, MachineError, WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
 from tests import torchless
 from tests.interruptible import run_driver
-from tests.leftovers import runs, wait_until
 
 
 def environment_with(folder: Path, *installed: str, **settings: Any) -> Any:
@@ -54,19 +53,13 @@ def test_an_environment_gets_the_pinned_release_instead_of_another(
 
 def test_the_reason_of_a_failed_build_is_none_of_the_hints_of_pip() -> None:
     printed = """\
-   error: metadata-generation-failed
-
    × Encountered error while generating package metadata.
    ╰─> from file:///project
 
    note: This is an issue with the package mentioned above, not pip.
    hint: See above for details.
-
-·· Last error: Command 'python -m pip wheel' failed
-·· Failed to build the project and import the benchmark suite.
 """
-    reason = str(find_cause(printed))
-    assert "(Encountered error while generating package metadata.)" in reason
+    assert str(find_cause(printed)) == "Encountered error while generating package metadata."
 
 
 def test_a_release_that_was_made_with_another_asv_runner_is_made_anew(
@@ -110,41 +103,22 @@ def test_a_damaged_environment_is_made_anew_and_no_commit_is_blamed_for_one(
     )
 
 
-_WITH_A_CHILD = """
-import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-open("child", "w").write(str(child.pid))
-"""
-
-
-def _run_with_a_child(folder: Path, code: str, timeout_s: float) -> None:
-    command = [sys.executable, "-c", f"{_WITH_A_CHILD}\n{code}"]
-    run_command(command, timeout_s, installs=True, cwd=folder)
-
-
-def _child_ends(folder: Path) -> bool:
-    """Return whether the child, which was started, ends soon: a signal takes a moment."""
-    assert (folder / "child").read_text()
-    return wait_until(lambda: not _child_runs(folder), 10.0)
-
-
-def _child_runs(folder: Path) -> bool:
-    try:
-        return runs(int((folder / "child").read_text()))
-    except (FileNotFoundError, ValueError):  # not yet written, or half
-        return False
-
-
-def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    with pytest.raises(MachineError, match="no answer after 10 s"):
-        _run_with_a_child(tmp_path, "time.sleep(60)", 10.0)
-    assert _child_ends(tmp_path)
-
-
-def test_a_command_that_takes_too_much_memory_is_stopped_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("code", "timeout_s", "error", "message"),
+    [
+        ("", 2.0, MachineError, "no answer after 2 s"),
+        ("a = b'1' * (1 << 29)", 50.0, WatchError, rf"more than 0.2 GiB .* {MEMORY_LIMIT}"),
+    ],
+    ids=["time", "memory"],
+)
+def test_a_command_that_takes_too_much_is_stopped_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+    code: str,
+    timeout_s: float,
+    error: type[Exception],
+    message: str,
 ) -> None:
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
-    with pytest.raises(WatchError, match=rf"more than 0.2 GiB .* {MEMORY_LIMIT}"):
-        _run_with_a_child(tmp_path, "a = b'1' * (1 << 29); time.sleep(60)", 50.0)
-    assert _child_ends(tmp_path)
+    command = [sys.executable, "-c", f"import time\n{code}\ntime.sleep(60)"]
+    with pytest.raises(error, match=message):
+        run_command(command, timeout_s, installs=True)

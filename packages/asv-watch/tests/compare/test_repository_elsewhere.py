@@ -71,7 +71,7 @@ def test_nothing_is_left_in_a_project_whose_environments_are_elsewhere(
     run_driver("bench", root, tmp_path, "--cases", "plain")
     left = {path.name for path in root.iterdir()}
     assert left == {".git", "asv.conf.json", "benchmarks", "src"} | (left & {".gitignore"})
-    assert (tmp_path / "elsewhere/env_dir/asv-watch/logs/publish.log").exists()
+    assert (tmp_path / "elsewhere/env_dir/asv-watch/steps.msgpack").exists()
     page = (tmp_path / "elsewhere/html_dir/index.html").read_text()
     assert "feed of changes" in page, "although asv.conf.json does not name the plug-in"
 

@@ -27,14 +27,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from asv_watch.asv.declared import Declared, SuiteEntry
-from asv_watch.asv.publish_hook import PublishRequest
-from asv_watch.asv.settings import read_configuration
 from asv_watch.cli.main import app, main
 from asv_watch.errors import ExitStatus
 from asv_watch.machine.lock import FILE_NAME
 from asv_watch.records.json_lines import append_lines
 from asv_watch.records.labels import Layout
-from asv_watch.site.build import publish_site
 from asv_watch.text.terminal import printable
 from tests.conftest import commit
 from tests.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan
@@ -148,17 +145,6 @@ def test_every_key_is_there_to_be_damaged() -> None:
     assert names(SuiteEntry) == {key for entry in SETTINGS["suites"].values() for key in entry}
 
 
-def _publish(root: Path, *_: object) -> None:
-    """Publish as asv does, in this process, where a traceback is seen."""
-    conf = read_configuration(root)
-    project = dict.fromkeys(("name", "url", "commit_url", "site"), "")
-    folders = conf.results, conf.site, conf.repository, conf.branch
-    request = PublishRequest(
-        *folders, None, conf.declared, conf.measured_paths, conf.work_folder, project
-    )
-    publish_site(request, mock.Mock())
-
-
 def _runs(folder: Path, *arguments: str) -> tuple[ExitStatus, str]:
     """Run a command, which answers as every command has to; return what it prints too."""
     variables = {
@@ -172,7 +158,6 @@ def _runs(folder: Path, *arguments: str) -> tuple[ExitStatus, str]:
         contextlib.chdir(folder),
         # Options such as -E stay in the environment of the process: that of the next test too.
         mock.patch.dict(os.environ, variables),
-        mock.patch("asv_watch.publish.run_asv_publish", _publish),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(errors),
     ):

@@ -1,6 +1,6 @@
 """asv's own options, which every command takes: the settings file, the environments, the Python.
 
-The choice is kept in environment variables, so that each asv that a command starts reads the same.
+The choice is kept in environment variables, which every reading of the settings obeys.
 """
 
 from __future__ import annotations
@@ -97,12 +97,6 @@ def _elsewhere(root: Path) -> str:
         f"there is no {SETTINGS[0]} here; run `cd {folder}` first, which has "
         f"{os.path.basename(paths[0])}{others}, or give --config {paths[0]}"
     )
-
-
-def asv_arguments(root: Path) -> list[str]:
-    """Return asv's option for the settings of a folder, if their name is unusual."""
-    file = settings_file(root)
-    return [] if file.name in SETTINGS else ["--config", str(file)]
 
 
 def apply(conf: Any) -> None:

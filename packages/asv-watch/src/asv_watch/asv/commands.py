@@ -1,28 +1,19 @@
-"""Runs asv, with its output in a log, and other commands."""
+"""Runs commands, and says in one line why one failed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from asv_watch.asv.chosen import asv_arguments
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.children import Child, MemoryWatch, TooMuchMemoryError, exit_in_words
 from asv_watch.machine.faults import OF_MACHINE
 from asv_watch.machine.memory import memory_limit
-from asv_watch.versions.git import variables_for_git
-
-_WARNING = re.compile(r"left out of the site: .*")
-"""Warnings of asv that are passed on."""
-
 
 _FAULTS = tuple(
     (os.strerror(number), f"{os.strerror(number)}; {remedy}")
@@ -59,13 +50,6 @@ _CAUSES = (
         "check the releases in asv.conf.json, and the network",
     ),
     (
-        r"(?:× )?(?P<what>\S[^\n]*)\n(?:\s*(?:note:|hint:|╰)[^\n]*\n)*"  # pip's hints
-        r"\s*·+ Last error: [^\n]*\n·+ Failed to build the project and ",
-        WatchError,
-        "this commit cannot be installed, or the suites cannot be imported with it ({what}); "
-        "if a later commit repairs that, you need not do anything",
-    ),
-    (
         r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'",
         WatchError,
         'the Python module {what} is missing; if the suites need it, add its package to "matrix" '
@@ -74,11 +58,8 @@ _CAUSES = (
 )
 """Patterns of what a failed command prints, and what to say; the first that matches counts."""
 
-_BULLETS = re.compile(r"^(?:\[[ \d.]+%\] )?·+ ")
-"""What asv puts before its messages."""
-_SECONDS_TO_END = 2.0
-"""Seconds that asv has to end by itself after Ctrl-C."""
-_ASV = "import asv.main, asv_watch; asv_watch.setup(); asv.main.main()"
+_HINTS = re.compile(r"\s*(?:note:|hint:|╰)")
+"""How the lines begin that pip adds to its reason."""
 
 
 class NoCaseError(WatchError):
@@ -105,8 +86,8 @@ def find_cause(log: str, status: int = 1, *, installs: bool = True) -> MachineEr
         match = re.search(pattern, log)
         if match and (installs or error is WatchError):
             return error(message.format(**match.groupdict("")))
-    lines = [line for text in log.splitlines() if (line := _BULLETS.sub("", text).strip())]
-    return WatchError(lines[-1] if lines else "it printed nothing")
+    lines = [line for line in log.splitlines() if line.strip() and not _HINTS.match(line)]
+    return WatchError(lines[-1].strip(" ×") if lines else "it printed nothing")
 
 
 def run_command(
@@ -147,47 +128,3 @@ def run_command(
     if child.process.returncode:
         raise find_cause(errors, child.process.returncode, installs=installs)
     return str(printed)
-
-
-def run_asv_publish(root: Path, log: Path) -> None:
-    """Run `asv publish` in ``root`` with this plug-in, whether asv.conf.json names it or not.
-
-    Args:
-        root: the checkout.
-        log: file for its output; its warnings are printed.
-
-    Raises:
-        WatchError: asv failed; says why, and where its output is.
-        MachineError: it did because of the disk, the memory or the network.
-        OSError: asv's output could not be written to the log.
-    """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        log.open("wb", buffering=0) as stream,
-        Child(
-            [sys.executable, "-c", _ASV, "publish", "--no-pull", *asv_arguments(root)],
-            cwd=root,
-            env=variables_for_git(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        ) as child,
-    ):
-        try:
-            for line in child.process.stdout or ():
-                stream.write(line.encode())
-                if warning := _WARNING.search(line):
-                    print(f"  {warning[0]}", flush=True)
-        except BaseException:
-            child.send_signal(signal.SIGINT)  # so that the site stays as it was
-            raise
-        finally:
-            child.end(_SECONDS_TO_END)
-    status = child.process.returncode
-    if status:
-        printed = log.read_text(encoding="utf-8", errors="replace")
-        cause = find_cause(printed, status)
-        failed = "" if isinstance(cause, MachineError) else "`asv publish` failed: "
-        raise type(cause)(f"{failed}{cause} (full output: {log})")

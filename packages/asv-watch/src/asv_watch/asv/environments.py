@@ -39,8 +39,6 @@ INSTALL = [
 torch is one of them. The second line is for a commit of the same version as the one before."""
 INFORMATION = "asv-env-info.json"
 """File that asv writes into an environment when it has been made."""
-_EARLIER_INFORMATION = "complete"
-"""File that was written into the environment of a release before 2026-11-27."""
 _ASKING_TIMEOUT = 120.0  # s: an import from a cold disk may take most of a minute
 
 
@@ -92,7 +90,7 @@ def build_without_dependencies(conf: Any) -> None:
 
 def is_complete(folder: Path) -> bool:
     """Tell whether an environment was made to the end, with the pinned asv_runner in it."""
-    is_made = any((folder / name).is_file() for name in (INFORMATION, _EARLIER_INFORMATION))
+    is_made = (folder / INFORMATION).is_file()
     return is_made and _releases(folder, "asv_runner") == {pinned_asv_runner()}
 
 
@@ -127,8 +125,7 @@ def installed_in(folder: Path) -> frozenset[tuple[str, int]]:
 
 def mark_as_damaged(folder: Path) -> None:
     """Let the next use of an environment make it anew."""
-    for name in (INFORMATION, _EARLIER_INFORMATION):
-        (folder / name).unlink(missing_ok=True)
+    (folder / INFORMATION).unlink(missing_ok=True)
 
 
 def _releases(folder: Path, name: str) -> set[str]:

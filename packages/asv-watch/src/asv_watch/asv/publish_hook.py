@@ -51,7 +51,7 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
 
     def run(_: Any, conf: Any, range_spec: str | None = None, pull: bool = True) -> int:
         try:
-            return publish(_read_request(conf, range_spec, pull), log)
+            return publish(read_request(conf, Path.cwd(), range_spec, fetch=pull), log)
         except WatchError as error:
             # asv prints a UserError as one line and exits with status 1.
             raise UserError(printable(str(error))) from error
@@ -61,8 +61,20 @@ def setup(publish: Callable[[PublishRequest, Any], int]) -> None:
     Publish.run = classmethod(run)
 
 
-def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishRequest:
-    root = Path.cwd()
+def read_request(
+    conf: Any, root: Path, range_spec: str | None = None, *, fetch: bool = False
+) -> PublishRequest:
+    """Read what asv's settings say about the site of a project.
+
+    Args:
+        conf: asv's settings.
+        root: the folder of asv.conf.json.
+        range_spec: the commits to show, as git names them; every commit of the branch if None.
+        fetch: update asv's clone of a repository elsewhere.
+
+    Raises:
+        WatchError: an entry is damaged, or the range names no commit.
+    """
     conf.declared = read_declared(conf, root)
 
     def address(text: str) -> str:
@@ -75,7 +87,7 @@ def _read_request(conf: Any, range_spec: str | None, pull: bool) -> PublishReque
         "commit_url": address(str(conf.show_commit_url)),
         "site": f"{site_url.rstrip('/')}/" if site_url else "",
     }
-    repository, branch = find_repository(root, conf, fetch=pull)
+    repository, branch = find_repository(root, conf, fetch=fetch)
     hashes = None
     if range_spec is not None:
         commits = ask_git(repository, "rev-list", "--first-parent", *shlex.split(range_spec), "--")

@@ -64,7 +64,7 @@ def installs_project(conf: Any) -> bool:
 
 
 def work_folder(environments: Path) -> Path:
-    """Return the folder for packages of commits, logs, unfinished measurements and levels.
+    """Return the folder for packages of commits, unfinished measurements and levels.
 
     It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
     that a project whose environments are elsewhere stays as it is.

@@ -6,9 +6,8 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from asv_watch.asv.publish_hook import PublishRequest
 from asv_watch.asv.steps import kept_levels
@@ -33,11 +32,21 @@ from asv_watch.versions.git import read_commits
 STATIC = Path(__file__).parent / "static"
 
 
-def publish_site(request: PublishRequest, log: Any) -> int:
+def publish_site(
+    request: PublishRequest,
+    *,
+    warn: Callable[[str], None],
+    inform: Callable[[str], None] = lambda text: None,
+) -> str:
     """Publish the site of a project from its stored results.
 
+    Args:
+        request: what asv.conf.json and the command line say.
+        warn: is told of each line of the record that was left out.
+        inform: is told where the site is, and what it leaves out.
+
     Returns:
-        The exit status: 1 if results had to be left out.
+        Which results had to be left out because they are damaged; empty if none.
 
     Raises:
         WatchError: the site cannot be written; the old one stays.
@@ -60,22 +69,22 @@ def publish_site(request: PublishRequest, log: Any) -> int:
             compared_cases=read_case_comparisons(declared.case_comparisons),
             about=(*declared.about, *declared.gate_exceptions()),
         )
-    log.info(f"The site is in {request.site}: open its index.html")
+    inform(f"The site is in {request.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
-        log.info(f"Left out, as About the data lists: {reason} ({count})")
+        inform(f"Left out, as About the data lists: {reason} ({count})")
     # Without a line, or a file of lines, reasons or comparisons are missing, but no results.
     damaged = [problem for problem in history.problems if not problem.path.endswith(".jsonl")]
     for problem in history.problems:
         if problem not in damaged[:1]:
-            log.warning(printable(f"left out of the site: {problem.path}: {problem.message}"))
-    if damaged:
-        others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-        log.error(
-            f"the site was published without {printable(damaged[0].path)} "
-            f"({printable(damaged[0].message)}){others}; "
-            "correct or remove it (`git checkout` brings a tracked file back), then publish again"
-        )
-    return 1 if damaged else 0
+            warn(printable(f"left out of the site: {problem.path}: {problem.message}"))
+    if not damaged:
+        return ""
+    others = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+    return (
+        f"the site was published without {printable(damaged[0].path)} "
+        f"({printable(damaged[0].message)}){others}; "
+        "correct or remove it (`git checkout` brings a tracked file back), then publish again"
+    )
 
 
 def build_site(

@@ -237,20 +237,16 @@ _LINK = "120000"
 """git's mode of a symbolic link."""
 
 
-def variables_for_git() -> dict[str, str]:
-    """Return this process's environment without the variables that redirect git."""
-    return {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
-
-
 def _run(
     repository: Path, arguments: tuple[str, ...], variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
+    own = {name: value for name, value in os.environ.items() if name not in _REDIRECTIONS}
     try:
         return subprocess.run(
             ["git", "-C", str(repository), *arguments],
             capture_output=True,
             check=False,
-            env=variables_for_git() | {"LC_ALL": "C"} | dict(variables or {}),
+            env=own | {"LC_ALL": "C"} | dict(variables or {}),
         )
     except FileNotFoundError as error:
         raise WatchError("git was not found: install git and put it on PATH") from error
