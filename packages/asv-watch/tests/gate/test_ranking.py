@@ -73,12 +73,27 @@ time_raises.timeout = 3
 """
 
 
-def _change(repository: Path, environment: Path, files: dict[str, str]) -> tuple[Side, Changed]:
-    """Commit files; return the side after that, and what it changed of the package."""
-    after = commit(repository, files, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
-    spec, suites = EnvironmentSpec({}, "", environment), repository / "benchmarks"
-    return Side("head", repository, spec, suites), changed
+Change = Callable[[dict[str, str]], tuple[Side, Changed]]
+
+
+@pytest.fixture
+def repository(make_repository: Callable[..., Path]) -> Path:
+    return make_repository(
+        {"package.py": PACKAGE, "benchmarks/__init__.py": "", "benchmarks/suite.py": SUITE}
+    )
+
+
+@pytest.fixture
+def change(repository: Path, made_environment: Path) -> Change:
+    """Commits files; returns the side after that, and what it changed of the package."""
+
+    def commit_files(files: dict[str, str]) -> tuple[Side, Changed]:
+        after = commit(repository, files, "Change")
+        changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+        environment = EnvironmentSpec({}, "", made_environment)
+        return Side("head", repository, environment, repository / "benchmarks"), changed
+
+    return commit_files
 
 
 def _case(name: str, index: int | None = None) -> MeasurableCase:
@@ -88,18 +103,19 @@ def _case(name: str, index: int | None = None) -> MeasurableCase:
     return MeasurableCase(f"suite.Suite.{name}({size})", f"suite.Suite.{name}-{index}", 30.0)
 
 
+def _named(*names: str) -> list[MeasurableCase]:
+    return [MeasurableCase(name, name, 30.0) for name in names]
+
+
+def _choice(cases: list[MeasurableCase], changed: Changed, profiling_s: float = 60.0) -> Choice:
+    return Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s)
+
+
 def _changed(
     functions: tuple[tuple[str, int, int], ...], *identifiers: str, is_traceable: bool = True
 ) -> Changed:
     names = frozenset({"package", *identifiers})
     return Changed(functions, frozenset(identifiers), names, is_traceable)
-
-
-@pytest.fixture
-def repository(make_repository: Callable[..., Path]) -> Path:
-    return make_repository(
-        {"package.py": PACKAGE, "benchmarks/__init__.py": "", "benchmarks/suite.py": SUITE}
-    )
 
 
 @pytest.mark.parametrize(
@@ -120,14 +136,9 @@ def test_a_diff_is_read_as_the_functions_that_it_changed(
     assert read_changes(repository, "HEAD~1", after, ["package.py"]) == changed
 
 
-def test_cases_come_in_the_order_of_the_time_in_changed_functions(
-    repository: Path, made_environment: Path
-) -> None:
-    after = commit(repository, {"package.py": NEARER}, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["package.py"])
+def test_cases_come_in_the_order_of_the_time_in_changed_functions(change: Change) -> None:
+    side, changed = change({"package.py": NEARER})
     assert changed.names == {"package", "near"}
-    suites = repository / "benchmarks"
-    side = Side("head", repository, EnvironmentSpec({}, "", made_environment), suites)
     names = ("time_far", "time_half", "time_near")
     cases = [_case(name, index) for name in names for index in (0, 1)]
     cases.append(_case("time_raises"))
@@ -135,9 +146,8 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
         profiler.profile_for(60.0)
         shares = profiler.shares
     assert profiler.is_done
-    failures = profiler.failures
     assert "suite.time_raises" not in shares
-    assert failures == {"suite.time_raises": "RuntimeError: out of cheese"}
+    assert profiler.failures == {"suite.time_raises": "RuntimeError: out of cheese"}
     assert shares["suite.Suite.time_far-1"] == 0
     assert shares["suite.Suite.time_near-1"] > 0.9
     ranked = [case.name for case in rank(cases, shares, {}, changed)]
@@ -147,32 +157,16 @@ def test_cases_come_in_the_order_of_the_time_in_changed_functions(
     assert not [name for name in ranked if "time_far" in name]
 
 
-def test_code_that_no_profile_sees_is_looked_for_by_its_name(
+def test_code_that_no_profile_sees_is_found_by_its_names_in_c_and_in_python(
     make_repository: Callable[..., Path],
 ) -> None:
-    code = "int other(int a) {\n  return a;\n}\n\nint median(int a) {\n  return a;\n}\n"
-    repository = make_repository({"reduce.c": code})
-    after = commit(repository, {"reduce.c": code[::-1].replace(";a", ";1+a", 1)[::-1]}, "Change")
-    changed = read_changes(repository, "HEAD~1", after, ["reduce.c"])
-    assert not changed.is_traceable
-    assert "median" in changed.names
-    cases = [_case("time_other", 0), _case("time_median", 0), _case("time_median", 1)]
-    texts = {
-        "suite.Suite.time_other": "def time_other(): bn.other(a)",
-        "suite.Suite.time_median": "def time_median(): bn.median(a)",
-    }
-    ranked = [case.name for case in rank(cases, {}, texts, changed)]
-    assert ranked == [cases[1].name, cases[0].name, cases[2].name]
-
-
-def test_a_function_of_python_is_found_by_its_names_in_c(
-    make_repository: Callable[..., Path],
-) -> None:
-    code = "PyObject *\nPyP_AllDistinct(PyObject *m) {\n  return m;\n}\n"
+    code = "int count(int a) {\n  return a;\n}\n\n"
+    code += "PyObject *\nPyP_AllDistinct(PyObject *m) {\n  return m;\n}\n"
     path = "src/package/alldistinct.c"
     repository = make_repository({path: code})
     after = commit(repository, {path: code.replace("return m", "return 0")}, "Change")
     changed = read_changes(repository, "HEAD~1", after, [path])
+    assert not changed.is_traceable
     functions = ("itertools.count", "others.all_distinct", "package.all_distinct")
     cases = [
         MeasurableCase(f"suite.{name}.time_it({name!r})", f"suite.{name}.time_it-0", 30.0)
@@ -194,11 +188,11 @@ def time_it():
 """
 
 
-def test_a_profile_rests_while_others_are_measured_and_goes_on(
-    repository: Path, made_environment: Path
+def test_a_profile_rests_while_others_are_measured_which_does_not_count_for_its_case(
+    repository: Path, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {"package.py": NEARER, "benchmarks/noting.py": NOTES_CALLS}
-    side, changed = _change(repository, made_environment, files)
+    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 1)
+    side, changed = change({"package.py": NEARER, "benchmarks/noting.py": NOTES_CALLS})
     cases = [MeasurableCase(str(index), "noting.time_it", 30.0) for index in range(20)]
     notes = repository / "benchmarks/calls"
     with Profiler(side, cases, changed) as profiler:
@@ -211,6 +205,7 @@ def test_a_profile_rests_while_others_are_measured_and_goes_on(
         assert notes.read_text() == calls
         profiler.profile_for(60.0)
         assert profiler.is_done
+    assert profiler.failures == {}
     assert len(notes.read_text().split()) == 2 * len(cases) > len(calls.split())
 
 
@@ -231,7 +226,7 @@ BY_NAME = {
 
 def test_a_name_in_the_timed_body_comes_before_one_in_setup_and_the_name_of_a_file() -> None:
     changed = Changed((), frozenset({"isel"}), frozenset({"isel", "dataset"}), True)
-    cases = [MeasurableCase(name, name, 30.0) for name in reversed(BY_NAME)]
+    cases = _named(*reversed(BY_NAME))
     assert [case.name for case in rank(cases, {}, BY_NAME, changed)] == list(BY_NAME)
 
 
@@ -268,22 +263,15 @@ def changed():
     ids=["a short import", "a long import", "no time for a second call"],
 )
 def test_the_imports_of_a_first_call_do_not_hide_what_changed(
-    make_repository: Callable[..., Path],
-    made_environment: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    first_s: float,
-    seconds: float,
+    change: Change, monkeypatch: pytest.MonkeyPatch, first_s: float, seconds: float
 ) -> None:
     monkeypatch.setattr(choice, "_SECONDS_A_CASE", 5)
     forged = """b'{"case": "suite.time_it", "share": NaN}\\n'"""
     suite = f"import os\nimport package\n\nos.write(3, {forged})\n"
     suite += "def time_it():\n    package.work()\n"
     lazy = LAZY.format(first_s=first_s, seconds=seconds)
-    repository = make_repository(
-        {"package.py": lazy, "benchmarks/__init__.py": "", "benchmarks/suite.py": suite}
-    )
-    later = lazy.replace("end =", "end = 0 +")
-    side, changed = _change(repository, made_environment, {"package.py": later})
+    change({"package.py": lazy, "benchmarks/suite.py": suite})
+    side, changed = change({"package.py": lazy.replace("end =", "end = 0 +")})
     with Profiler(side, [_case("time_it")], changed) as profiler:
         profiler.profile_for(60.0)
         assert profiler.is_done
@@ -326,9 +314,6 @@ def time_near():
 def time_hangs():
     time.sleep(600)
 
-def time_sleeps():
-    time.sleep(1)
-
 def time_skipped():
     pass
 
@@ -340,16 +325,17 @@ time_skipped.setup = skip
 CALLED = {"package.py": NEARER, "benchmarks/calls.py": CALLS}
 
 
-def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_named(
+def test_suites_that_hang_fail_or_end_the_profiler_are_given_up_once_and_named(
     repository: Path,
-    made_environment: Path,
+    change: Change,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    suites = {"hangs": HANGS, "raises": RAISES, "calls": CALLS}
+    ends = "import os\n\nos._exit(3)\n"
+    suites = {"hangs": HANGS, "raises": RAISES, "calls": CALLS, "ends": ends}
     files = {f"benchmarks/{name}.py": text for name, text in suites.items()}
-    side, changed = _change(repository, made_environment, files | {"package.py": NEARER})
-    names = (
+    side, changed = change(files | {"package.py": NEARER})
+    cases = _named(
         "hangs.time_one",
         "hangs.time_two",
         "raises.time_one",
@@ -357,53 +343,35 @@ def test_a_suite_that_hangs_or_fails_when_it_is_imported_is_given_up_once_and_na
         "calls.time_hangs",
         "calls.time_skipped",
         "calls.time_near",
+        "ends.time_one",
     )
-    cases = [MeasurableCase(name, name, 30.0) for name in names]
     monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
-    budget = Budget(100.0, time.monotonic)
-    order = Choice(cases, budget, {}, changed, profiling_s=30.0)  # a fifth of it for an import
+    order = _choice(cases, changed, profiling_s=30.0)  # a fifth of it for an import
     with order.profiling(side):
         order.profile_for(100.0)
     assert order.ranked()[0].name == "calls.time_near"
     printed = capsys.readouterr().out
-    assert "looked at 7 of 7 cases" in printed
+    assert "looked at 7 of 8 cases" in printed
     for line in (
         "hangs.time_one and 1 more: importing its suite takes more than 6 s",
         "raises.time_one and 1 more: its suite cannot be imported: RuntimeError: out of cheese",
         "calls.time_hangs: it takes more than 3 s with a profile",
         "calls.time_skipped: NotImplementedError: its setup skips it here",
+        "ends.time_one: the profiler ended: exit status 3",
     ):
         assert f"  not called: {line}" in printed
     imports = repository / "benchmarks/imports"
     assert imports.read_text().splitlines() == ["imported"]
 
 
-def test_a_suite_that_ends_the_profiler_is_named(
-    repository: Path, made_environment: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ends = {"benchmarks/ends.py": "import os\n\nos._exit(3)\n"}
-    side, changed = _change(repository, made_environment, CALLED | ends)
-    names = ("calls.time_near", "ends.time_near", "calls.time_far")
-    cases = [MeasurableCase(name, name, 30.0) for name in names]
-    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s=60.0)
-    with order.profiling(side):
-        order.profile_for(60.0)
-    printed = capsys.readouterr().out
-    assert "looked at 1 of 3 cases" in printed
-    assert "  not called: ends.time_near: the profiler ended: exit status 3" in printed
-
-
 def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
-    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+    change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     greedy = "import time\n\ndef time_all():\n    kept = b'1' * (1 << 29)\n    time.sleep(60)\n"
-    files = {
-        "benchmarks/greedy.py": greedy,
-        "benchmarks/imports.py": f"{greedy}\ntime_all()\n",
-    }
-    side, changed = _change(repository, made_environment, CALLED | files)
-    names = ("greedy.time_all", "calls.time_near", "imports.time_all")
-    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    suites = {"greedy": greedy, "imports": f"{greedy}\ntime_all()\n"}
+    files = {f"benchmarks/{name}.py": text for name, text in suites.items()}
+    side, changed = change(CALLED | files)
+    cases = _named("greedy.time_all", "calls.time_near", "imports.time_all")
     monkeypatch.setenv(MEMORY_LIMIT, "0.2")
     with Profiler(side, cases, changed) as profiler:
         profiler.profile_for(60.0)
@@ -413,10 +381,10 @@ def test_a_case_that_takes_too_much_memory_while_it_is_looked_at_fails_alone(
     assert profiler.failures == {"greedy.time_all": reason, "imports.time_all": reason}
 
 
-def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment: Path) -> None:
-    side, changed = _change(repository, made_environment, CALLED)
+def test_looking_takes_no_longer_than_it_may(change: Change) -> None:
+    side, changed = change(CALLED)
     hanging = [MeasurableCase(str(index), "calls.time_hangs", 30.0) for index in range(3)]
-    order = Choice(hanging, Budget(100.0, time.monotonic), {}, changed, profiling_s=2.0)
+    order = _choice(hanging, changed, profiling_s=2.0)
     began = time.monotonic()
     with order.profiling(side):
         for _ in range(4):
@@ -424,29 +392,12 @@ def test_looking_takes_no_longer_than_it_may(repository: Path, made_environment:
     assert time.monotonic() - began < 15.0
 
 
-def test_the_time_in_which_others_are_measured_does_not_count_for_a_case_that_is_called(
-    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    side, changed = _change(repository, made_environment, CALLED)
-    cases = [MeasurableCase(name, f"calls.{name}", 30.0) for name in ("time_far", "time_sleeps")]
-    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
-    with Profiler(side, cases, changed) as profiler:
-        while not profiler.count_of_answers:
-            profiler.profile_for(0.1)
-        profiler.profile_for(0.5)  # `time_sleeps` is being called
-        time.sleep(3.5)
-        profiler.profile_for(60.0)
-    assert profiler.failures == {}
-    assert profiler.shares == {"calls.time_far": 0.0, "calls.time_sleeps": 0.0}
-
-
 def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
-    repository: Path, made_environment: Path
+    change: Change,
 ) -> None:
-    longer = PACKAGE.replace("range(50)", "range(51)")
-    side, changed = _change(repository, made_environment, {"package.py": longer})
+    side, changed = change({"package.py": PACKAGE.replace("range(50)", "range(51)")})
     cases = [_case("time_far", 0), _case("time_half", 1), _case("time_near", 1)]
-    order = Choice(cases, Budget(100.0, time.monotonic), {}, changed, profiling_s=60.0)
+    order = _choice(cases, changed)
     with order.profiling(side):
         order.profile_for(60.0)
         first = order.next_group((), 20)
@@ -457,12 +408,11 @@ def test_a_case_that_hardly_runs_what_changed_does_not_delay_those_that_do(
 
 
 def test_a_near_case_does_not_wait_until_the_suites_of_others_are_imported(
-    repository: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+    change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hangs = {"benchmarks/hangs.py": HANGS, "benchmarks/other.py": HANGS}
-    side, changed = _change(repository, made_environment, CALLED | hangs)
-    names = ("calls.time_near", "hangs.time_one", "other.time_one", "calls.time_far")
-    cases = [MeasurableCase(name, name, 30.0) for name in names]
+    side, changed = change(CALLED | hangs)
+    cases = _named("calls.time_near", "hangs.time_one", "other.time_one", "calls.time_far")
     monkeypatch.setattr(choice, "_PATIENCE_S", 1.0)
     with Profiler(side, cases, changed, import_seconds=600.0) as profiler:
         profiler.profile_for(60.0)

@@ -25,6 +25,7 @@ def repository(tmp_path: Path) -> Path:
     commit(tmp_path, {"models/a.py": "Fuse more\ttabbed"}, "Fuse more\ttabbed")
     git(tmp_path, "checkout", "-q", "main")
     git(tmp_path, "merge", "-q", "--no-ff", "-m", "Merge feature again", "feature")
+    git(tmp_path, "tag", "elsewhere", "feature")
     return tmp_path
 
 

@@ -22,13 +22,6 @@ def repository(tmp_path: Path) -> Any:
     return folder, hashes
 
 
-def commit(folder: Path, subject: str, *options: Any) -> Any:
-    git(
-        folder, "commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m", subject, *options
-    )
-    return git(folder, "rev-parse", "HEAD").strip()
-
-
 def test_commits_are_oldest_first_with_date_subject_tags_and_position(
     repository: tuple[Path, tuple[str, ...]],
 ) -> None:
@@ -39,19 +32,6 @@ def test_commits_are_oldest_first_with_date_subject_tags_and_position(
     assert commits[0].date == FIRST_COMMIT_AT
     assert commits[0].subject == "Fuse the gates of darnn"
     assert [c.tags for c in commits] == [("v0.0.0",), (), ("v0.1.0",), ()]
-
-
-def test_a_merged_branch_is_one_commit(repository: tuple[Path, tuple[str, ...]]) -> None:
-    folder, hashes = repository
-    git(folder, "checkout", "--quiet", "-b", "side", hashes[2])
-    aside = commit(folder, "Aside")
-    git(folder, "checkout", "--quiet", "main")
-    git(folder, "merge", "--quiet", "--no-ff", "-m", "Merge side", "side")
-    git(folder, "tag", "elsewhere", aside)
-    commits = read_commits(folder)
-    assert [c.subject for c in commits][-1] == "Merge side"
-    assert len(commits) == 5
-    assert aside not in {c.hash for c in commits}
 
 
 def test_a_persons_settings_and_a_hooks_variables_do_not_matter(
