@@ -40,7 +40,8 @@ def publish() -> None:
     damage = publish_site(request, warn=lambda text: print(f"  {text}", flush=True))
     if damage:
         raise WatchError(damage)
-    print(f"the site is in {os.path.relpath(request.site, root)}/: open its index.html")
+    site = os.path.relpath(request.configuration.site, root)
+    print(f"the site is in {site}/: open its index.html")
 
 
 def report(

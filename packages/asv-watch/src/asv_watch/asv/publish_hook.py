@@ -17,8 +17,8 @@ from asv.commands.publish import Publish
 from asv.console import log
 from asv.util import UserError
 
-from asv_watch.asv.declared import Declared, read_declared
-from asv_watch.asv.repository import find_repository, measured_paths, work_folder
+from asv_watch.asv.declared import read_declared
+from asv_watch.asv.settings import Configuration, read_project
 from asv_watch.errors import WatchError
 from asv_watch.text.terminal import printable
 from asv_watch.versions.git import ask_git
@@ -27,17 +27,10 @@ from asv_watch.versions.git import ask_git
 class PublishRequest(msgspec.Struct, frozen=True):
     """What asv.conf.json and the command line say about a site to publish."""
 
-    results: Path
-    site: Path
-    repository: Path
-    branch: str
+    configuration: Configuration
+    """All but its environments."""
     hashes: frozenset[str] | None
     """The commits to show; every commit of the branch if None."""
-    declared: Declared
-    measured_paths: tuple[str, ...]
-    """`asv_watch.asv.repository.measured_paths`."""
-    work_folder: Path
-    """`asv_watch.asv.repository.work_folder`."""
     project: dict[str, str]
     """Name and addresses of the project, for the pages."""
 
@@ -81,27 +74,18 @@ def read_request(
         return text if text.startswith(("https://", "http://")) else ""  # asv's "#" is none
 
     site_url = conf.declared.site_url
-    project = {  # before `find_repository`, which makes a path of the name
+    project = {  # before `read_project`, which makes a path of the name
         "name": str(conf.project),
         "url": address(str(conf.project_url)),
         "commit_url": address(str(conf.show_commit_url)),
         "site": f"{site_url.rstrip('/')}/" if site_url else "",
     }
-    repository, branch = find_repository(root, conf, fetch=fetch)
+    configuration = read_project(conf, root, fetch=fetch)
     hashes = None
     if range_spec is not None:
-        commits = ask_git(repository, "rev-list", "--first-parent", *shlex.split(range_spec), "--")
+        span = shlex.split(range_spec)
+        commits = ask_git(configuration.repository, "rev-list", "--first-parent", *span, "--")
         if not commits:
             raise WatchError(f"{range_spec!r} names no commit; give a range such as v0.1..main")
         hashes = frozenset(commits.split())
-    return PublishRequest(
-        results=Path(conf.results_dir),
-        site=Path(conf.html_dir),
-        repository=repository,
-        branch=branch,
-        hashes=hashes,
-        declared=conf.declared,
-        measured_paths=measured_paths(conf, root, repository),
-        work_folder=work_folder(Path(conf.env_dir)),
-        project=project,
-    )
+    return PublishRequest(configuration, hashes, project)

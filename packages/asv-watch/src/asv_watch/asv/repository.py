@@ -1,4 +1,4 @@
-"""Where a project's repository is, by asv.conf.json, and what of it is measured."""
+"""Where a project's repository is, by asv.conf.json, and whether it is installed."""
 
 from __future__ import annotations
 
@@ -53,21 +53,6 @@ def find_repository(root: Path, conf: Any, *, fetch: bool = False) -> tuple[Path
     return (root if own else path), next((name for name in names if name in branches), default)
 
 
-def measured_paths(conf: Any, root: Path, repository: Path) -> tuple[str, ...]:
-    """Return the paths whose changes may change a value (`Configuration.measured_paths`)."""
-    return conf.declared.measured_paths if repository == root else ()
-
-
 def installs_project(conf: Any) -> bool:
     """Tell whether asv's commands build the project, or install its checkout."""
     return conf.build_command != [] or any(map(_INSTALLS.search, conf.install_command or ()))
-
-
-def work_folder(environments: Path) -> Path:
-    """Return the folder for packages of commits, unfinished measurements and levels.
-
-    It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs, so
-    that a project whose environments are elsewhere stays as it is.
-    """
-    parent = environments.parent
-    return parent if parent.name == ".asv" else environments / "asv-watch"

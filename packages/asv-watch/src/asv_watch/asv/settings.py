@@ -27,7 +27,7 @@ from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
-from asv_watch.asv.repository import find_repository, installs_project, measured_paths, work_folder
+from asv_watch.asv.repository import find_repository, installs_project
 from asv_watch.errors import WatchError
 from asv_watch.files import read_regular
 from asv_watch.versions.releases import Release, distribution, main_release
@@ -154,8 +154,36 @@ class Configuration:
 
     @property
     def work_folder(self) -> Path:
-        """Folder for kept files that are neither environments nor results, such as caches."""
-        return work_folder(self.environments_folder)
+        """Folder for packages of commits, unfinished measurements and levels.
+
+        It is ``.asv`` where the environments are in ``.asv/env``, and else a folder within theirs,
+        so that a project whose environments are elsewhere stays as it is.
+        """
+        parent = self.environments_folder.parent
+        return parent if parent.name == ".asv" else self.environments_folder / "asv-watch"
+
+
+def read_project(conf: Any, root: Path, *, fetch: bool = False) -> Configuration:
+    """Read what asv's settings say of a project, but for its environments.
+
+    Raises:
+        WatchError: its repository cannot be read.
+    """
+    repository, branch = find_repository(root, conf, fetch=fetch)
+    return Configuration(
+        branch=branch,
+        suites=root / conf.benchmark_dir,
+        results=Path(conf.results_dir),
+        site=Path(conf.html_dir),
+        environments_folder=Path(conf.env_dir),
+        environments=(),
+        repository=repository,
+        is_built=installs_project(conf),
+        subfolder=conf.repo_subdir,
+        measured_paths=conf.declared.measured_paths if repository == root else (),
+        declared=conf.declared,
+        project=Path(conf.project).name,
+    )
 
 
 def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
@@ -168,7 +196,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     _warn_of_a_newer_asv(asv.__version__)
     conf = load_settings(root)
     python = conf.pythons[0]
-    repository, branch = find_repository(root, conf, fetch=fetch)
+    project = read_project(conf, root, fetch=fetch)
     try:
         environments = list(asv.environment.get_environments(conf, None, verbose=False))
     except Exception as error:  # asv checks no types, so any error may come
@@ -189,7 +217,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
                 f"asv.conf.json describes no environment {name}; it has {', '.join(known)}"
             )
     contents = [_contents(environment, conf) for environment in environments]
-    releases = Counter(main_release(requirements) for _, requirements in contents)
+    counts = Counter(main_release(requirements) for _, requirements in contents)
     specs = tuple(
         EnvironmentSpec(
             requirements=requirements,
@@ -198,26 +226,13 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
             variables=_variables(environment, conf),
             python=version,
             declared=conf.declared,
-            shares_release=releases[main_release(requirements)] > 1,
+            shares_release=counts[main_release(requirements)] > 1,
             interpreter=_interpreter(environment),
         )
         for environment, (version, requirements) in zip(environments, contents, strict=True)
     )
-    return Configuration(
-        branch=branch,
-        suites=root / conf.benchmark_dir,
-        results=Path(conf.results_dir),
-        site=Path(conf.html_dir),
-        project=Path(conf.project).name,
-        environments_folder=Path(conf.env_dir),
-        environments=specs,
-        repository=repository,
-        is_built=installs_project(conf),
-        subfolder=conf.repo_subdir,
-        measured_paths=measured_paths(conf, root, repository),
-        declared=conf.declared,
-        releases=_releases(work_folder(Path(conf.env_dir)), conf.declared, specs[0]),
-    )
+    releases = _releases(project.work_folder, conf.declared, specs[0])
+    return replace(project, environments=specs, releases=releases)
 
 
 def _contents(environment: Any, conf: Any) -> tuple[str, dict[str, str]]:

@@ -51,15 +51,17 @@ def publish_site(
     Raises:
         WatchError: the site cannot be written; the old one stays.
     """
-    declared = request.declared
+    configuration, declared = request.configuration, request.configuration.declared
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")  # for reproducible builds
-    commits = read_commits(request.repository, request.branch)
+    commits = read_commits(configuration.repository, configuration.branch)
     if request.hashes is not None:
         commits = tuple(commit for commit in commits if commit.hash in request.hashes)
-    with swapped_in(request.site) as fresh, kept_levels(request.work_folder) as levels:
-        history = in_order(load_history(request.results, commits, layout=declared.layout))
+    with swapped_in(configuration.site) as fresh, kept_levels(configuration.work_folder) as levels:
+        history = in_order(load_history(configuration.results, commits, layout=declared.layout))
         findings = analyse(history, levels)
-        ancestry = ancestry_of(history, findings, request.repository, request.measured_paths)
+        ancestry = ancestry_of(
+            history, findings, configuration.repository, configuration.measured_paths
+        )
         build_site(
             fresh,
             contents_of(history, findings, ancestry),
@@ -69,7 +71,7 @@ def publish_site(
             compared_cases=read_case_comparisons(declared.case_comparisons),
             about=(*declared.about, *declared.gate_exceptions()),
         )
-    inform(f"The site is in {request.site}: open its index.html")
+    inform(f"The site is in {configuration.site}: open its index.html")
     for reason, count in Counter(left_out.reason for left_out in history.left_out).items():
         inform(f"Left out, as About the data lists: {reason} ({count})")
     # Without a line, or a file of lines, reasons or comparisons are missing, but no results.
