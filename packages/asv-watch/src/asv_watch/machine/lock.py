@@ -52,11 +52,13 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         job: What runs, for the message to others, such as ``nightly``.
 
     Raises:
-        WatchError: Another run holds the checkout, or the lock cannot be written.
+        WatchError: Another run holds the checkout.
+        OSError: The lock cannot be written.
     """
     path = environments.resolve() / FILE_NAME
     with ExitStack() as stack:
-        descriptor = _open(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         stack.callback(os.close, descriptor)
         if not lock(descriptor, path):
             holder = _read(path)
@@ -83,17 +85,6 @@ def exclusive_run(environments: Path, job: str) -> Iterator[None]:
         stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
         tempfile.tempdir = str(folder)
         yield
-
-
-def _open(path: Path) -> int:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise WatchError(
-            f"{path} cannot be written ({error.strerror}); it has to be a file in a folder that "
-            "this user can write"
-        ) from error
 
 
 def _write(descriptor: int, holder: _Holder) -> None:
