@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.environments"]
+pytest_plugins = ["tests.torchless"]
 ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = ROOT.parent.parent
 """The checkout, which holds the action and the workflows of the gate, and .gitattributes."""

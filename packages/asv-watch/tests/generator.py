@@ -57,11 +57,9 @@ class Suite:
 
 
 _PASSES = ("forward", "backward")
-TIME_AND_MEMORY = tuple(
-    itertools.chain(
-        ((f"time_{name}", "time", "seconds") for name in _PASSES),
-        ((f"peakmem_{name}", "peakmemory", "bytes") for name in _PASSES),
-    )
+TIME_AND_MEMORY = (
+    *((f"time_{name}", "time", "seconds") for name in _PASSES),
+    *((f"peakmem_{name}", "peakmemory", "bytes") for name in _PASSES),
 )
 SUITES = (
     Suite(
@@ -277,15 +275,6 @@ def _benchmarks(plan: Plan) -> dict[str, Any]:
                 "unit": unit,
                 "version": f"version-of-{function}",
             }
-            if kind == "time":
-                content[name] |= {
-                    "min_run_count": 2,
-                    "number": 0,
-                    "repeat": 0,
-                    "rounds": 2,
-                    "sample_time": 0.01,
-                    "warmup_time": -1,
-                }
     return content
 
 
@@ -466,27 +455,21 @@ class _SeriesFolder:
                     late=(0,) if outcome == "timed out" else (),
                 )
             )
-        row: list[Any] = [_compressed(values), params, f"version-of-{function}", started_at, 12.5]
+        row: list[Any] = [values, params, f"version-of-{function}", started_at, 12.5]
         if kind == "time":
             row += self._spread(values)
-        while row[-1] is None:
-            row.pop()
         return row, record
 
     def _spread(self, values: list[float | None]) -> list[Any]:
-        known = [value is not None and not math.isnan(value) for value in values]
-
-        def column(entries: list[Any]) -> Any:
-            pairs = zip(entries, known, strict=True)
-            return _compressed([entry if is_known else None for entry, is_known in pairs])
-
-        level = [v if v and is_known else 0.0 for v, is_known in zip(values, known, strict=True)]
+        """Ends of the intervals and quartiles, then numbers of calls and of samples."""
+        known = [None if value is None or math.isnan(value) else value for value in values]
         spread = self.plan.noise
         ends = [
-            column([float(f"{value * factor:.4e}") for value in level])
+            [None if value is None else float(f"{value * factor:.4e}") for value in known]
             for factor in (1 - spread, 1 + spread, 1 - spread / 2, 1 + spread / 2)
         ]
-        return [*ends, column([4] * len(level)), column([10] * len(level))]
+        counts = [[None if value is None else count for value in known] for count in (4, 10)]
+        return [*ends, *counts]
 
 
 _OUTCOMES: dict[float, tuple[str, str, float | None]] = {
@@ -494,7 +477,3 @@ _OUTCOMES: dict[float, tuple[str, str, float | None]] = {
     -math.inf: ("failed", "RuntimeError: the input has 3 features, the model 4", None),
     -1.0: ("timed out", "stopped after 600 s", None),
 }
-
-
-def _compressed(values: list[Any]) -> Any:
-    return None if all(value is None for value in values) else values

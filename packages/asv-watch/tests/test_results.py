@@ -21,7 +21,6 @@ from asv_watch.records.suite_lists import parse_list
 from asv_watch.versions.git import read_commits
 from tests import torchless
 from tests.conftest import REPOSITORY, commit, git, run
-from tests.environments import make_once
 from tests.interruptible import run_driver
 
 SUITE = """
@@ -44,7 +43,10 @@ BROKEN = "suite.Suite.time_it('broken')"
 @pytest.fixture(scope="session")
 def measured(made_environment: Path) -> Path:
     """A checkout with the results of one commit."""
-    return make_once("measured", lambda folder: _measure(folder, made_environment)) / "checkout"
+    return (
+        torchless.make_once("measured", lambda folder: _measure(folder, made_environment))
+        / "checkout"
+    )
 
 
 def _measure(made: Path, environment: Path) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import sys
 import sysconfig
+import tempfile
 import venv
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import asv_runner
+import pytest
 
 from tests.conftest import commit, git, run
 
@@ -129,3 +133,36 @@ def make_interpreter(folder: Path, release: str, seconds: float, *, runner: bool
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: engine\nVersion: {release}\n")
     return str(folder / "bin" / "python")
+
+
+def make_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that one of the workers of xdist makes, for all of them. Read it only."""
+    folder = Path(tempfile.gettempdir(), name)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()
+            make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_environment() -> Path:
+    """The environment of `CONFIGURATION`, made once for all workers of xdist."""
+    folder = make_once("made-environment", make_environment)
+    [made] = (folder / ".asv" / "env").glob("*/asv-env-info.json")
+    return made.parent
+
+
+@pytest.fixture
+def make_project(
+    make_repository: Callable[[dict[str, str]], Path], made_environment: Path
+) -> Callable[..., Path]:
+    """Makes repositories of a suite that can be measured at once, from `project_files`."""
+
+    def make(suite: str, files: dict[str, str] | None = None, **settings: Any) -> Path:
+        folder = make_repository(project_files(suite, files, **settings))
+        give_environment(folder, made_environment)
+        return folder
+
+    return make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,11 +49,10 @@ def bench(tmp_path: Path) -> Bench:
     def work(
         folder: Path,
         *arguments: str,
-        under: Sequence[str] = (),
         late: bool = False,
         **variables: str,
     ) -> str:
-        command = *under, sys.executable, "-m", "asv_watch.cli", "bench", *arguments
+        command = sys.executable, "-m", "asv_watch.cli", "bench", *arguments
         environment = os.environ | {"HOME": str(tmp_path)} | variables
         done = run(*command, cwd=folder, env=environment, status=1)
         assert len(done.stderr.splitlines()) == 1, done.stderr

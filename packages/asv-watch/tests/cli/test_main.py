@@ -6,15 +6,40 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from asv_watch.cli.main import app, main
 from tests.conftest import ROOT, git
-from tests.programs import run_program
 
 HEAVY = ("asv", "numpy")
+WITHOUT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None  # as if it were not installed
+from asv_watch.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run_program(
+    *arguments: str,
+    missing: Sequence[str] = (),
+    folder: Path = ROOT,
+    stdout: int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, where packages are missing."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(missing=missing), *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "160"},
+        check=False,
+    )
 
 
 def test_help_lists_every_command_without_asv() -> None:
