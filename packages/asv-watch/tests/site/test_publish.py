@@ -195,6 +195,17 @@ def test_files_of_every_damage_are_named_and_the_rest_published(project: Project
     assert sum(series["last"] is not None for series in index["series"]) > 10
 
 
+def test_the_command_publishes_what_asv_publishes(project: Project) -> None:
+    _stored(project, 4, "1" + "0" * 400)
+    environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
+    project.publish(status=1, env=environment)
+    by_asv = tree(project.html)
+    command = sys.executable, "-m", "asv_watch.cli", "publish"
+    [line] = run(*command, cwd=project.root, env=environment, status=1).stderr.splitlines()
+    assert line.startswith("asv-watch: the site was published without results/ci-2core/")
+    assert tree(project.html) == by_asv
+
+
 def test_thousands_of_result_files_are_published(tmp_path: Path) -> None:
     suite = Suite("s.S", TIME_AND_MEMORY[:1], {"model": ("darnn", "lstnet"), "device": ("cpu",)})
     machines = tuple(f"desk-{number}" for number in range(10))

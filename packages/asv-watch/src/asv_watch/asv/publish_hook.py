@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,9 @@ def read_request(
         "site": f"{site_url.rstrip('/')}/" if site_url else "",
     }
     configuration = read_project(conf, root, fetch=fetch)
+    results = configuration.results
+    if results.is_relative_to(root):  # the page names files, but no folder of this machine
+        configuration = replace(configuration, results=results.relative_to(root))
     hashes = None
     if range_spec is not None:
         span = shlex.split(range_spec)
