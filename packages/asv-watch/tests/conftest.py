@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -110,12 +109,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Name what the tests left behind, and count by reason those that were skipped."""
-    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    reasons = Counter(str(reason).removeprefix("Skipped: ") for *_, reason in skipped)
-    if reasons:
-        counts = ", ".join(f"{count} ({reason})" for reason, count in reasons.items())
-        terminalreporter.write_line(f"skipped: {counts}", yellow=True)
+    """Name what the tests left behind."""
     for name in config.stash.get(LEFT_BEHIND, []):
         terminalreporter.write_line(f"left behind: {name}", red=True)
 

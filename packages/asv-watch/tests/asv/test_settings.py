@@ -23,8 +23,7 @@ from tests.conftest import git
 def _configured(root: Path, **entries: object) -> Configuration:
     """The settings of a checkout with these entries in asv.conf.json."""
     git(root.parent, "init", "--quiet", root.name)
-    settings = {"version": 1, "project": "p", "repo": ".", "environment_type": "virtualenv"}
-    (root / "asv.conf.json").write_text(json.dumps(settings | entries))
+    configure(root, **entries)
     return read_configuration(root)
 
 
