@@ -152,7 +152,6 @@ def test_what_asv_saves_is_what_is_read(results_dir: Path) -> None:
     ):
         run = run_of(history, model, batch)
         assert run.outcome is Outcome.OK
-        assert run.at == int(STARTED.timestamp())
         assert run.point.value == MEDIANS[index]
         assert run.point.interval == (stats[index]["ci_99_a"], stats[index]["ci_99_b"])
 
@@ -196,7 +195,7 @@ def test_a_value_of_the_record_is_shown_whatever_asv_has(results_dir: Path, lack
     )
     history = load_history(results_dir, COMMITS)
     shown = run_of(history, "darnn", "5")
-    assert (shown.outcome, shown.point.value, shown.at) == (Outcome.OK, 1.6, 8)
+    assert (shown.outcome, shown.point.value) == (Outcome.OK, 1.6)
     low, high = shown.point.interval
     assert low < 1.6 < high
     assert shown.recipe == "rounds=3"
@@ -221,15 +220,11 @@ def test_every_outcome_is_told_apart(results_dir: Path) -> None:
     path = record(results_dir, _case("'dsanet', 10", at=9, rounds=((1.0, 2.0),)), commit=1)
     history = load_history(results_dir, COMMITS)
     timed_out = run_of(history, "darnn", "5")
-    assert (timed_out.outcome, timed_out.reason, timed_out.at) == (
-        Outcome.TIMED_OUT,
-        "after 60 s",
-        7,
-    )
+    assert (timed_out.outcome, timed_out.reason) == (Outcome.TIMED_OUT, "after 60 s")
     skipped = run_of(history, "darnn", "10")
-    assert (skipped.outcome, skipped.reason, skipped.at) == (Outcome.SKIPPED, "no CUDA", 8)
+    assert (skipped.outcome, skipped.reason) == (Outcome.SKIPPED, "no CUDA")
     fine = run_of(history, "dsanet", "5")
-    assert (fine.outcome, fine.point.interval, fine.at) == (Outcome.OK, None, 9)
+    assert (fine.outcome, fine.point.interval) == (Outcome.OK, None)
     unexplained = run_of(history, "dsanet", "10")
     assert unexplained.outcome is Outcome.FAILED
     assert "no reason" in unexplained.reason
@@ -256,16 +251,6 @@ def test_the_newer_commit_of_a_nights_comparison_has_a_run(results_dir: Path) ->
     del two["sitting"]["conditions"]
     path.write_text("".join(json.dumps(line) + "\n" for line in (two, numbers)))
     assert HASHES[1] not in case_of(load_history(results_dir, COMMITS), "darnn", "5").runs
-
-
-def test_a_value_that_only_asv_has_was_measured_when_the_record_says(results_dir: Path) -> None:
-    save(results_dir)
-    record(results_dir, _case("'darnn', 10", at=77))
-    history = load_history(results_dir, COMMITS)
-    assert (run_of(history, "darnn", "10").point.value, run_of(history, "darnn", "10").at) == (
-        2.2,
-        77,
-    )
 
 
 def test_a_series_has_a_run_for_each_measured_commit(results_dir: Path) -> None:

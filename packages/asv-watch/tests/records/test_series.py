@@ -8,18 +8,16 @@ from asv_watch.records.records import NEVER_RUN, Point, Run
 from tests.making import columns_of, commit_hash
 
 NUMBERS = st.floats(-1e300, 1e300)
-TIMES = st.none() | st.integers(0, 2**62)
 TEXTS = st.text(max_size=3)
 PAIRS = st.none() | st.tuples(NUMBERS, NUMBERS)
 RUNS = st.one_of(
     st.just(NEVER_RUN),
-    st.builds(Run, st.just(Outcome.FAILED), st.none(), TEXTS, TIMES, TEXTS),
+    st.builds(Run, st.just(Outcome.FAILED), st.none(), TEXTS, TEXTS),
     st.builds(
         Run,
         st.just(Outcome.OK),
         st.builds(Point, NUMBERS, PAIRS),
         st.just(""),
-        TIMES,
         TEXTS,
     ),
 )

@@ -21,7 +21,6 @@ from asv_watch.records.records import NEVER_RUN, Environment, Point, Run, recipe
 from asv_watch.records.suite_lists import MOST_CASES
 
 _LARGEST = sys.float_info.max
-_LATEST_MS = 1e15
 
 
 class DamagedError(Exception):
@@ -97,7 +96,7 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
     """
     params = stored.get_result_params(benchmark) or []
     values, spreads = stored._results[benchmark], stored._stats[benchmark]
-    started_at, version = stored.started_at[benchmark], stored.benchmark_version[benchmark]
+    version = stored.benchmark_version[benchmark]
     try:
         count = math.prod(map(len, params))
     except TypeError as error:
@@ -108,20 +107,17 @@ def runs_of(stored: Results, benchmark: str) -> Iterator[tuple[tuple[str, ...], 
     spreads = [{}] * count if spreads is None else spreads
     if not isinstance(values, list) or not len(values) == len(spreads) == count:
         raise DamagedError(f"result must have one entry for each of the {count} cases")
-    known_at = isinstance(started_at, int | float) and abs(started_at) < _LATEST_MS
-    at = int(started_at // 1000) if known_at else None
     recipe = sys.intern(recipe_of(version)) if isinstance(version, str) else ""
     for case, value, spread in zip(itertools.product(*params), values, spreads, strict=True):
         if is_finite_number(value):
             point = Point(float(value), _interval(spread.get("ci_99_a"), spread.get("ci_99_b")))
-            yield case, value, Run(Outcome.OK, point, "", at, recipe)
+            yield case, value, Run(Outcome.OK, point, "", recipe)
         elif value is None:
-            yield case, value, Run(Outcome.FAILED, None, "no value was stored, and no reason", at)
+            yield case, value, Run(Outcome.FAILED, None, "no value was stored, and no reason")
         elif is_missing(value):
             yield case, value, NEVER_RUN
         else:
-            reason = f"it gave no finite number: {value!r}"
-            yield case, value, Run(Outcome.FAILED, None, reason, at)
+            yield case, value, Run(Outcome.FAILED, None, f"it gave no finite number: {value!r}")
 
 
 def _interval(low: Any, high: Any) -> tuple[float, float] | None:

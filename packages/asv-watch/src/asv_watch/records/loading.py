@@ -247,7 +247,7 @@ class _Loader:
                     value = comparison.value(index)
                     for setup in setups[machine, version.release, version.python]:
                         if value is not None and version.commit in setup.runs:
-                            run = Run(Outcome.OK, Point(value), at=comparison.at)
+                            run = Run(Outcome.OK, Point(value))
                             setup.runs[version.commit].setdefault(number, run)
 
     def _is_peak_memory(self, number: int) -> bool:
@@ -393,8 +393,7 @@ class _Loader:
                 for number, run in self._runs_of_row(stored, benchmark, path):
                     of_kind = resident if self._is_peak_memory(number) and run.point else runs
                     if number not in runs:
-                        case = measured.get(self._cases[number].name)
-                        of_kind[number] = replace(run, at=case.at) if case else run
+                        of_kind[number] = run
             except DamagedError as error:
                 self._problem(path, f"{benchmark}: {error}; its results are left out")
 
@@ -413,9 +412,9 @@ class _Loader:
             if value is not None:
                 recipe = sys.intern(recipe_of(version))
                 interval = spread_of(case) if benchmark.type == "time" else None
-                runs[number] = Run(Outcome.OK, Point(value, interval), "", case.at, recipe)
+                runs[number] = Run(Outcome.OK, Point(value, interval), "", recipe)
             elif outcome is not Outcome.NEVER_RUN:
-                runs[number] = Run(outcome, None, reason, case.at)
+                runs[number] = Run(outcome, None, reason)
         return runs
 
     def _runs_of_row(self, stored: Results, name: str, path: Path) -> Iterator[tuple[int, Run]]:

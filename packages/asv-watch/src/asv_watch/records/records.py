@@ -161,8 +161,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True, gc=False):
     point: Point | None = None
     reason: str = ""
     """Why it failed, timed out or was skipped: the message of the run."""
-    at: int | None = None
-    """When it ran, seconds since the epoch, if known."""
     recipe: str = ""
     """How its samples were taken; empty if unknown."""
 

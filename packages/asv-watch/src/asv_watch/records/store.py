@@ -154,8 +154,8 @@ def run_of(sitting: Sitting) -> RunKey | None:
 def newest_of_runs(comparisons: Iterable[Comparison]) -> dict[RunKey, dict[str, Comparison]]:
     """Return the newest measurement of each case of each run, by their names, of it alone.
 
-    A failure in a comparison of several versions is none of a run. A case with neither a number
-    nor a reason was measured before 2026-11-27: its value is in asv's file alone.
+    A failure in a comparison of several versions is none of a run. Where all that a run gave is in
+    asv's file, as before 2026-11-27, a line without number or reason holds its conditions.
     """
     runs: dict[RunKey, dict[str, Comparison]] = {}
     for comparison in comparisons:
