@@ -33,11 +33,10 @@ def commits_of(*pairs: Pair) -> MeasuredCommits:
 @given(st.lists(st.floats(0.5, 2), min_size=1, max_size=10))
 def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
     found = commits_of(*((n, n + 1, ratio) for n, ratio in enumerate(ratios)))
-    pairs = {(pair.before, pair.after): pair for pair in found.all_pairs()}
+    pairs = found.all_pairs()
     count = len(ratios) + 1
     assert len(pairs) == count * (count - 1) // 2
-    for (before, after), pair in pairs.items():
-        measured = pair.measured
+    for (before, after), measured in pairs.items():
         assert measured.ratio == pytest.approx(math.prod(ratios[before:after]))
         assert measured.interval[0] < measured.ratio < measured.interval[1]
         assert len(measured.sittings) == (after == before + 1)
@@ -46,31 +45,31 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
 def test_a_ratio_does_not_depend_on_how_many_other_commits_were_compared() -> None:
     ring = (*((n, n + 1, 1 + n % 7 / 100) for n in range(9)), (0, 9, 1.2))
     others = [(n, n + 1, 1.1) for n in range(10, 90)]
-    pairs = [commits_of(*ring, *more).pair(2, 6) for more in ([], others)]
-    few, many = [(pair.measured.ratio, *pair.measured.interval) for pair in pairs if pair]
+    ratios = [commits_of(*ring, *more).ratio(2, 6) for more in ([], others)]
+    few, many = [(ratio.ratio, *ratio.interval) for ratio in ratios if ratio]
     assert few == pytest.approx(many, rel=1e-9)
 
 
 def test_commits_that_were_all_compared_with_one_have_ratios_to_each_other() -> None:
     found = commits_of((4, 1, 1.1), (4, 7, 0.8), (4, 9, 0.5))
-    ratios = {(pair.before, pair.after): pair.measured.ratio for pair in found.pairs}
+    ratios = {ends: ratio.ratio for ends, ratio in found.pairs.items()}
     assert ratios == pytest.approx({(1, 4): 1 / 1.1, (4, 7): 0.8, (4, 9): 0.5, (7, 9): 0.5 / 0.8})
 
 
 def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
     found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
     assert sorted(found.parts) == [(1, 2), (5, 6, 7)]
-    assert found.pair(2, 5) is None
+    assert found.ratio(2, 5) is None
 
 
 def test_several_ways_between_two_commits_count_each_by_its_precision() -> None:
     found = commits_of((1, 4, 1.0), (4, 9, 1.0), (1, 9, 1.03))
-    [part, whole] = (found.pair(*ends) for ends in ((1, 4), (1, 9)))
+    [part, whole] = (found.ratio(*ends) for ends in ((1, 4), (1, 9)))
     assert part is not None
     assert whole is not None
-    assert 1 < part.measured.ratio < whole.measured.ratio < 1.03
+    assert 1 < part.ratio < whole.ratio < 1.03
 
 
 def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:
     found = commits_of(*((n, n + 1, 1.0) for n in range(80)), (0, 80, 1.0))
-    assert len(list(found.all_pairs())) == 81
+    assert len(found.all_pairs()) == 81

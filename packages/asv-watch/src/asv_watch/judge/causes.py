@@ -59,45 +59,35 @@ class Leading(NamedTuple):
     """Share of the case's own difference; above 1 if other operators offset a part."""
 
 
-def leading_operator(explanation: Explanation, ratio: float | None = None) -> Leading | None:
-    """Return the operator that accounts for most of a difference; ``None`` if none does.
+def leading_operator(explanation: Explanation, ratio: float | None = None) -> Leading | str:
+    """Return the operator that accounts for most of a difference, or say why none does.
 
     Args:
         explanation: Explains the difference.
         ratio: As `in_words` takes it.
     """
-    times = _clear_times(explanation)
-    own = _own_difference(explanation, ratio)
-    differences = {name: after - before for name, (before, after) in times.items()}
-    if _is_unknown(explanation, math.fsum(differences.values()), own, ratio):
-        return None
-    agreeing = {name: value for name, value in differences.items() if value * own > 0}
-    name = max(agreeing, key=lambda name: abs(agreeing[name]), default="")
-    if not agreeing or abs(agreeing[name]) < _SMALLEST_PART * explanation.seconds[0]:
-        return None
-    return Leading(name, times[name], agreeing[name] / own)
-
-
-def _clear_times(explanation: Explanation) -> dict[str, tuple[float, float]]:
     clear = [operator for operator in explanation.operators if operator.clear]
+    if not clear:
+        return "no operator differs clearly from its noise"
     names = _names_with_successors(clear)
     times: dict[str, tuple[float, float]] = {}
     for operator in clear:
         name = names.get(operator.name, operator.name)
         old, new = times.get(name, (0.0, 0.0))
         times[name] = old + operator.seconds[0], new + operator.seconds[1]
-    return times
-
-
-def _own_difference(explanation: Explanation, ratio: float | None) -> float:
-    """Return the difference of the case in seconds: as measured, or else as profiled."""
+    differences = {name: after - before for name, (before, after) in times.items()}
     before, after = explanation.seconds
-    return before * (ratio - 1) if ratio is not None and before > 0 else after - before
-
-
-def _is_unknown(explanation: Explanation, total: float, own: float, ratio: float | None) -> bool:
-    """Tell whether all operators together differ too much from the case to explain it."""
-    return ratio is not None and explanation.seconds[0] > 0 and not _agree(total, own)
+    own = after - before
+    if ratio is not None and before > 0:
+        own, total = before * (ratio - 1), math.fsum(differences.values())
+        if own == 0 or not 1 / _MOST_APART <= total / own <= _MOST_APART:
+            explained = quantities.change(1 + total / before).removesuffix(" %")
+            return f"operators explain {explained} of {quantities.change(ratio)}"
+    agreeing = {name: value for name, value in differences.items() if value * own > 0}
+    name = max(agreeing, key=lambda name: abs(agreeing[name]), default="")
+    if not agreeing or abs(agreeing[name]) < _SMALLEST_PART * before:
+        return "no operator accounts for the difference"
+    return Leading(name, times[name], agreeing[name] / own)
 
 
 def in_words(
@@ -122,17 +112,9 @@ def in_words(
         layout: Declares which operators call a kernel.
         naming: Returns the name of an operator for people; by default its own name.
     """
-    times = _clear_times(explanation)
-    if not times:
-        return "no cause found: no operator differs clearly from its noise"
-    total = math.fsum(after - before for before, after in times.values())
-    own = _own_difference(explanation, ratio)
-    if ratio is not None and _is_unknown(explanation, total, own, ratio):
-        explained = quantities.change(1 + total / explanation.seconds[0]).removesuffix(" %")
-        return f"no cause found: operators explain {explained} of {quantities.change(ratio)}"
     leading = leading_operator(explanation, ratio)
-    if leading is None:
-        return "no cause found: no operator accounts for the difference"
+    if isinstance(leading, str):
+        return f"no cause found: {leading}"
     names = list(dict.fromkeys(map(naming, leading.name.split(_SUCCESSION))))
     parts = [_SUCCESSION.join(names), quantities.moved(*leading.seconds, "seconds")]
     kernel = next(
@@ -167,8 +149,3 @@ def _names_with_successors(operators: Sequence[OperatorDifference]) -> dict[str,
                 f"{predecessor}{_SUCCESSION}{operator.name}"
             )
     return names
-
-
-def _agree(operators: float, case: float) -> bool:
-    """Tell whether two differences, in seconds, may be the same."""
-    return case != 0 and 1 / _MOST_APART <= operators / case <= _MOST_APART

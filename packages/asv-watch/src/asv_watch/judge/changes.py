@@ -11,22 +11,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
-from asv_watch.comparison import Clock
-from asv_watch.judge.measured_pairs import (
-    MeasuredCommits,
-    MeasuredPair,
-    changed_pairs,
-)
+from asv_watch.asv.steps import Levels
+from asv_watch.comparison import Clock, Ratio
+from asv_watch.judge.measured_pairs import MeasuredCommits, overlaps
 from asv_watch.records.explanations import Explanation
 from asv_watch.records.history import History, Series
 from asv_watch.records.notes import ChangeNote
 from asv_watch.records.records import Benchmark
-from asv_watch.runs.suspicions import Suspicion
+from asv_watch.runs.segments import Segment
+from asv_watch.runs.suspicions import find_suspicions
 from asv_watch.statistics.rule import SMALLEST, Verdict, judged
 from asv_watch.text import quantities
 
@@ -102,49 +101,49 @@ def kind_of(benchmark: Benchmark) -> Kind | None:
 
 def exact_changes(history: History, index: int) -> Iterator[Change]:
     """Yield each difference of an exact series from one measured commit to the next."""
-    series = history.series[index]
-    columns = series.columns.valued
+    columns = history.series[index].columns.valued
     commits: list[int] = history.indices(columns).tolist()
     values: list[float] = columns.values.tolist()
-    for row in range(1, len(values)):
-        before, after = values[row - 1], values[row]
+    for ends, (before, after) in zip(pairwise(commits), pairwise(values), strict=True):
         if before != after:
-            yield Change(
-                series=index,
-                previous=commits[row - 1],
-                commit=commits[row],
-                state="measured",
-                kind="exact",
-                verdict=_direction(series, went_up=after > before),
-                ratio=after / before if before > 0 and after > 0 else None,
-                values=(before, after),
-            )
+            yield _of_runs(history, index, "exact", "measured", ends, (before, after))
+
+
+def suspected_changes(
+    history: History, index: int, kind: Kind, segments: Sequence[Segment], levels: Levels
+) -> Iterator[Change]:
+    """Yield the suspicions of a series that nobody compared, as changes."""
+    for ends, values in find_suspicions(segments, levels):
+        yield _of_runs(history, index, kind, "suspected", ends, values)
+
+
+def _of_runs(
+    history: History,
+    index: int,
+    kind: Kind,
+    state: State,
+    ends: tuple[int, int],
+    values: tuple[float, float],
+) -> Change:
+    before, after = values
+    return Change(
+        series=index,
+        previous=ends[0],
+        commit=ends[1],
+        state=state,
+        kind=kind,
+        verdict=_direction(history.series[index], went_up=after > before),
+        ratio=after / before if before > 0 and after > 0 else None,
+        values=values,
+    )
 
 
 def measured_changes(
     history: History, index: int, kind: Kind, commits: MeasuredCommits
 ) -> Iterator[Change]:
     """Yield the changes that the comparisons of a series show."""
-    for pair in changed_pairs(commits.pairs):
-        yield _compared(history, index, kind, pair, "measured")
-
-
-def suspected_changes(
-    history: History, index: int, kind: Kind, suspicions: Iterable[Suspicion]
-) -> Iterator[Change]:
-    """Yield the suspicions of a series that nobody compared, as changes."""
-    for suspicion in suspicions:
-        before, after = suspicion.levels
-        yield Change(
-            series=index,
-            previous=suspicion.previous,
-            commit=suspicion.commit,
-            state="suspected",
-            kind=kind,
-            verdict=_direction(history.series[index], went_up=after > before),
-            ratio=after / before,
-            values=suspicion.levels,
-        )
+    for ends, measured in commits.changed.items():
+        yield _compared(history, index, kind, "measured", ends, measured)
 
 
 def unconfirmed_changes(
@@ -154,26 +153,25 @@ def unconfirmed_changes(
 
     They claim nothing: nights measure them again, in another sitting.
     """
-    measured = changed_pairs(commits.pairs)
-    for pair in commits.pairs:
-        is_near = abs(math.log(pair.measured.ratio)) >= SMALLEST
-        if (
-            is_near
-            and len(pair.measured.sittings) == 1
-            and not pair.measured.differs
-            and not any(map(pair.overlaps, measured))
-        ):
-            yield _compared(history, index, kind, pair, "suspected")
+    for ends, measured in commits.pairs.items():
+        is_near = abs(math.log(measured.ratio)) >= SMALLEST and not measured.differs
+        if is_near and len(measured.sittings) == 1 and not overlaps(ends, commits.changed):
+            yield _compared(history, index, kind, "suspected", ends, measured)
 
 
 def _compared(
-    history: History, index: int, kind: Kind, pair: MeasuredPair, state: State
+    history: History,
+    index: int,
+    kind: Kind,
+    state: State,
+    ends: tuple[int, int],
+    measured: Ratio,
 ) -> Change:
-    hashes, order, measured = history.hashes, history.order, pair.measured
+    before, after = (history.order[history.hashes[position]] for position in ends)
     return Change(
         series=index,
-        previous=order[hashes[pair.before]],
-        commit=order[hashes[pair.after]],
+        previous=before,
+        commit=after,
         state=state,
         kind=kind,
         verdict=_direction(history.series[index], went_up=measured.ratio > 1),

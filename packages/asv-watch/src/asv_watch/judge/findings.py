@@ -27,7 +27,6 @@ from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.records.history import History
 from asv_watch.runs.events import Event, find_events
 from asv_watch.runs.segments import Segment, noise_between_runs, split
-from asv_watch.runs.suspicions import find_suspicions
 from asv_watch.versions.releases import Release
 
 Segments = tuple[Segment, ...]
@@ -87,8 +86,7 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
                 changes += measured_changes(history, index, kind, compared[index])
                 near += unconfirmed_changes(history, index, kind, compared[index])
             else:
-                suspicions = find_suspicions(segments[index], levels)
-                changes += suspected_changes(history, index, kind, suspicions)
+                changes += suspected_changes(history, index, kind, segments[index], levels)
 
     def complete(changes: Sequence[Change]) -> tuple[Change, ...]:
         newest_first = sorted(changes, key=lambda change: (-change.commit, change.series))

@@ -48,16 +48,6 @@ class _Side(NamedTuple):
     star: Star[Node]
 
 
-class Contradiction(NamedTuple):
-    """Two versions whose ratio in one sitting is not that of all others."""
-
-    case: str
-    before: Node
-    after: Node
-    found: float
-    expected: float
-
-
 class CaseGraph:
     """The versions that one machine compared in one case."""
 
@@ -144,23 +134,17 @@ class CaseGraph:
                 count += of_day.differs and of_day.verdict is ratio.verdict
         return count
 
-    def contradictions(self) -> Iterator[Contradiction | None]:
-        """Compare the first version of each comparison and each further one with all others.
+    def contradictions(self) -> Iterator[bool]:
+        """Tell for each further version of each comparison whether others contradict its ratio.
 
-        Yields the pair if the others contradict it, else nothing; pairs that no other path
-        connects are left out.
+        That is its ratio to the first version; pairs that no other path connects are left out.
         """
-        for index, (comparison, star) in enumerate(self._stars):
+        for index, (_, star) in enumerate(self._stars):
             others = self._graph.without(index)
             for position, node in enumerate(star.nodes[1:], start=1):
                 expected = others.estimate(star.nodes[0], node) if others else None
-                if expected is None:
-                    continue
-                found = star.estimate(0, position, self.between)
-                pair = Contradiction(
-                    comparison.case, star.nodes[0], node, found.ratio, expected.ratio
-                )
-                yield pair if _contradict(found, expected) else None
+                if expected is not None:
+                    yield _contradict(star.estimate(0, position, self.between), expected)
 
 
 def _contradict(found: Estimate, expected: Estimate) -> bool:

@@ -8,11 +8,9 @@ ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain, combinations, pairwise
-
-import msgspec
 
 from asv_watch.comparison import Ratio
 from asv_watch.judge.graph import CaseGraph
@@ -23,18 +21,8 @@ MOST_COMMITS = 60
 """With at most this many compared commits in a case, the ratio of any two is published."""
 
 
-class MeasuredPair(msgspec.Struct, frozen=True):
-    """Two commits of the branch and the measured ratio of a case between them."""
-
-    before: int
-    """Position along the branch of the earlier commit."""
-    after: int
-    measured: Ratio
-    """Later over earlier."""
-
-    def overlaps(self, other: MeasuredPair) -> bool:
-        """Tell whether both ranges share a commit; the first commit of a range does not count."""
-        return self.before < other.after and other.before < self.after
+Pairs = dict[tuple[int, int], Ratio]
+"""Maps the positions of an earlier and a later commit to the ratio between them."""
 
 
 class MeasuredCommits:
@@ -62,10 +50,9 @@ class MeasuredCommits:
         self.nodes = dict(sorted(on_branch))
         """Maps a position along the branch, in increasing order, to the node of its commit."""
 
-    def pair(self, before: int, after: int) -> MeasuredPair | None:
-        """Return the pair of two compared commits, by position, if comparisons join them."""
-        ratio = self._graph.ratio(self.nodes[before], self.nodes[after])
-        return None if ratio is None else MeasuredPair(before, after, ratio)
+    def ratio(self, before: int, after: int) -> Ratio | None:
+        """Return the ratio of two compared commits, by position, if comparisons join them."""
+        return self._graph.ratio(self.nodes[before], self.nodes[after])
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -75,15 +62,14 @@ class MeasuredCommits:
             positions_by_part[self._graph.part(node)].append(position)
         return tuple(map(tuple, positions_by_part.values()))
 
-    def all_pairs(self) -> Sequence[MeasuredPair]:
+    def all_pairs(self) -> Pairs:
         """Return every two commits that comparisons join; if these are too many, only `pairs`."""
         if len(self.nodes) > MOST_COMMITS:
             return self.pairs
-        ends = chain.from_iterable(combinations(positions, 2) for positions in self.parts)
-        return [pair for each in ends if (pair := self.pair(*each))]
+        return self._ratios(chain.from_iterable(combinations(part, 2) for part in self.parts))
 
     @cached_property
-    def pairs(self) -> Sequence[MeasuredPair]:
+    def pairs(self) -> Pairs:
         """The pairs that were compared, and neighbours that other comparisons join."""
         position_of = {node: position for position, node in self.nodes.items()}
         ends = {each for positions in self.parts for each in pairwise(positions)}
@@ -91,16 +77,24 @@ class MeasuredCommits:
             if before in position_of and after in position_of:
                 low, high = sorted((position_of[before], position_of[after]))
                 ends.add((low, high))
-        return [pair for each in sorted(ends) if (pair := self.pair(*each))]
+        return self._ratios(sorted(ends))
+
+    @cached_property
+    def changed(self) -> Pairs:
+        """The pairs that show a change, none overlapping another, in the order of the branch.
+
+        If pairs overlap, the one with fewer commits counts, because it locates the change better.
+        """
+        changed: Pairs = {}
+        for ends in sorted(self.pairs, key=lambda ends: (ends[1] - ends[0], ends[0])):
+            if self.pairs[ends].differs and not overlaps(ends, changed):
+                changed[ends] = self.pairs[ends]
+        return dict(sorted(changed.items()))
+
+    def _ratios(self, ends: Iterable[tuple[int, int]]) -> Pairs:
+        return {each: ratio for each in ends if (ratio := self.ratio(*each)) is not None}
 
 
-def changed_pairs(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
-    """Return the pairs that show a change, none overlapping another, in the order of the branch.
-
-    If pairs overlap, the one with fewer commits counts, because it locates the change better.
-    """
-    changed: list[MeasuredPair] = []
-    for pair in sorted(pairs, key=lambda pair: (pair.after - pair.before, pair.before)):
-        if pair.measured.differs and not any(map(pair.overlaps, changed)):
-            changed.append(pair)
-    return sorted(changed, key=lambda pair: pair.before)
+def overlaps(ends: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    """Tell whether a range shares a commit with any other; a range's first one does not count."""
+    return any(ends[0] < after and before < ends[1] for before, after in others)

@@ -61,24 +61,20 @@ def smallest_changes(comparisons: Sequence[Comparison], graphs: MachineGraphs) -
     for comparison in comparisons:
         if comparison.metric == "time" and len(comparison.measured_sides) > 1:
             by_case[comparison.case].append(comparison)
-    ratios = {
-        case: [graphs.alone(each, *each.measured_sides[:2]) for each in measured[-NEWEST:]]
+    intervals = {
+        case: [
+            ratio.interval
+            for each in measured[-NEWEST:]
+            if (ratio := graphs.alone(each, *each.measured_sides[:2])) is not None
+        ]
         for case, measured in by_case.items()
     }
     return Detectable(
         {
-            case: smallest_change(known)
-            for case, found in ratios.items()
-            if (known := [ratio for ratio in found if ratio is not None])
+            case: median(max(MINIMUM_EFFECT, math.sqrt(high / low) - 1) for low, high in known)
+            for case, known in intervals.items()
+            if known
         }
-    )
-
-
-def smallest_change(ratios: Sequence[Ratio]) -> float:
-    """Return the smallest change that comparisons of a case show (0.015 is 1.5 %)."""
-    return median(
-        max(MINIMUM_EFFECT, math.sqrt(high / low) - 1)
-        for low, high in (ratio.interval for ratio in ratios)
     )
 
 

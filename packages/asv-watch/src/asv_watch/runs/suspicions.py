@@ -14,8 +14,6 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import msgspec
-
 from asv_watch.asv.steps import Level, Levels
 from asv_watch.records.columns import Floats
 from asv_watch.runs.segments import Segment
@@ -30,19 +28,13 @@ _OVERLAP = 50
 is farther away."""
 
 
-class Suspicion(msgspec.Struct, frozen=True):
-    """A change of the level of a series, as its runs show it."""
-
-    previous: int
-    """Index of the last commit measured before it, among the commits of the history."""
-    commit: int
-    """Index of the first commit measured after it."""
-    levels: tuple[float, float]
-    """Before and after, in the unit of the series."""
-
-
-def find_suspicions(segments: Sequence[Segment], levels: Levels) -> Iterator[Suspicion]:
+def find_suspicions(
+    segments: Sequence[Segment], levels: Levels
+) -> Iterator[tuple[tuple[int, int], tuple[float, float]]]:
     """Yield the suspicions of a series, oldest first.
+
+    Each has the indices of the last commit measured before it and of the first one after it, and
+    the levels before and after, in the unit of the series.
 
     Args:
         segments: The series' segments, oldest first.
@@ -53,9 +45,8 @@ def find_suspicions(segments: Sequence[Segment], levels: Levels) -> Iterator[Sus
         for before, after in _steps(segment.values, levels):
             low, high = sorted((before.value, after.value))
             if low > 0 and math.log(high / low) >= math.log1p(MINIMUM_EFFECT):
-                yield Suspicion(
-                    commits[before.end - 1], commits[after.first], (before.value, after.value)
-                )
+                ends = commits[before.end - 1], commits[after.first]
+                yield ends, (before.value, after.value)
 
 
 def _steps(values: Floats, levels: Levels) -> Iterator[tuple[Level, Level]]:

@@ -87,10 +87,10 @@ def _machine(contents: Contents, name: str) -> Json:
 def _contradictions(graphs: MachineGraphs) -> Json:
     """Count the measured pairs that disagree with all other paths between their versions."""
     checks = [
-        pair is not None
+        is_contradicted
         for case in graphs.cases
         if (graph := graphs.commits(case)) is not None
-        for pair in graph.contradictions()
+        for is_contradicted in graph.contradictions()
     ]
     by_chance = round(_BY_CHANCE * len(checks))
     text = (

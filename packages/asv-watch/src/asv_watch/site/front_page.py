@@ -252,9 +252,9 @@ def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
         part = next(part for part in compared.parts if newest in part)
         steps = sorted(row.measured, key=lambda change: -abs(log(change.ratio or 1)))
         ratios = [
-            (before, pair.measured)
+            (before, ratio)
             for before in part[-MOST_COMMITS:-1]
-            if (pair := compared.pair(before, newest))
+            if (ratio := compared.ratio(before, newest))
         ]
         for before, whole in _lasting(ratios):
             texts = [

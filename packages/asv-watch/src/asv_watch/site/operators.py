@@ -17,7 +17,7 @@ _LEAST_SHARE = 0.5
 def operator_behind(explanation: Explanation, ratio: float, layout: Layout) -> str:
     """Return the operator that accounts for most of a difference; empty if none does."""
     leading = leading_operator(explanation, ratio)
-    if leading is None or leading.share < _LEAST_SHARE:
+    if isinstance(leading, str) or leading.share < _LEAST_SHARE:
         return ""
     return layout.operator(leading.name.rpartition(" → ")[2])
 

@@ -34,17 +34,13 @@ def commit_pairs(contents: Contents, row: SeriesSummary) -> list[list[float]]:
     if row.last:
         newest = contents.history.positions[contents.history.commits[row.last[0]].hash]
         for position in compared.nodes if newest in compared.nodes else ():
-            pair = compared.pair(position, newest)
-            if pair is not None:
-                values[position] = row.last[1].value / pair.measured.ratio
+            ratio = compared.ratio(position, newest)
+            if ratio is not None:
+                values[position] = row.last[1].value / ratio.ratio
 
     return [
-        [
-            order[hashes[pair.before]],
-            order[hashes[pair.after]],
-            *_numbers(pair.measured, values.get(pair.before)),
-        ]
-        for pair in compared.all_pairs()
+        [order[hashes[before]], order[hashes[after]], *_numbers(ratio, values.get(before))]
+        for (before, after), ratio in compared.all_pairs().items()
     ]
 
 
