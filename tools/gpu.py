@@ -28,16 +28,24 @@ _EAGER_OR_GRAPH = (
 )
 _ON_THE_CPU = rf"^(plain|time_series|small_cnns|batches){_TIMES}.*'cpu'(\)|.*'source')"
 _FIVE = "(darnn|dsanet|lstnet|tpa_lstm|patchtst)"
+_PASSES = r"\.\w+\.(time_\w+\('\w+'), 'cuda'"
+_IMPLEMENTATIONS = (
+    *("compare", "--cases", rf"^plain{_PASSES}\)"),
+    *("--against", rf"^(?:time_series|small_cnns){_PASSES}\)"),
+    *("--against", rf"^plain_compiled{_PASSES}, 'compiled'"),
+    *("--against", rf"^plain_graphs{_PASSES}, 'cudagraph'"),
+)
 COMMANDS: tuple[tuple[int, Sequence[str]], ...] = (
-    (4, ("bench", "--cases", _EAGER_OR_GRAPH)),
+    (5, _IMPLEMENTATIONS),
+    (3, ("bench", "--cases", _EAGER_OR_GRAPH)),
     (2, ("bench", "--cases", _ON_THE_CPU)),
     (3, ("bench", "--cases", rf"^batches{_TIMES}'{_FIVE}', .*, (1|'all'), (1|32|'source'|256)\)")),
     (4, ("compare", "--before", "v0.5.0", "--cases", _EAGER_OR_GRAPH)),
-    (2, ("bench", "--cases", rf"^(plain_compiled|modes){_TIMES}.*'cuda', 'compiled'")),
 )
-"""Commands of asv-watch, the most useful first: eager passes and CUDA graphs; the CPU of the same
-machine; batches; the newest commit against an older one; compiled passes. The number is a share of
-the time; what a command leaves of its own is for those after it."""
+"""Commands of asv-watch, the most useful first: plain, tuned, compiled and CUDA graph as sides of
+one measurement; values of eager passes and graphs; the CPU of the same machine; batches; the
+newest commit against an older one. The number is a share of the time; what a command leaves of its
+own is for those after it."""
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 _RESERVE_S = 20.0
 """Seconds at the end for what the last command does after its budget, such as publishing."""
@@ -103,8 +111,7 @@ def measure(out: Path, seconds: float, machine: str) -> None:
         if budget < 1:
             print("the time is over", flush=True)
             return
-        limit = "--limit" if command[0] == "compare" else "--budget"
-        options = [limit, f"{budget:.0f}s", "--python", str(python), "--machine", machine]
+        options = ["--budget", f"{budget:.0f}s", "--python", str(python), "--machine", machine]
         print(f"\n{' '.join([*command, *options])}", flush=True)
         watch = [str(python), "-m", "asv_watch.cli", *command, *options]
         try:

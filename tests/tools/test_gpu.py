@@ -17,35 +17,42 @@ SUITE = """
 import time
 
 class Suite:
-    params = (["darnn"], ["cpu", "cuda"], ["plain"], [1], ["source", 256])
-    param_names = ("model", "device", "implementation", "threads", "batch")
+    params = PARAMS
     sample_time = 0.002
     warmup_time = 0
     rounds = 1
 
-    def setup(self, model, device, implementation, threads, batch):
-        if device == "cuda":
+    def setup(self, *case):
+        if case[1] == "cuda":
             raise NotImplementedError("no CUDA device on this machine")
 
-    def time_forward(self, model, device, implementation, threads, batch):
-        time.sleep(SECONDS[batch])
+    def time_forward(self, *case):
+        time.sleep(SECONDS.get(case[-1], 0.001))
 """
+PARAMS = {
+    "plain": (["darnn"], ["cpu", "cuda"]),
+    "time_series": (["darnn"], ["cpu", "cuda"]),
+    "plain_compiled": (["darnn"], ["cuda"], ["compiled"]),
+    "plain_graphs": (["darnn"], ["cuda"], ["cudagraph"]),
+    "batches": (["darnn"], ["cpu", "cuda"], ["plain"], [1], ["source", 256]),
+}
 MEASURED = "batches.Suite.time_forward('darnn', 'cpu', 'plain', 1, 'source')"
 SLOW = "batches.Suite.time_forward('darnn', 'cpu', 'plain', 1, 256)"
-SKIPPED = "plain.Suite.time_forward('darnn', 'cuda', 'plain', 1, 'source')"
+SKIPPED = "plain.Suite.time_forward('darnn', 'cuda')"
 
 
 def _measure(tmp_path: Path, slow_s: float) -> subprocess.Popen[str]:
     """Pack a project whose case `SLOW` takes so many seconds, and start to measure it."""
-    suite = f"SECONDS = {{'source': 0.001, 256: {slow_s}}}\n{SUITE}"
     settings = {"version": 1, "project": "p", "repo": ".", "branches": ["main"]}
     settings |= {"build_command": [], "plugins": [".asv_watch"]}
     files = {
         "asv.conf.json": json.dumps(settings),
         ".gitignore": ".asv/\nresults/\nhtml/\n",
         "benchmarks/__init__.py": "",
-        "benchmarks/plain.py": suite,
-        "benchmarks/batches.py": suite,
+        **{
+            f"benchmarks/{name}.py": f"PARAMS = {params}\nSECONDS = {{256: {slow_s}}}\n{SUITE}"
+            for name, params in PARAMS.items()
+        },
         "src/package.py": "",
         "packages/asv-watch/pyproject.toml": "[project]\ndependencies = []\n",
     }
@@ -69,7 +76,12 @@ def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
     """Return the outcome of each case in the packed results, with the reason."""
     with tarfile.open(folder / "out/results.tar.gz") as archive:
         archive.extractall(folder / "home", filter="data")
-    [cases] = newest_of_runs(read_record(folder / "home/results")[0]).values()
+    record, problems = read_record(folder / "home/results")
+    assert not problems
+    [sides] = [each for each in record if each.cases]
+    assert set(sides.skipped.values()) == {"no CUDA device on this machine"}
+    assert [case.partition(".")[0] for case in sides.cases] == list(PARAMS)[:4]
+    [cases] = newest_of_runs(record).values()
     return {name: case.outcome(0) for name, case in cases.items()}
 
 
@@ -78,7 +90,7 @@ def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_p
     output, _ = process.communicate()
     assert process.returncode == 0, output
     commands = [line.split()[0] for line in output.splitlines() if " --python " in line]
-    assert commands == ["bench", "bench", "bench", "compare", "bench"], output
+    assert commands == ["compare", "bench", "bench", "bench", "compare"], output
     outcomes = _brought_back(tmp_path)
     assert outcomes[SKIPPED] == (Outcome.SKIPPED, "no CUDA device on this machine")
     assert {outcomes[name][0] for name in (MEASURED, SLOW)} == {Outcome.OK}

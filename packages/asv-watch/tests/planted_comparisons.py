@@ -110,6 +110,18 @@ def compared_commits(
     return compared_releases(*releases, ratios, half=half, kind=kind, commits=commits, **others)
 
 
+def compared_cases(
+    cases: tuple[str, str], seconds: tuple[float, float], *, machine: str
+) -> list[Comparison]:
+    """Make a comparison of two cases of one commit with torch 2.15.0."""
+    version = Version(COMMIT, {"torch": "2.15.0"}, "3.11")
+    at = 1_780_000_000
+    sitting = Sitting(kind="cases", at=at, machine=machine, versions=(version, version))
+    noise = 1.0, 1.1, 1.03, 1.2
+    rounds = tuple((seconds[0] * each, seconds[1] * each) for each in noise)
+    return [Comparison(cases[0], at, rounds=rounds, cases=cases, sitting=sitting)]
+
+
 def failed_release(
     before: str, after: str, reason: str, *, failed_before: bool = False, machine: str = "ci-2core"
 ) -> list[Comparison]:

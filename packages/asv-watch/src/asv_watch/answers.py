@@ -65,6 +65,8 @@ class Difference(msgspec.Struct, kw_only=True, omit_defaults=True):
     worse: bool = False
     """Whether the verdict is bad news: slower, larger, or smaller where more is better."""
     machine: str = ""
+    against: str = ""
+    """The case of the side after, if it is another one than `case`."""
     sides: list[str] = []
     """The two sides, if more than two were compared."""
     commits: list[str] = []

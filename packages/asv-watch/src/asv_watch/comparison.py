@@ -21,13 +21,16 @@ from asv_watch.statistics.ratio import estimate_ratio, levels
 from asv_watch.statistics.rule import TOO_NOISY, Verdict, judged, verdict
 from asv_watch.versions.version import Version
 
-Kind = Literal["compare", "reference", "confirm", "release", "null", "planted", "bisect", "run"]
+Kind = Literal[
+    "compare", "reference", "confirm", "release", "null", "planted", "bisect", "run", "cases"
+]
 """Why versions were measured.
 
 ``compare``: a person asked, or a new commit against the one measured before it; ``reference``: a
 commit against the machine's reference; ``confirm``: a change again, against its predecessor;
 ``release``: releases of a requirement; ``null``: a version against itself; ``planted``: against
-itself, slowed down on purpose; ``bisect``: a midpoint of a bisection; ``run``: a version alone.
+itself, slowed down on purpose; ``bisect``: a midpoint of a bisection; ``run``: a version alone;
+``cases``: cases of one version that do the same, each as a side.
 """
 Metric = Literal["time", "memory"]
 """What a ratio compares: times, or amounts of anything else."""
@@ -208,9 +211,15 @@ class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     one_setup: bool = False
     """Whether all samples of a round shared one ``setup``, which takes more than ten times as long
     as a sample."""
+    cases: tuple[str, ...] = ()
+    """The case of each version where they differ; empty for a version that has none."""
     benchmark_version: str = ""
     """Version of its benchmark as asv stores it: a commit's value counts for this code alone."""
     sitting: Sitting = UNSTORED
+
+    def case_of(self, version: int) -> str:
+        """Return the case that was measured of a version, by index."""
+        return self.cases[version] if self.cases else self.case
 
     @property
     def metric(self) -> Metric:

@@ -43,6 +43,7 @@ TimeLimit = Annotated[
     str,
     typer.Option(
         "--limit",
+        "--budget",
         metavar="TIME",
         help="Measure for this time at most, such as 10min or 600 (seconds), and answer from what "
         "was measured until then.",

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -15,8 +14,10 @@ from tests.browser.visitor import SECTION, VIEWS, Site, Visitor, address_of, pla
 from tests.conftest import git
 from tests.generator import TIME_AND_MEMORY, Plan, Suite
 from tests.planted_comparisons import (
+    compared_cases,
     compared_releases,
     explained_releases,
+    store,
     write_explanations,
 )
 from tests.site.conftest import Project
@@ -388,18 +389,11 @@ def test_what_was_measured_interleaved_is_coloured_and_the_rest_is_grey(
     functions = (("time_forward", "time", "seconds"),)
     suites = (Suite("plain.Plain", functions, params), Suite("tuned.Tuned", functions, params))
 
-    def pair(model: str, tuned_seconds: float) -> dict[str, Any]:
-        rounds = [[0.01 * noise, tuned_seconds * noise] for noise in (1, 1.1, 1.03, 1.2)]
-        after = {"case": tuned.format(model), "at": 1_760_000_000, "rounds": rounds}
-        return {"before": plain.format(model), "after": after}
-
     def with_comparisons(project: Project) -> None:
-        compared = {"machine": "elsewhere", "conditions": "torch 2.15.0"}
-        pairs = [pair("darnn", 0.005), pair("lenet5", 0.01005)]
-        file = project.root / "gains.json"
-        file.write_text(json.dumps(compared | {"pairs": pairs}))
+        for model, seconds in (("darnn", 0.005), ("lenet5", 0.01005)):
+            cases = plain.format(model), tuned.format(model)
+            store(project.results, compared_cases(cases, (0.01, seconds), machine="elsewhere"))
         settings = json.loads((project.root / "asv.conf.json").read_text())
-        settings["case_comparisons"] = [str(file)]
         settings["layout"]["labels"] = {"version": {"plain": "plain", "": "tuned"}}
         (project.root / "asv.conf.json").write_text(json.dumps(settings))
         project.publish()

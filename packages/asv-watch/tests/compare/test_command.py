@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from asv_watch.judge.graph import MachineGraphs
 from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.conftest import commit, git
@@ -122,9 +124,34 @@ def test_the_working_tree_is_a_side_and_slower_can_be_a_failure(
     assert len(list(project.rglob("tree-*"))) == 1, "the copy of an earlier edit is removed"
 
 
+def test_cases_of_one_version_are_sides(project: Path, tmp_path: Path) -> None:
+    """Groups of the patterns say which belong together; a side that cannot run is left out."""
+    models = "plain", "slow", "absent"
+    plain, slow, absent = (f"(time_it).*'{model}', '(.*)'" for model in models)
+    wrong = ("--cases", plain, "--against", "time_it.*cpu")
+    _, message = _compare(project, tmp_path, *wrong, status=1)
+    assert "put what tells its cases apart in a group" in message
+    arguments = ("--cases", plain, "--against", slow, "--against", absent, "--budget", "5min")
+    output, _ = _compare(project, tmp_path, *arguments, "--json", str(tmp_path / "answer.json"))
+    names = [f"suite.Suite.time_it('{model}', 'cpu')" for model in models]
+    assert output.startswith("with HEAD (")
+    assert f"**{names[1]}** against **{names[0]}**" in output
+    assert _row(output, "plain")[-1] == "slower"
+    assert 1.15 < ratio_of(_row(output, "plain")[2]) < 1.45
+    [first, *_] = json.loads((tmp_path / "answer.json").read_text())["differences"]
+    assert [first["case"], first["against"], first["verdict"]] == [*names[:2], "slower"]
+    [stored], problems = read_record(project / "results")
+    assert not problems
+    assert (stored.sitting.kind, stored.cases) == ("cases", tuple(names))
+    assert stored.skipped == {2: "nobody has it"}
+    assert not MachineGraphs([stored]).cases, "it says nothing about two versions"
+
+
 @pytest.mark.parametrize(
     ("arguments", "output"),
     [
+        (("--against", "slow"), "--against takes --cases and one version"),
+        (("--cases", "(plain)", "--against", "(slow)"), "no case of (plain) belongs to one of"),
         (("--before", "nowhere"), "'nowhere' is not a commit, tag, branch or version"),
         (("--before", "HEAD@1.0"), "asv.conf.json pins no release 1.0"),
         (("--cases", "absent"), "no case ran on both sides (nobody has it)"),

@@ -37,6 +37,7 @@ from tests.conftest import commit
 from tests.generator import TIME_AND_MEMORY, Generated, Suite, generate, small_plan
 from tests.planted_comparisons import (
     case_values,
+    compared_cases,
     compared_commits,
     compared_releases,
     explained_releases,
@@ -87,14 +88,10 @@ SETTINGS: dict[str, Any] = {
     "facts_script": "facts.py",
     "profiler": "profiler.py",
     "published_values": "published.json",
-    "case_comparisons": ["compared.json"],
     "about": ["A sentence."],
     "site_url": "https://example.org",
 }
 PUBLISHED = [{"case": CASE, "value": 1.0, "unit": "s", "source": "a", "note": "b"}]
-AFTER = {"case": "suite.S.time_backward(1)", "at": 1, "rounds": [[2, 1], [3, 1.5]]}
-PAIRS = [{"before": CASE, "after": AFTER}]
-COMPARED = {"machine": "desk", "conditions": "torch 2.15.0", "pairs": PAIRS}
 HOLDER = {"job": "bench", "host": "h", "pid": 7, "started": "2026", "folder": "asv-watch-0"}
 LOCK = f".asv/env/{FILE_NAME}"
 
@@ -109,7 +106,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     classes = f"class S:\n    params = [1, 2]\n    param_names = ['size']\n{body}"
     files = project_files(classes, **SETTINGS)
     files |= {"facts.py": "", "profiler.py": "", "src/package.py": ""}
-    files |= {"published.json": json.dumps(PUBLISHED), "compared.json": json.dumps(COMPARED)}
+    files["published.json"] = json.dumps(PUBLISHED)
     commit(made.repository, files, "Add suites")
     for kind, sides in zip(
         ("compare", "reference", "confirm", "null", "planted", "bisect"),
@@ -117,6 +114,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         strict=False,
     ):
         store(made.results, compared_commits(sides, {CASE: 1.2}, kind=kind, machine="desk"))  # type: ignore[arg-type]
+    both = CASE, "suite.S.time_backward(1)"
+    store(made.results, compared_cases(both, (0.002, 0.001), machine="desk"))
     values = (case_values("suite.S.peakmem_forward(1)", 1e6, 2e6),)
     releases = "2.14.1", "2.15.0"
     store(made.results, compared_releases(*releases, {CASE: 1.2}, machine="desk", values=values))

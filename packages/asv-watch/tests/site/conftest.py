@@ -22,7 +22,6 @@ from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.loading import load_history
 from asv_watch.site.build import build_site
 from asv_watch.site.contents import Contents, contents_of, in_order
-from asv_watch.site.declared_files import ComparedCases
 from asv_watch.versions.git import read_commits
 from tests.conftest import run
 from tests.generator import Generated, Plan, generate, small_plan
@@ -90,7 +89,6 @@ class Project:
                 "site": "",
             },
             published=PUBLISHED,
-            compared_cases=[ComparedCases("ci-2core", "torch 2.15.0", ())],
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 from asv_watch.site.build import STATIC
 from tests.generator import Plan
 from tests.planted_comparisons import (
+    compared_cases,
     compared_releases,
     explained_releases,
     write_explanations,
@@ -41,7 +42,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     stored = project.contents().history.comparisons["ci-2core"]
     explained = explained_releases("2.14.1", "2.15.0", CASE, "aten::mm", (1.0, 1.1))
     write_explanations(project.results / "ci-2core", [explained])
-    project.build({"ci-2core": (*stored, *released)})
+    cases = compared_cases((CASE, CASE), (0.2, 0.1), machine="ci-2core")
+    project.build({"ci-2core": (*stored, *released, *cases)})
     folder = project.html
     _, index = registered(folder / "data" / "index.js")
 

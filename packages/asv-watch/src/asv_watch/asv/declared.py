@@ -85,8 +85,6 @@ class Declared(msgspec.Struct, frozen=True):
     """Machines that may have results here; empty if any may."""
     published_values: Path | None = None
     """File with values that others published."""
-    case_comparisons: tuple[Path, ...] = ()
-    """Files with interleaved measurements of cases that do the same in two ways."""
     layout: Layout = UNDECLARED
     """What rows and columns of the site's tables stand for."""
     about: tuple[str, ...] = ()

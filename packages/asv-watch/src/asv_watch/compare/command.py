@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,8 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.compare.measure import measure
+from asv_watch.compare.measure import Compared, Measured, measure
+from asv_watch.compare.pairing import pair_cases
 from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import choose_cases, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
@@ -57,6 +59,14 @@ def compare(
     fail_if_slower: Annotated[
         bool, typer.Option("--fail-if-slower", help="Exit with status 4 if a case got slower.")
     ] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Compare the cases of --cases with these, in the version --after; may be given "
+            "several times. Cases belong together if groups of the patterns match the same text.",
+        ),
+    ] = None,
     json_file: JsonFile = "",
     limit: TimeLimit = "10min",
     cases: Cases = "",
@@ -71,8 +81,10 @@ def compare(
     root, interpreters = Path.cwd(), python or []
     if len(interpreters) == 1 and not sides:
         choose("", "", interpreters.pop())
-    named = [*interpreters, *(sides or [])] or [before, after]
-    if len(named) == 1:
+    named = [*interpreters, *(sides or [])] or ([after] if against else [before, after])
+    if against and (len(named) > 1 or not cases):
+        raise WatchError("--against takes --cases and one version: --after, or one --python")
+    if len(named) == 1 and not against:
         raise WatchError(f"{named[0]} is one side; name another one to compare")
     selection, limit_s = matching(cases, otherwise=SHORT), parse_duration_s(limit)
     with open_workplace(
@@ -82,16 +94,21 @@ def compare(
             interpreter_side(workplace, text) if interpreters else side(workplace, text, release)
             for text in named
         ]
-        names = [version.name for version in versions]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
-        labels = ("before: ", "after:  ") if len(names) == 2 else map("{}: ".format, count(1))
-        for label, version in zip(labels, versions, strict=False):
+        labels = ("before: ", "after:  ") if len(versions) == 2 else map("{}: ".format, count(1))
+        for label, version in zip(["with "] if against else labels, versions, strict=False):
             built = f", {version.built}" if version.built else ""
             print(f"{label}{version.name}{built}", flush=True)
-        if len({(version.source, version.python) for version in versions}) == 1:
+        if not against and len({(version.source, version.python) for version in versions}) == 1:
             print("both sides are the same commit: the table shows the noise of this machine")
-        listing = list_benchmarks(workplace, versions, selection.pattern)
+        listing = list_benchmarks(workplace, versions, "" if against else selection.pattern)
         chosen = choose_cases(listing.benchmarks, selection, workplace.declared)
+        if against:
+            patterns = [cases, *against]
+            versions, chosen = pair_cases(
+                versions[0], listing.benchmarks, patterns, workplace.declared
+            )
+        names = [version.name for version in versions]
         print(f"measuring takes {human_time(limit_s)} at most (--limit)", flush=True)
         timed = [case for case in chosen if case.is_timed]
         graphs = machine_graphs(workplace.configuration.results, workplace.machine)
@@ -107,24 +124,33 @@ def compare(
         )
     if not measured.cases:
         raise WatchError(f"no case has two rounds after {limit}; run the same again to go on")
-    last = len(names) - 1
-    differences: list[Difference] = []
-    failed = bool(listing.left_out)
-    for old, new in [*pairwise(range(len(names))), *([(0, last)] if last > 1 else [])]:
-        compared = measured.between(old, new)
-        ends = names[old], names[new]
-        found = differences_of(compared, workplace.machine, ends if last > 1 else ())
-        print(f"\n{report(compared, found, *ends)}")
-        differences += found
-        failed = failed or bool(compared.failures)
-    write_answer(Answer("compare", names[0], names[last], differences), json_file)
+    differences, failures = _print_tables(measured, names, workplace.machine)
+    write_answer(Answer("compare", names[0], names[-1], differences), json_file)
     if measured.record is not None:
         print(f"stored in {measured.record.relative_to(root)}")
     elif all(each.version for each in versions):
         print("not stored: the interpreters hold the same releases, so nothing tells them apart")
     else:
         print("not stored: the working tree has changes that are not committed")
-    if failed:
+    if failures or listing.left_out:
         return ExitStatus.SOME_CASES_FAILED
     is_slower = fail_if_slower and any(difference.worse for difference in differences)
     return ExitStatus.SLOWER if is_slower else ExitStatus.DONE
+
+
+def _print_tables(
+    measured: Measured, names: Sequence[str], machine: str
+) -> tuple[list[Difference], list[str]]:
+    """Compare each side with the next, and the first with the last; return what failed too."""
+    last = len(names) - 1
+    indices = [*pairwise(range(len(names))), *([(0, last)] if last > 1 else [])]
+    pairs = [Compared(measured.cases, *pair, measured.record) for pair in indices]
+    if not any(compared.ratios for compared in pairs):
+        measured.between(0, 1)
+    differences: list[Difference] = []
+    for compared in pairs:
+        ends = names[compared.before], names[compared.after]
+        found = differences_of(compared, machine, ends if last > 1 else ())
+        print(f"\n{report(compared, found, *ends)}")
+        differences += found
+    return differences, [case for compared in pairs for case in compared.failures]

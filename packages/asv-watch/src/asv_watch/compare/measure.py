@@ -199,6 +199,8 @@ def _sitting(
     planted = sides[-1].planted
     if planted:
         kind = "planted"
+    elif any(side.other_cases for side in sides):
+        kind = "cases"
     elif kind is None:
         commits = {version.commit for version in versions}
         kind = "release" if len(commits) == 1 else "compare"

@@ -61,7 +61,8 @@ def differences_of(
             difference = measured_difference(ratio, machine)
             if difference.differs and not ratio.exact and ratio.rounds < DEFAULT.fewest_rounds:
                 difference.verdict, difference.worse = UNCERTAIN, False
-        difference.sides = list(sides)
+        difference.case, difference.sides = case.case_of(compared.before), list(sides)
+        difference.against = case.case_of(compared.after) if case.cases else ""
         found.append(difference)
     return found
 

@@ -216,11 +216,17 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self._connection, self._shared_by = connection, case.process
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
-        """Begin to make a case; `wait_until_ready` waits for it."""
+        """Begin to make a case; `wait_until_ready` waits for it.
+
+        Raises:
+            CaseSkippedError: this side has no such case.
+        """
+        measured = self.side.other_cases.get(case.identity, case.identity)
+        if not measured:
+            raise CaseSkippedError("it has no such case", self)
         self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
         self._timeout = self.side.environment.declared.import_timeout
         self._until = math.inf  # the case's timeout begins once its suite is imported
-        measured = self.side.other_cases.get(case.identity, case.identity)
         request = {"case": measured, "process": process, "seed": self.seed}
         self._send(json.dumps(request | {"clock": self.side.environment.declared.clock}))
 

@@ -341,6 +341,7 @@ class RoundsOfCases:
             },
             late=tuple(side for side, e in reasons if isinstance(e, CaseTimedOutError)),
             clock=clock_of(case, opened.rounds),
+            cases=case.sides,
             benchmark_version=case.version,
             one_setup=any(n.one_setup for numbers in opened.rounds for n in numbers if n),
         )

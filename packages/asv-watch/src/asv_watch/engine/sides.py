@@ -43,8 +43,8 @@ class Side:
     """Share of its time by which every sample of the side after is slowed down, to test whether
     that is detected."""
     other_cases: Mapping[str, str] = field(default_factory=dict)
-    """Maps identities of cases to those that this side measures in their place: so two cases that
-    do the same are compared as two versions are."""
+    """Maps identities of cases to those that this side measures in their place, or to an empty
+    text if it has none: so cases that do the same are compared as versions are."""
 
     @property
     def python(self) -> Path:

@@ -220,9 +220,10 @@ class MachineGraphs:
         """Gather the comparisons of a machine; graphs are solved when they are asked for.
 
         Args:
-            comparisons: the machine's comparisons, oldest first.
+            comparisons: the machine's comparisons, oldest first; those of cases with each other
+                say nothing about versions.
         """
-        self.comparisons = comparisons
+        self.comparisons = [each for each in comparisons if not each.cases]
         self._releases: dict[str, dict[str, CaseGraph]] = {}
 
     @cached_property

@@ -204,13 +204,15 @@ def _checked(comparison: Comparison, sitting: Sitting | None) -> Comparison:
     """Return a comparison that fits its sitting.
 
     Raises:
-        ValueError: it belongs to none, or has not one number for each version.
+        ValueError: it belongs to none, or has not one number or case for each version.
     """
     if sitting is None:
         raise ValueError("no sitting begins before it")
     count = len(sitting.versions)
     if any(len(r) != count for r in (*comparison.rounds, *comparison.wall, *comparison.cpu)):
         raise ValueError(f"a round does not have {count} numbers")
+    if comparison.cases and len(comparison.cases) != count:
+        raise ValueError(f"it does not name {count} cases")
     return comparison
 
 

@@ -18,7 +18,7 @@ from asv_watch.site.bundle import bundle, stylesheet
 from asv_watch.site.case_table import case_table, main_groups
 from asv_watch.site.contents import Contents, ancestry_of, contents_of, in_order
 from asv_watch.site.data_files import write_data_files
-from asv_watch.site.declared_files import ComparedCases, read_case_comparisons, read_published
+from asv_watch.site.declared_files import read_published
 from asv_watch.site.front_page import front_page
 from asv_watch.site.index import index_data
 from asv_watch.site.pages import render_page, write_badge, write_feed
@@ -68,7 +68,6 @@ def publish_site(
             generated=int(epoch) if epoch.isdigit() else int(time.time()),
             project=request.project,
             published=read_published(declared.published_values),
-            compared_cases=read_case_comparisons(declared.case_comparisons),
             about=(*declared.about, *declared.gate_exceptions()),
         )
     inform(f"The site is in {configuration.site}: open its index.html")
@@ -96,7 +95,6 @@ def build_site(
     generated: int,
     project: dict[str, str],
     published: Sequence[Json] = (),
-    compared_cases: Sequence[ComparedCases] = (),
     about: Sequence[str] = (),
 ) -> None:
     """Write a whole site into a folder.
@@ -110,7 +108,6 @@ def build_site(
             `site` (where the site is served, with a slash at its end); each address
             may be empty.
         published: Values from the literature, as ``docs/answers.md`` lists them.
-        compared_cases: Interleaved measurements of cases that do the same in two ways.
         about: The project's sentences on how it measures.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +119,7 @@ def build_site(
     overview = front_page(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
     index |= {"overview": overview, "published": published}
-    index["case_pairs"] = case_pairs(contents, table, compared_cases)
+    index["case_pairs"] = case_pairs(contents, table)
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_data_files(folder, contents, index)

@@ -6,16 +6,13 @@ The view Compare looks its pairs up here: nothing is judged in the browser.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
 from itertools import combinations
 
 from asv_watch.comparison import Ratio
-from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.release_history import ReleaseHistory
-from asv_watch.records.store import with_direction
 from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary
-from asv_watch.site.declared_files import ComparedCases
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.statistics.rule import Verdict
 from asv_watch.versions.releases import Release
@@ -72,33 +69,27 @@ def release_pairs(contents: Contents) -> list[Json]:
     ]
 
 
-def case_pairs(contents: Contents, table: CaseTable, files: Sequence[ComparedCases]) -> list[Json]:
-    """Return the compared cases of each file: the indices of both, then as for two commits.
+def case_pairs(contents: Contents, table: CaseTable) -> list[Json]:
+    """Return the compared cases of each machine and release: both indices, then as for commits.
 
-    The interval includes the noise that the machine's other comparisons show. Cases that no suite
-    has any more are left out.
+    Of a pair that was compared several times the newest counts. Its interval includes the noise
+    that the machine's other comparisons show. Cases that no suite has any more are left out.
     """
-    graphs, benchmarks = contents.findings.graphs, contents.history.benchmarks
+    pairs: defaultdict[tuple[str, Release], dict[tuple[str, str], list[float]]]
+    pairs = defaultdict(dict)
+    for machine, comparisons in contents.history.comparisons.items():
+        graphs = contents.findings.graphs[machine]
+        for comparison in (each for each in comparisons if each.cases):
+            key = machine, comparison.sitting.versions[0].release
+            for before, after in combinations(comparison.measured_sides, 2):
+                cases = comparison.cases[before], comparison.cases[after]
+                ratio = graphs.alone(comparison, before, after)
+                if ratio is not None and {*cases} <= table.index_of.keys():
+                    indices = map(table.index_of.__getitem__, cases)
+                    pairs[key][cases] = [*indices, *_numbers(ratio)]
     return [
-        {
-            "machine": file.machine,
-            "conditions": file.conditions,
-            "pairs": [
-                [
-                    table.index_of[pair.before],
-                    table.index_of[pair.after.case],
-                    *_numbers(ratio),
-                ]
-                for pair in file.pairs
-                if {pair.before, pair.after.case} <= table.index_of.keys()
-                and (
-                    ratio := graphs.get(file.machine, MachineGraphs(())).alone(
-                        with_direction(pair.after, benchmarks), 0, 1
-                    )
-                )
-            ],
-        }
-        for file in files
+        {"machine": machine, "conditions": str(release), "pairs": list(of_both.values())}
+        for (machine, release), of_both in pairs.items()
     ]
 
 
