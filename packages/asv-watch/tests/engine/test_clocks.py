@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from asv_watch.answers import measured_difference
-from asv_watch.compare.measure import Measured
+from asv_watch.compare.measure import Compared
 from asv_watch.compare.report import differences_of, report
 from asv_watch.comparison import Comparison, Sitting
 from asv_watch.engine import rounds as rounds_module
@@ -100,7 +100,7 @@ def test_the_clock_is_named_in_the_record_the_table_and_json(
     pair = graph.ratio(*graph.nodes)
     assert pair is not None
     assert pair.clock == measured_difference(pair).clock == "process"
-    compared = Measured((measured,), None).between(0, 1)
+    compared = Compared((measured,), 0, 1, None)
     table = report(compared, differences_of(compared, "m"), "a", "b")
     assert "%, CPU time |" in table
     assert "CPU time replaces wall time" in table

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from asv_watch.asv.declared import Declared
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.engine.cases import list_benchmarks_in
+from asv_watch.engine import cases
+from asv_watch.engine.cases import list_benchmarks
 from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
@@ -37,19 +40,31 @@ COMPUTES = "while time.process_time() < 1:\n    pass"
 
 
 @pytest.fixture
-def list_suites(tmp_path: Path, made_environment: Path) -> Callable[..., list[str]]:
+def list_suites(
+    tmp_path: Path, made_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[str]]:
     """Lists the benchmarks of suites, given what each does when it is imported."""
+    monkeypatch.setattr(cases, "make_environment", lambda *_: None)
 
-    def list_suites(importing: dict[str, str], import_timeout: float = 60.0) -> list[str]:
+    def list_suites(
+        importing: dict[str, str], import_timeout: float = 60.0, pattern: str = ""
+    ) -> list[str]:
         folder = tmp_path / "benchmarks"
         folder.mkdir()
-        (folder / "__init__.py").touch()
         for name, body in importing.items():
-            text = NOTES_ITS_IMPORT.format(importing=body)
-            (folder / f"{name}.py").write_text(text)
+            path = folder / f"{name}.py"
+            path.parent.mkdir(exist_ok=True)
+            (path.parent / "__init__.py").touch()
+            path.write_text(NOTES_ITS_IMPORT.format(importing=body))
         side = Side("head", tmp_path, EnvironmentSpec({}, "", made_environment), folder)
-        listed = list_benchmarks_in(side, Declared(import_timeout=import_timeout))
-        return [str(benchmark["name"]) for benchmark in listed]
+        configuration = SimpleNamespace(repository=tmp_path)
+        workplace: Any = SimpleNamespace(
+            root=tmp_path,
+            configuration=configuration,
+            declared=Declared(import_timeout=import_timeout),
+        )
+        listing = list_benchmarks(workplace, [side], pattern)
+        return [str(benchmark["name"]) for benchmark in listing.benchmarks]
 
     return list_suites
 
@@ -129,3 +144,33 @@ def test_a_suite_that_cannot_reach_the_network_is_named(
 def test_an_error_says_why_no_suite_is_left(list_suites: Callable[..., list[str]]) -> None:
     with pytest.raises(WatchError, match="suite fails cannot be imported: ValueError: no data"):
         list_suites({"fails": "raise ValueError('no data')"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "listed"),
+    [
+        (r"^plain\.", ["plain"]),
+        (r"^deep\.inner\.time_it$", ["deep.inner"]),
+        *(
+            (pattern, ["deep.inner", "plain", "plain_compiled"])
+            for pattern in (
+                "plain.time_it",
+                "^plain",
+                r"^plain\.|deep",
+                "^plain.*it",
+                r"^no\.",
+                "",
+            )
+        ),
+    ],
+)
+def test_the_module_at_the_start_of_a_pattern_is_the_only_one_imported(
+    list_suites: Callable[..., list[str]],
+    capsys: pytest.CaptureFixture[str],
+    pattern: str,
+    listed: list[str],
+) -> None:
+    importing = {"plain": "", "plain_compiled": "", "deep/inner": "", "broken": "1 / 0"}
+    assert list_suites(importing, pattern=pattern) == [f"{name}.time_it" for name in listed]
+    says_broken = "suite broken cannot be imported" in capsys.readouterr().err
+    assert says_broken is (len(listed) > 1)

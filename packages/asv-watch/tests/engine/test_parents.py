@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from asv_watch.engine.parents import Connection, Parent
+from asv_watch.engine.processes import Connection, Parent
 from asv_watch.machine.children import Child, Lines
 from asv_watch.machine.memory import GIB
 from tests.leftovers import DETACHES, runs

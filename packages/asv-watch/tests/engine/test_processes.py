@@ -234,6 +234,9 @@ except ImportError:
 """
 
 
+Sides = tuple[Side, Side]
+
+
 @functools.cache
 def environment() -> Path:
     """An environment that has asv_runner, and modules that note when they are imported."""
@@ -264,6 +267,11 @@ def _side(folder: Path, name: str, seconds: float = 0.002, engine: str = "") -> 
         ),
         folder / "benchmarks",
     )
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    return _side(tmp_path, "A"), _side(tmp_path, "B")
 
 
 def _measure(
@@ -452,12 +460,11 @@ def one_core() -> Iterator[None]:
 @pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("others", [0, 3])
 def test_cpu_time_replaces_wall_time_only_where_one_thread_computes_and_others_interrupt_it(
-    tmp_path: Path, suites: Path, others: int
+    sides: Sides, suites: Path, others: int
 ) -> None:
     (suites / "busy.py").write_text(BUSY)
     names = ["computes", "sleeps", "threads", "processes", "own_clock"]
     cases = [MeasurableCase(name, f"busy.time_{name}", 60.0) for name in names]
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     with contextlib.ExitStack() as stack:
         for _ in range(others):
             burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -493,7 +500,7 @@ def test_sides_that_compute_by_the_clock_of_asv_are_on_one_core(
 
 
 def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_others(
-    tmp_path: Path, suites: Path
+    sides: Sides, suites: Path
 ) -> None:
     (suites / "dice.py").write_text(
         "import random\nAT_IMPORT = random.random()\n"
@@ -505,7 +512,6 @@ def test_sides_of_one_round_have_the_same_random_numbers_and_another_round_has_o
     )
     names = ("import", "setup", "hash")
     cases = [MeasurableCase(x, f"dice.Suite.track_{x}", 30.0, "value") for x in names]
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     first, again, other = (_measure(sides, *cases, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert all(before == after for before, after in first)
@@ -530,7 +536,7 @@ def test_a_generator_that_is_imported_after_the_seed_was_set_has_it_too(
 
 @pytest.mark.parametrize("hungry", ["A", "B"])
 def test_a_case_that_takes_too_much_memory_is_stopped(
-    tmp_path: Path, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
+    sides: Sides, suites: Path, hungry: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(MEMORY_LIMIT, "0.5")
     (suites / "greedy.py").write_text(
@@ -540,7 +546,6 @@ def test_a_case_that_takes_too_much_memory_is_stopped(
         "        held = [bytearray(1 << 20) for _ in range(1024)]\n        time.sleep(30)\n"
         "def track_it():\n    time_it()\n    return 1\n"
     )
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     for case in (
         MeasurableCase("x", "greedy.time_it", 30.0),
         MeasurableCase("y", "greedy.track_it", 30.0, "value"),
@@ -548,12 +553,6 @@ def test_a_case_that_takes_too_much_memory_is_stopped(
         message = f"^{hungry}: it used more than 0.5 GiB of memory and was stopped"
         with pytest.raises(CaseFailedError, match=message):
             _measure(sides, case)
-
-
-def test_the_seconds_of_each_side_are_its_own(tmp_path: Path) -> None:
-    quick, slow = _side(tmp_path, "A", 0.002), _side(tmp_path, "B", 0.006)
-    [numbers] = _measure((quick, slow), _case(0))
-    assert 2 < _ratio(numbers) < 4
 
 
 def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_path: Path) -> None:
@@ -592,11 +591,8 @@ def test_what_cannot_be_measured_says_why_and_leaves_no_process(
     wait_until_none_is_left(suites)
 
 
-def test_an_interrupt_ends_a_case_that_would_take_minutes_more(
-    suites: Path, tmp_path: Path
-) -> None:
+def test_an_interrupt_ends_a_case_that_would_take_minutes_more(suites: Path, sides: Sides) -> None:
     (suites / "slow.py").write_text("import time\ndef track_it():\n    time.sleep(300)\n")
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     for case in _case(3, timeout=300.0), MeasurableCase("x", "slow.track_it", 300.0, "value"):
         started = time.monotonic()
         with pytest.raises(BudgetSpentError), Budget(5.0, time.monotonic).enforced():
@@ -605,9 +601,8 @@ def test_an_interrupt_ends_a_case_that_would_take_minutes_more(
         assert not measured_processes(suites)
 
 
-def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:
+def test_a_round_that_never_ends_is_stopped(sides: Sides) -> None:
     """Each sample is quicker than the timeout, but all of them together take too long."""
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     started = time.monotonic()
     with pytest.raises(CaseFailedError, match=r"^[AB]: finished no round in 16 s$"):
         _measure(sides, _case(6, timeout=4.0))
@@ -615,10 +610,9 @@ def test_a_round_that_never_ends_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_suite_may_take_longer_to_import_than_its_cases_may_take(
-    suites: Path, tmp_path: Path
+    suites: Path, sides: Sides
 ) -> None:
     (suites / "large.py").write_text("import time\ntime.sleep(3)\ndef time_it():\n    pass\n")
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     [numbers] = _measure(sides, MeasurableCase("x", "large.time_it", 2.0))
     assert len(numbers) == 2
 
@@ -631,23 +625,15 @@ def test_a_side_that_answered_long_ago_is_not_waited_for(tmp_path: Path) -> None
     assert time.monotonic() - started < 20
 
 
-def test_a_planted_slowdown_is_as_large_as_asked_for(tmp_path: Path) -> None:
-    plain = _side(tmp_path, "A")
-    sides = plain, dataclasses.replace(plain, planted=0.5)
-    [numbers] = _measure(sides, _case(0))
-    assert _ratio(numbers) == pytest.approx(1.5, abs=0.1)
-
-
-def test_a_suspended_sample_makes_no_difference(tmp_path: Path) -> None:
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+def test_a_suspended_sample_makes_no_difference(sides: Sides) -> None:
     [numbers] = _measure(sides, MeasurableCase("x", "suite.Suspended.time_it", 30.0))
     assert _ratio(numbers) == pytest.approx(1.0, abs=0.2)
 
 
 def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
     tmp_path: Path,
+    sides: Sides,
 ) -> None:
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     cached = MeasurableCase("x", "suite.Cached.time_it", 30.0)
     for servers in (1, 2):
         _measure(sides, _case(0), cached, _case(0))
@@ -723,10 +709,9 @@ time_hangs_at_its_end.teardown = hang
 
 
 def test_limits_hold_whatever_a_case_does_to_its_clock_its_process_and_its_answers(
-    tmp_path: Path, suites: Path
+    tmp_path: Path, sides: Sides, suites: Path
 ) -> None:
     (suites / "runaway.py").write_text(RUNAWAY)
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     names = "forks_once", "hangs_at_its_end", "forks_once", "floods"
     cases = [MeasurableCase(name, f"runaway.time_{name}", 2.0) for name in names]
     assert len(_measure(sides, *cases[:3])) == 3
@@ -748,10 +733,9 @@ def test_an_environment_that_a_case_changes_is_no_longer_used(
 
 
 def test_values_share_a_process_where_they_may_and_peak_memory_has_one_of_its_own(
-    suites: Path, tmp_path: Path
+    suites: Path, tmp_path: Path, sides: Sides
 ) -> None:
     (suites / "values.py").write_text(VALUES)
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     count = MeasurableCase("x", "values.track_held", 30.0, "count")
     peak = MeasurableCase("y", "values.peakmem_little", 30.0, "memory", process="y")
     first, second, (little, _), after = _measure(sides, count, count, peak, count)
@@ -775,10 +759,9 @@ def test_as_many_sides_as_cores_measure_peak_memory_at_the_same_time(
 
 
 def test_modules_are_imported_before_cases_that_time_something_alone(
-    suites: Path, tmp_path: Path
+    suites: Path, sides: Sides
 ) -> None:
     (suites / "values.py").write_text(VALUES)
-    sides = [_side(tmp_path, "A"), _side(tmp_path, "B")]
     preload = ("colorsys", "broken", "no_such_module")
     (suites.parent / "A" / "broken.py").write_text("raise ValueError")
     timed = MeasurableCase("x", "values.time_preloaded", 30.0)
@@ -790,13 +773,12 @@ def test_modules_are_imported_before_cases_that_time_something_alone(
 
 @pytest.mark.parametrize(("module", "imports"), [("noted", 1), ("threaded", 3), ("pausing", 1)])
 def test_what_no_side_brings_is_imported_once_for_all_sides(
-    tmp_path: Path, module: str, imports: int
+    tmp_path: Path, sides: Sides, module: str, imports: int
 ) -> None:
     """A process with threads is not forked, so that each side then starts its own.
 
     It is forked if they end before a fork, as those of OpenBLAS do.
     """
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     _measure(sides, _case(0), preload=("package", module))
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
     assert sorted((tmp_path / "notes-imports").read_text()) == ["A", "B"]
@@ -813,12 +795,11 @@ def test_warnings_of_forks_are_no_reason_of_a_case_that_ends(tmp_path: Path, sui
 
 
 def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
-    tmp_path: Path, suites: Path
+    sides: Sides, suites: Path
 ) -> None:
     (suites / "late.py").write_text(
         "import os, time\n\ndef time_it():\n    time.sleep(0.5)\n    os._exit(7)\n"
     )
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     with pytest.raises(CaseFailedError, match="A: exit status 7"):
         _measure(sides, MeasurableCase("x", "late.time_it", 30.0), preload=("leaving",))
 
@@ -834,11 +815,10 @@ def test_a_process_that_a_module_leaves_behind_is_not_taken_for_a_side(
     ],
 )
 def test_what_suites_import_is_imported_once_for_all_sides_if_it_is_the_same_there(
-    tmp_path: Path, suites: Path, suite: str, imports: int
+    tmp_path: Path, sides: Sides, suites: Path, suite: str, imports: int
 ) -> None:
     (suites / "importing.py").write_text(f"{suite}\ndef time_it():\n    sum(range(1000))\n")
     case = MeasurableCase("x", "importing.time_it", 30.0)
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
     [measured] = measure_cases(sides, [case], sampling=Sampling(3, 3, math.inf, math.inf))
     assert len(measured.rounds) == 3
     assert (tmp_path / "notes-modules").read_text().split() == ["imported"] * imports
@@ -850,8 +830,7 @@ def test_a_module_is_imported_only_where_a_case_needs_it() -> None:
     assert declared.preloaded_for(["a.time_grey"]) == ("json",)
 
 
-def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(tmp_path: Path) -> None:
-    sides = _side(tmp_path, "A"), _side(tmp_path, "B")
+def test_a_server_goes_on_after_cases_that_were_skipped_failed_or_hung(sides: Sides) -> None:
     with (
         SideProcess(sides[0], sides[0].source) as before,
         SideProcess(sides[1], sides[1].source) as after,

@@ -148,31 +148,6 @@ def test_on_a_busy_machine_a_case_is_measured_until_a_change_of_5_percent_is_cer
     assert rounds(4.0, of_a_noisy_machine) > rounds_busy, "a few are alike by luck"
 
 
-def test_a_large_difference_needs_a_narrow_interval_only_in_proportion(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        after = float(case.name) * (1.03 if number % 2 else 1 / 1.03)
-        return _round(1.0, after)
-
-    results = _ratios(_measure(monkeypatch, play, ["1.0", "2.4"]))
-    rounds = {result.case: result.rounds for result in results}
-    assert rounds == {"2.4": FEWEST_ROUNDS, "1.0": MOST_ROUNDS}
-
-
-def test_rounds_are_numbered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    numbers = []
-
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        numbers.append(number)
-        return _round(1.0, 1.0)
-
-    _measure(monkeypatch, play, ["x"])
-    assert numbers == [0, 1, 2, 3, 4]
-
-
 def test_the_time_left_is_that_of_the_rounds_that_the_spread_of_each_case_asks_for() -> None:
     cases = [MeasurableCase(name, name, 1.0) for name in ("begun", "narrow", "wide")]
     measured = RoundsOfCases(cases, 2, DEFAULT, lambda result: None, {})
@@ -225,20 +200,6 @@ def test_rounds_that_were_kept_are_not_measured_again(monkeypatch: pytest.Monkey
     assert len(measured.rounds) == FEWEST_ROUNDS
     assert numbers == [3, 4], "the fourth round and the fifth"
     assert kept_now == [("x", _round(1.0, 1.0))] * 2
-
-
-def test_one_version_has_a_value_from_a_fixed_number_of_rounds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    values = iter([3.0, 1.0, 2.0])
-
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        return _round(next(values))
-
-    monkeypatch.setattr(rounds_module, "measure_round", play)
-    [measured] = measure_cases(SIDES[:1], [MeasurableCase("x", "x", 1.0, rounds=3)])
-    assert measured.rounds == ((3.0,), (1.0,), (2.0,))
-    assert measured.value(0) == 2.0
 
 
 def test_a_fault_of_the_machine_ends_the_comparison_and_is_blamed_on_no_case(
@@ -306,23 +267,6 @@ def test_a_case_is_no_more_certain_than_the_median_case(monkeypatch: pytest.Monk
 
     assert width("quiet") == pytest.approx(width("middle"))
     assert width("noisy") == pytest.approx(2 * width("middle"), rel=0.01)
-
-
-def test_an_interrupt_keeps_the_cases_with_enough_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[str] = []
-
-    def play(servers: Any, case: MeasurableCase, *, number: int) -> Any:
-        played.append(case.name)
-        if played.count("second") == FEWEST_ROUNDS:
-            raise KeyboardInterrupt
-        return _round(1.0, 1.0)
-
-    kept: list[Comparison] = []
-    monkeypatch.setattr(rounds_module, "measure_round", play)
-    cases = [MeasurableCase(name, name, 1.0) for name in ("first", "second")]
-    with pytest.raises(KeyboardInterrupt):
-        measure_cases(SIDES, cases, kept.append)
-    assert [case.case for case in kept] == ["first"]
 
 
 @pytest.mark.parametrize(("case_s", "sizes"), [(0.01, [5, 20, 1]), (10.0, [5, 4, 1, 1])])

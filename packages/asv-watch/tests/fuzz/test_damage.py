@@ -215,7 +215,7 @@ def _damage(draw: st.DrawFn, stored: Any) -> None:
 def _parses(content: bytes) -> bool:
     try:
         return isinstance(json.loads(content), dict | list)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

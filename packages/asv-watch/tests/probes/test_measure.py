@@ -32,6 +32,18 @@ class Suite:
 
     time_fixed.number = 3
 
+class Costly:
+    def setup(self):
+        time.sleep(0.3)
+
+    def time_open(self):
+        pass
+
+    def time_fixed(self):
+        pass
+
+    time_fixed.number = 1
+
 class Milliseconds:
     timer = staticmethod(lambda: time.perf_counter() * 1000)
 
@@ -66,74 +78,58 @@ SIDE = json.dumps([{"files": [0, 1, 2], "folder": ".", "source": "", "planted": 
 def start_script(folder: Path) -> list[str]:
     """Write the suites; return the command of the script."""
     suites = folder / "site-packages" / "suites"
-    suites.mkdir(parents=True)
+    suites.mkdir(parents=True, exist_ok=True)
     (suites / "__init__.py").touch()
     (suites / "suite.py").write_text(SUITE)
     return [sys.executable, "-P", str(probes.MEASURE), str(suites), SIDE]
 
 
+def request(case: str, process: str = "fork") -> str:
+    asked = {"case": f"suite.{case}", "process": process, "seed": 7, "clock": ""}
+    return f"{json.dumps(asked)}\n"
+
+
 def answers(output: str) -> list[dict[str, Any]]:
-    """Return the answers about cases; the first one names the process."""
+    """Return the answers about a case; the first one names the process."""
     started, *following = [json.loads(line) for line in output.splitlines()]
     assert started["server"]
     return [answer for answer in following if "modules" not in answer]
 
 
-def request(case: str) -> str:
-    return json.dumps({"case": f"suite.{case}", "process": "fork", "seed": 7, "clock": ""})
+def asked(folder: Path, case: str, *samples: str) -> list[dict[str, Any]]:
+    """Ask for a case and samples of it; return the answers after its import."""
+    requests = request(case) + "".join(f"{sample}\n" for sample in (*samples, "end"))
+    done = run(*start_script(folder), input=requests, cwd=folder)
+    imported, *following = answers(done.stdout)
+    assert imported == {"imported": True}, done.stderr
+    return following
 
 
-def sampled(tmp_path: Path, case: str, samples: int, how: str = "") -> tuple[int, int]:
+def sampled(tmp_path: Path, case: str, *samples: str) -> tuple[int, int]:
     """Take samples of a case; return the calls of each and how often it was set up."""
-    requests = "\n".join([request(f"Suite.{case}"), *[how] * samples, "end", ""])
-    done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
-    of_case = answers(done.stdout)
-    assert sum("seconds" in answer for answer in of_case) == samples, done.stderr
-    return of_case[1]["calls"], len((tmp_path / "setups").read_text())
+    ready, *of_samples, _ = asked(tmp_path, f"Suite.{case}", *samples)
+    assert len(of_samples) == len(samples)
+    return ready["calls"], len((tmp_path / "setups").read_text())
 
 
 def test_a_case_is_set_up_once_a_sample_and_its_setup_shortens_no_sample(tmp_path: Path) -> None:
-    calls, setups = sampled(tmp_path, "time_open", 6)
+    calls, setups = sampled(tmp_path, "time_open", *[""] * 6)
     assert setups == 1 + 6
     assert calls > 100, "a sample lasts 10 ms, of which setup is no part"
 
 
 def test_a_costly_setup_is_named_and_samples_can_share_it(tmp_path: Path) -> None:
-    assert sampled(tmp_path, "time_open", 3, "same setup")[1] == 1
-    costly = (
-        SUITE
-        + """
-class Costly:
-    def setup(self):
-        time.sleep(0.3)
-
-    def time_open(self):
-        pass
-
-    def time_fixed(self):
-        pass
-
-    time_fixed.number = 1
-
-class Cheap:
-    def time_open(self):
-        pass
-"""
-    )
-    (tmp_path / "site-packages/suites/suite.py").write_text(costly)
-    command = [sys.executable, "-P", str(probes.MEASURE), str(tmp_path / "site-packages/suites")]
+    assert sampled(tmp_path, "time_open", *["same setup"] * 3)[1] == 1
     for case, costs in (
         ("Costly.time_open", True),
         ("Costly.time_fixed", False),  # the suite counts on a setup before each call
-        ("Cheap.time_open", False),
+        ("SlowFirstCall.time_warming", False),
     ):
-        requests = "\n".join([request(case), "end", ""])
-        done = run(*command, SIDE, input=requests, cwd=tmp_path)
-        assert answers(done.stdout)[1]["setup costs"] is costs, done.stderr
+        assert asked(tmp_path, case)[0]["setup costs"] is costs
 
 
 def test_a_suite_that_sets_the_number_of_calls_is_set_up_before_them(tmp_path: Path) -> None:
-    calls, setups = sampled(tmp_path, "time_fixed", 2)
+    calls, setups = sampled(tmp_path, "time_fixed", *[""] * 2)
     assert calls == 3
     assert setups > 1 + 2 * 2, "before the calls that are not counted, and before those that are"
 
@@ -141,17 +137,13 @@ def test_a_suite_that_sets_the_number_of_calls_is_set_up_before_them(tmp_path: P
 def test_a_first_call_that_loads_or_compiles_does_not_make_samples_of_one_call(
     tmp_path: Path,
 ) -> None:
-    requests = "\n".join([request("SlowFirstCall.time_warming"), *[""] * 2, "end", ""])
-    done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
-    warm, *samples, _ = answers(done.stdout)[1:]
-    assert warm["calls"] > 3, done.stderr
+    ready, *samples, _ = asked(tmp_path, "SlowFirstCall.time_warming", "", "")
+    assert ready["calls"] > 3
     assert all(sample["seconds"] < 0.05 for sample in samples)
 
 
 def test_a_clock_of_the_suite_says_how_many_calls_make_a_sample(tmp_path: Path) -> None:
-    requests = "\n".join([request("Milliseconds.time_computing"), "", "end", ""])
-    done = run(*start_script(tmp_path), input=requests, cwd=tmp_path)
-    assert answers(done.stdout)[1]["calls"] == 1, done.stderr
+    assert asked(tmp_path, "Milliseconds.time_computing", "")[0]["calls"] == 1
 
 
 @pytest.mark.parametrize(
@@ -165,8 +157,7 @@ def test_a_clock_of_the_suite_says_how_many_calls_make_a_sample(tmp_path: Path) 
 def test_a_case_without_a_value_says_why_or_where_that_was_raised(
     tmp_path: Path, case: str, error: str
 ) -> None:
-    done = run(*start_script(tmp_path), input=f"{request(f'track_{case}')}\n", cwd=tmp_path)
-    _, answer, end = answers(done.stdout)
+    answer, end = asked(tmp_path, f"track_{case}")
     line = SUITE.splitlines().index("        assert size < 1") + 1
     assert answer == {"failed": error.format(line=line)}
     assert end["status"] == 1
@@ -177,6 +168,6 @@ def test_peak_memory_is_that_of_the_case_and_not_of_what_started_its_process(
 ) -> None:
     script = start_script(tmp_path)
     start = f"import subprocess; held = bytearray(300_000_000); subprocess.run({script})"
-    asked = f"{request('peakmem_little').replace('fork', 'own')}\n"
-    done = run(sys.executable, "-c", start, input=asked, cwd=tmp_path)
+    memory = request("peakmem_little", "own")
+    done = run(sys.executable, "-c", start, input=memory, cwd=tmp_path)
     assert 10e6 < answers(done.stdout)[1]["value"] < 100e6

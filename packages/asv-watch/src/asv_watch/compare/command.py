@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from itertools import count, pairwise
@@ -13,7 +14,7 @@ import typer
 from asv_watch.answers import Answer, Difference, JsonFile, write_answer
 from asv_watch.asv.chosen import choose
 from asv_watch.asv.selection import SHORT, matching
-from asv_watch.compare.measure import Compared, Measured, measure
+from asv_watch.compare.measure import Compared, measure
 from asv_watch.compare.pairing import pair_cases
 from asv_watch.compare.report import differences_of, report
 from asv_watch.engine.cases import choose_cases, list_benchmarks
@@ -139,12 +140,12 @@ def compare(
 
 
 def _print_tables(
-    measured: Measured, names: Sequence[str], machine: str
+    measured: Compared, names: Sequence[str], machine: str
 ) -> tuple[list[Difference], list[str]]:
     """Compare each side with the next, and the first with the last; return what failed too."""
     last = len(names) - 1
     indices = [*pairwise(range(len(names))), *([(0, last)] if last > 1 else [])]
-    pairs = [Compared(measured.cases, *pair, measured.record) for pair in indices]
+    pairs = [dataclasses.replace(measured, before=old, after=new) for old, new in indices]
     if not any(compared.ratios for compared in pairs):
         measured.between(0, 1)
     differences: list[Difference] = []

@@ -17,7 +17,7 @@ from asv_watch.engine.cases import (
     choose_cases,
     list_benchmarks,
 )
-from asv_watch.engine.recipes import recipe_of_samples
+from asv_watch.engine.processes import recipe_of_samples
 from asv_watch.engine.rounds import DEFAULT, Sampling
 from asv_watch.engine.runs import conditions_of, exported
 from asv_watch.engine.sides import Side
@@ -33,7 +33,7 @@ from asv_watch.text import quantities
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two of the versions that were measured."""
+    """The result of a measurement, as a comparison of two of its versions."""
 
     cases: tuple[Comparison, ...]
     before: int
@@ -66,21 +66,13 @@ class Compared:
         }
         return {case: reason for case, (outcome, reason) in reasons.items() if outcome in wanted}
 
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The result of a measurement of several versions."""
-
-    cases: tuple[Comparison, ...]
-    record: Path | None
-
     def between(self, before: int, after: int) -> Compared:
-        """Return two of the versions, by index.
+        """Return the comparison of two versions, by index.
 
         Raises:
             WatchError: no case ran on both.
         """
-        compared = Compared(self.cases, before, after, self.record)
+        compared = dataclasses.replace(self, before=before, after=after)
         if self.cases and not compared.ratios:
             _, reason = self.cases[0].why_no_ratio(before, after)
             raise WatchError(f"no case ran on both sides ({reason})")
@@ -97,7 +89,7 @@ def measure(
     fewest_sides: int = 2,
     budget: Budget | None = None,
     conditions: Conditions | None = None,
-) -> Measured:
+) -> Compared:
     """Measure sides interleaved, first times and then other values; store each finished case.
 
     An interrupted measurement continues with the rounds that it had stored, and so does one whose
@@ -114,6 +106,9 @@ def measure(
         budget: time limit; when it is over, the finished cases are returned, and what the rounds
             tell so far of others.
         conditions: of the last version, if this is also a run of it.
+
+    Returns:
+        The first version against the last.
     """
     sitting = _sitting(workplace, sides, kind, sampling, conditions)
     results = workplace.configuration.results
@@ -142,7 +137,8 @@ def measure(
     if writer is not None:
         writer.end(machine_state() if conditions else None)
     old = [result for result in extra if result.case in finished]
-    return Measured((*old, *known, *measured, *so_far), writer.path if writer else None)
+    cases_so_far = *old, *known, *measured, *so_far
+    return Compared(cases_so_far, 0, len(sides) - 1, writer.path if writer else None)
 
 
 def compare_missing(

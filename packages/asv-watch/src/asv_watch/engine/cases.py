@@ -180,17 +180,6 @@ def _report(benchmarks: Benchmarks, failures: Mapping[str, str]) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def list_benchmarks_in(side: Side, declared: Declared, pattern: str = "") -> Benchmarks:
-    """List the suites' benchmarks with the environment and the package of a side.
-
-    Raises:
-        WatchError: no suite can be imported in time.
-    """
-    benchmarks, failures = _list_in(side, declared, _named_module(side.suites, pattern))
-    _report(benchmarks, failures)
-    return benchmarks
-
-
 def _list_in(
     side: Side, declared: Declared, modules: Sequence[str], import_s: float = math.inf
 ) -> tuple[Benchmarks, dict[str, str]]:

@@ -2,11 +2,13 @@
 
 Each side has a server (`asv_watch.probes.measure`) that imports modules once and, where cases are
 as fast in a fork as elsewhere, forks a process for each suite, which forks one for each case.
-Servers of one environment are forks of one parent themselves (`asv_watch.engine.parents`). Cases
-of a GPU, which must not be initialised in a process that forks, have a server that forks nothing.
-Where the processes compute on one thread they are pinned to one core, so that they share its
-clock, its caches and its neighbours; where they use a GPU, to two. With asv's default clock, it is
-the core that the system gave the first side, as others may be busier.
+Servers of one environment are forks of one parent themselves, which has imported the modules that
+belong to no side: so what differs from process to process by chance, such as the layout of memory,
+is the same for both sides of a ratio. Cases of a GPU, which must not be initialised in a process
+that forks, have a server that forks nothing. Where the processes compute on one thread they are
+pinned to one core, so that they share its clock, its caches and its neighbours; where they use a
+GPU, to two. With asv's default clock, it is the core that the system gave the first side, as
+others may be busier.
 
 All sides of a round have the same random data: their generators have one seed, and Python hashes
 texts alike. Another round has others.
@@ -30,18 +32,18 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict
+from typing import IO, Annotated, Literal, TypedDict
 
 import msgspec
 import psutil
 
+from asv_watch import probes
 from asv_watch.asv.environments import installed_in, mark_as_damaged
 from asv_watch.comparison import Clock, Finite
 from asv_watch.engine.cases import MeasurableCase
-from asv_watch.engine.parents import Connection, Start, start_processes
 from asv_watch.engine.sides import Side
 from asv_watch.errors import MachineError
-from asv_watch.machine.children import TooMuchMemoryError, exit_in_words
+from asv_watch.machine.children import Child, Lines, TooMuchMemoryError, exit_in_words
 from asv_watch.machine.facts import usable_cores
 from asv_watch.machine.faults import check_machine
 from asv_watch.machine.memory import memory_limit
@@ -72,6 +74,8 @@ _LONGEST_REASON = 2000
 _DIGITS_OF_VALUES = 12
 """Digits in which a fractional tracked value is compared: sums in another order differ in later
 ones."""
+_SECONDS_TO_END = 2.0
+"""Seconds that processes may take to end before they are killed."""
 _Process = Literal["fork", "shared", "own"]
 """What runs a case: a fork, the process that is shared by a side's cases, or a fresh process."""
 
@@ -159,6 +163,34 @@ class CaseTimedOutError(CaseFailedError):
     """The case took too long on a side."""
 
 
+class Parent:
+    """The process from which those of the sides are forked, or that of the only side."""
+
+    def __init__(self, child: Child, connections: int) -> None:
+        """Describe a process that has started, and from which so many sides are forked."""
+        self.child, self._open = child, connections
+
+    def leave(self, connection: Connection, *, kill: bool) -> None:
+        """End a side's process by closing its input; after the last side, or to kill, end all."""
+        with contextlib.suppress(BrokenPipeError):
+            connection.requests.close()
+        self._open -= 1
+        if kill or not self._open:
+            if not kill:
+                self.child.end(_SECONDS_TO_END)
+            self.child.kill()  # also what it started and left behind
+        connection.answers.file.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The connection to the process of a side."""
+
+    parent: Parent
+    requests: IO[bytes]
+    answers: Lines
+
+
 class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
     """The process of one side that starts cases; it starts when it is first needed."""
 
@@ -182,13 +214,13 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             preload: modules that are imported before the first case that times something.
             shared: modules that are then imported once for several sides, if there are several.
         """
-        self.side, self._folder, self.preload, self.shared = side, folder, preload, shared
+        self.side, self.folder, self.preload, self.shared = side, folder, preload, shared
         self.imported: list[Sequence[str] | None] = []
         """What each suite imported of the environment; ``None`` if it cannot be shared."""
         self.seed = seed
         self._installed = installed_in(side.environment.folder)
         self._errors = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-        self.how_to_start = Start(side, folder, self._errors, memory_limit(sides))
+        self._memory_limit = memory_limit(sides)
         self._errors_before = 0
         self._connection: Connection | None = None
         self._case: MeasurableCase | None = None
@@ -211,9 +243,23 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             self.stop()
         return self._connection is None
 
-    def use(self, connection: Connection, case: MeasurableCase) -> None:
-        """Use a process that has started for a case and those that share its process."""
-        self._connection, self._shared_by = connection, case.process
+    @property
+    def errors(self) -> int:
+        """Descriptor of the file to which its process writes errors."""
+        return self._errors.fileno()
+
+    def use(self, parent: Parent, requests: int, answers: int, case: MeasurableCase) -> None:
+        """Use a process that has started for a case and those that share its process.
+
+        Args:
+            parent: from which it was forked.
+            requests: descriptor to which requests are written.
+            answers: descriptor from which answers are read.
+            case: the case.
+        """
+        lines = Lines(os.fdopen(answers, "rb", 0), self._memory_limit)
+        self._connection = Connection(parent, os.fdopen(requests, "wb", 0), lines)
+        self._shared_by = case.process
 
     def start(self, case: MeasurableCase, process: _Process) -> None:
         """Begin to make a case; `wait_until_ready` waits for it.
@@ -224,7 +270,7 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         measured = self.side.other_cases.get(case.identity, case.identity)
         if not measured:
             raise CaseSkippedError("it has no such case", self)
-        self._case, self._errors_before = case, os.fstat(self._errors.fileno()).st_size
+        self._case, self._errors_before = case, os.fstat(self.errors).st_size
         self._timeout = self.side.environment.declared.import_timeout
         self._until = math.inf  # the case's timeout begins once its suite is imported
         request = {"case": measured, "process": process, "seed": self.seed}
@@ -324,15 +370,15 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
             self.stop(kill=True)
             raise CaseFailedError("wrote another answer than its process gives", self)
         reason = answer["failed"] if "failed" in answer else self._end_in_words(answer["status"])
-        check_machine(f"{self.side.name}: {reason}", self._folder)
+        check_machine(f"{self.side.name}: {reason}", self.folder)
         raise CaseFailedError(self._shown(reason), self)
 
     def _end_in_words(self, status: int) -> str:
         if status == 0:
             return "the process ended before it gave a value (os._exit, sys.exit or SystemExit)"
-        written = os.fstat(self._errors.fileno()).st_size - self._errors_before
+        written = os.fstat(self.errors).st_size - self._errors_before
         # Not `read`: the process writes where this file's position is.
-        errors = os.pread(self._errors.fileno(), written, self._errors_before)
+        errors = os.pread(self.errors, written, self._errors_before)
         lines = errors.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines and status > 0 else exit_in_words(status)
 
@@ -396,6 +442,20 @@ class SideProcess(contextlib.AbstractContextManager["SideProcess"]):
         self._case = None
         if connection is not None:
             connection.parent.leave(connection, kill=kill)
+
+
+def recipe_of_samples(sides: Sequence[Side]) -> dict[str, float | str]:
+    """Return how samples of these versions are taken, whatever the number of rounds."""
+    recipe: dict[str, float | str] = {
+        "fewest_samples": FEWEST_SAMPLES,
+        "most_samples": MOST_SAMPLES,
+        "round_s": SECONDS,
+    }
+    if not all(side.environment.fork_safe for side in sides):
+        recipe["processes"] = "all cases one after the other in one"
+    if clock := sides[0].environment.declared.clock:
+        recipe["clock"] = clock
+    return recipe
 
 
 def imported_by_all(servers: Sequence[SideProcess]) -> list[str]:
@@ -560,10 +620,34 @@ def _start_missing(
     for together in groups.values():
         first = together[0]
         preload, shared = (first.preload, first.shared) if case.is_timed else ((), ())
-        starts = [server.how_to_start for server in together]
-        connections = start_processes(starts, first.seed, preload, shared)
-        for server, connection in zip(together, connections, strict=True):
-            server.use(connection, case)
+        requests, answers = [os.pipe() for _ in together], [os.pipe() for _ in together]
+        files = [
+            (asked[0], answering[1], server.errors)
+            for server, asked, answering in zip(together, requests, answers, strict=True)
+        ]
+        sides = [
+            {
+                "files": of_side,
+                "folder": str(server.folder),
+                "source": str(server.side.source),
+                "planted": server.side.planted,
+            }
+            for server, of_side in zip(together, files, strict=True)
+        ]
+        child = Child(
+            first.side.command(probes.MEASURE, json.dumps(sides), *preload, "--", *shared),
+            stdin=subprocess.DEVNULL,
+            stdout=first.errors,
+            stderr=first.errors,
+            pass_fds=list(itertools.chain(*files)),
+            cwd=first.folder,
+            env={"PYTHONHASHSEED": str(first.seed), **first.side.variables, "PYTHONPATH": ""},
+        )
+        parent = Parent(child, len(together))
+        for server, asked, answering in zip(together, requests, answers, strict=True):
+            os.close(asked[0])
+            os.close(answering[1])
+            server.use(parent, asked[1], answering[0], case)
 
 
 def _end_cases(servers: Sequence[SideProcess]) -> None:

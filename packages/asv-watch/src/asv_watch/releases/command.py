@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from asv_watch.answers import Answer, Difference, JsonFile, measured_difference, write_answer
-from asv_watch.asv.packages import make_environment
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import differences_of, report
@@ -227,9 +226,8 @@ def _list_benchmarks(
     """List benchmarks in asv's environment, or in that of a release if asv made none."""
     if not workplace.environments[0].folder.exists():
         with contextlib.suppress(WatchError):  # measuring it says why
-            make_environment(workplace.root, workplace.configuration.repository, release)
             in_release = dataclasses.replace(package, environment=release)
-            return suites.list_benchmarks_in(in_release, workplace.declared)
+            return suites.list_benchmarks(workplace, [in_release]).benchmarks
     return suites.list_benchmarks(workplace, [package]).benchmarks
 
 
