@@ -61,7 +61,7 @@ def test_differences_of_a_release_have_their_operator_where_a_profile_shows_it(
     grown = [ratio["verdict"] for ratio in step["ratios"] if ratio["metric"] == "memory"]
     assert grown == ["worse"] * len(GROWN)
     operators = {
-        history["cases"][ratio["case"]]["key"]: ratio["operator"]
+        history["cases"][ratio["case"]]["key"]: ratio["cause"]
         for ratio in step["ratios"]
         if ratio["verdict"] != "same" and ratio["metric"] == "time"
     }

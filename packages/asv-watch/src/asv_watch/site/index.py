@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from asv_watch.records.records import Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, css_classes, main_groups
 from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, Setup, order_of_release, setup_key
+from asv_watch.site.contents import Contents, SeriesSummary, order_of_release, setup_key
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.site.stretches import small_line
 from asv_watch.text import quantities
@@ -67,7 +66,6 @@ def index_data(
                 "commits": len(setup.commits),
                 "ran": sum(setup.counts.values()) - setup.counts.get("skipped", 0),
                 "failed": sum(setup.counts.get(name, 0) for name in ("failed", "timed out")),
-                "base": _comparable_base(contents, setup),
             }
             for setup in contents.setups
         ],
@@ -83,23 +81,6 @@ def index_data(
         | change_data(contents, project)
         | _series(contents, table, machine_index, environment_index)
     )
-
-
-def _comparable_base(contents: Contents, setup: Setup) -> int | None:
-    """Return the first commit measured under the conditions of the newest, if it is another one.
-
-    It is the start that most series of the setup have.
-    """
-    starts = Counter(
-        _segment_starts(contents, row)[-1]
-        for row in contents.series
-        if setup_key(row.series) == setup.key
-        and row.has_value
-        and row.commits[-1] == setup.newest
-        and row.metric.kind == "time"
-    )
-    [(start, _)] = starts.most_common(1) or [(setup.newest, 0)]
-    return start if start < setup.newest else None
 
 
 def _environments(environments: Sequence[Environment]) -> list[Json]:

@@ -90,8 +90,6 @@ def _case(history: ReleaseHistory, table: CaseTable, case: str, *, is_main: bool
     return {
         "key": case if shown else "",
         "title": table.title(case),
-        "row": shown.row if shown else None,
-        "column": shown.column if shown else None,
         "main": is_main,
         "metric": "time" if shown is None else metric_of(shown.summary.metric.unit),
         "times": [
@@ -154,17 +152,12 @@ def _step(
                 "days": quantities.days(ratio.days_showing, ratio.days) if ratio.differs else "",
                 "pale": ratio.needs_second_day,
                 "metric": ratio.metric,
-                "operator": causes.operator(step, case, ratio)
+                "cause": causes.operator(step, case, ratio)
                 if ratio.differs and ratio.metric == "time"
                 else "",
             }
             for case, ratio in step.ratios.items()
             if not ratio.exact
-        ],
-        "values": [
-            {"case": index_of[case]} | _value_change(ratio)
-            for case, ratio in step.counts.items()
-            if ratio.differs
         ],
         "unmeasured": [
             {
@@ -175,16 +168,6 @@ def _step(
             for case, (outcome, reason) in step.unmeasured.items()
             if case not in step.ratios
         ],
-    }
-
-
-def _value_change(ratio: Ratio) -> Json:
-    """Return how an exact count differs."""
-    values = (quantities.quantity(value, ratio.unit) for value in (ratio.before, ratio.after))
-    return {
-        "verdict": ratio.verdict.value,
-        "text": quantities.change(ratio.ratio, "memory"),
-        "interval_text": " → ".join(values),
     }
 
 

@@ -78,8 +78,6 @@ interface ReleaseCase {
   /** Empty where the case has no page. */
   key: string;
   title: string;
-  row: number | null;
-  column: number | null;
   /** Whether it has a chart, and counts for means. */
   main: boolean;
   metric: "time" | "memory";
@@ -104,7 +102,7 @@ interface StepRatio extends Compared, Pick<Change, "days" | "pale"> {
   case: number;
   metric: "time" | "memory";
   /** The operator that accounts for a time that differs, where a profile shows it. */
-  operator: string;
+  cause: string;
 }
 
 /** One release against the one before it. */
@@ -115,8 +113,6 @@ interface ReleaseStep {
   time: Summary;
   memory: Summary;
   ratios: StepRatio[];
-  /** Peak memory, and counts that differ. */
-  values: { case: number; verdict: Verdict; text: string; interval_text: string }[];
   unmeasured: { case: number; outcome: "skipped" | "failed"; reason: string }[];
 }
 

@@ -143,6 +143,19 @@ interface MeasuredPair {
   clock: "" | "process";
 }
 
+/** What each row of a table of changes has; without an interval, nothing compared the versions. */
+interface Shown {
+  ratio: number | null;
+  /** What a suspected change may be. */
+  about?: number | null;
+  interval: [number, number] | null;
+  verdict: Verdict;
+  text: string;
+  interval_text: string;
+  days?: string;
+  pale?: boolean;
+  cause?: string;
+}
 /** A ratio from 0 % on, drawn with its interval. */
 interface Bar {
   ratio: number;
@@ -210,8 +223,6 @@ interface Asked {
   unknown: string[];
   setup: Setup;
   y: YAxis;
-  from: string;
-  to: string;
 }
 interface Axis {
   /** Commits with anything to show. */
@@ -226,7 +237,6 @@ interface Axis {
 interface Scene {
   asked: Asked;
   axis: Axis;
-  stops: CommitIndex[];
   /** Lines as they were measured, and as the chart shows them: measured or relative. */
   lines: SeriesLine[];
   drawn: SeriesLine[];
@@ -249,17 +259,15 @@ interface Sides {
   a: string;
   b: string;
 }
-/** A case on both sides. */
-interface Pair {
+/** A case on both sides; without an interval, nothing compared them. */
+interface Pair extends Shown {
   /** Of the second side, or of the first where the second is not measured. */
   series: Series;
   label: string;
-  a: Measured;
-  b: Measured;
+  a: number;
+  b: number;
   /** b / a. */
   ratio: number;
-  /** The interleaved comparison of these two versions. */
-  compared: MeasuredPair | null;
   /** The machine that measured it. */
   where: string;
 }

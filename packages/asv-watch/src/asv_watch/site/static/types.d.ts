@@ -190,8 +190,6 @@ interface NewestRun {
   /** Cases that ran at the newest commit, and those of them that failed or timed out. */
   ran: number;
   failed: number;
-  /** First commit measured under the same conditions, if that is another. */
-  base: CommitIndex | null;
 }
 
 interface HistoryEvent {

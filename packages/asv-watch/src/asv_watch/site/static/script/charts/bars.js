@@ -2,7 +2,7 @@
 
 import { svg } from "../page/elements.js";
 import { formatRatioTick } from "../text/format.js";
-import { fix } from "./marks.js";
+import { fix, labelRow } from "./marks.js";
 import { logScale } from "./scales.js";
 
 /**
@@ -12,15 +12,15 @@ import { logScale } from "./scales.js";
 const [HEIGHT, MARGIN] = [14, 3];
 /** Widths of bars in pixels: in lists of changes, and under an axis. */
 const NARROW = 120;
-export const BROAD = 280;
-/** Width of a letter in pixels, roughly. */
-const LETTER = 7;
+const BROAD = 280;
 
 /**
  * A logarithmic scale that all bars of a table share, wide enough for all of their intervals.
  * @param {Bar[]} bars
+ * @param {boolean} isBroad
  */
-export function sharedScale(bars, width = NARROW) {
+export function sharedScale(bars, isBroad) {
+  const width = isBroad ? BROAD : NARROW;
   const ends = bars.flatMap(({ ratio, interval }) => [ratio, ...(interval ?? [])]);
   const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
   return { width, x: logScale(low, high, MARGIN, width - MARGIN) };
@@ -61,15 +61,6 @@ export function drawBar({ ratio, interval, verdict, pale = false }, { width, x }
 
 /** The values of a shared scale, as the head of its column. @param {ReturnType<typeof sharedScale>} scale */
 export function barAxis({ width, x }) {
-  const ticks = x.ticks(5);
-  let lastEnd = -Infinity;
-  const texts = ticks.flatMap((tick) => {
-    const text = formatRatioTick(tick);
-    const half = (text.length * LETTER) / 2;
-    const centre = Math.max(half, Math.min(x(tick), width - half));
-    if (centre - half < lastEnd + 4) return [];
-    lastEnd = centre + half;
-    return [svg("text", { x: fix(centre), y: HEIGHT - 3, "text-anchor": "middle" }, text)];
-  });
-  return picture(width, "axis", ...texts);
+  const ticks = x.ticks(5).map((tick) => ({ x: x(tick), text: formatRatioTick(tick) }));
+  return picture(width, "axis", ...labelRow(ticks, HEIGHT - 3, { left: 0, right: width }));
 }

@@ -2,7 +2,7 @@
 
 import { svg } from "../page/elements.js";
 import { formatRatioTick, formatTicks } from "../text/format.js";
-import { fix } from "./marks.js";
+import { fix, labelRow } from "./marks.js";
 import { linearScale, logScale } from "./scales.js";
 
 /**
@@ -58,37 +58,19 @@ export function yTicks(y, frame, kind, metric, small) {
   });
 }
 
-/** Half the width of a label in pixels, roughly. @param {string} text */
-const halfWidth = (text) => text.length * 3.9;
-
 /**
- * A short line at the axis and a label below it; labels that would touch are left out.
+ * A short line at the axis and a label below it.
  * @param {Labelled[]} ticks
  * @param {(stop: number) => number} x
  * @param {Frame} frame
  * @param {boolean} small
  */
-export function xTicks(ticks, x, frame, small) {
-  const { left, right, bottom } = frame;
-  /** @type {Element[]} */
-  const parts = [
-    svg("line", { class: "axis", x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5 }),
-  ];
-  let lastEnd = -Infinity;
-  for (const tick of ticks) {
-    const pixel = x(tick.stop);
-    const half = halfWidth(tick.text);
-    const first = left + half - (small ? 0 : 30);
-    const middle = Math.max(first, Math.min(pixel, right - half + (small ? 0 : 12)));
-    if (middle - half < lastEnd + 12) continue;
-    lastEnd = middle + half;
-    const y = bottom + 18;
-    parts.push(
-      svg("text", { x: fix(middle), y, "text-anchor": "middle" }, tick.text),
-      svg("line", { class: "axis", x1: fix(pixel), x2: fix(pixel), y1: bottom, y2: bottom + 4 }),
-    );
-  }
-  return parts;
+export function xTicks(ticks, x, { left, right, bottom }, small) {
+  const places = ticks.map(({ stop, text }) => ({ x: x(stop), text }));
+  const reach = small ? { left, right } : { left: left - 30, right: right + 12 };
+  const marks = places.map((tick) => `M${fix(tick.x)} ${bottom}v4`);
+  const d = `M${left} ${bottom + 0.5}H${right}${marks.join("")}`;
+  return [svg("path", { class: "axis", d }), ...labelRow(places, bottom + 18, reach)];
 }
 
 /**
@@ -97,21 +79,10 @@ export function xTicks(ticks, x, frame, small) {
  * @param {(stop: number) => number} x
  * @param {Frame} frame
  */
-export function tagLines(tags, x, frame) {
-  /** @type {Element[]} */
-  const parts = [];
-  let lastEnd = -Infinity;
-  for (const tag of tags) {
-    const pixel = x(tag.stop);
-    const [y1, y2] = [frame.top - 6, frame.bottom];
-    parts.push(svg("line", { class: "tagline", x1: fix(pixel), x2: fix(pixel), y1, y2 }));
-    const half = halfWidth(tag.text);
-    if (pixel - half < lastEnd + 6) continue;
-    lastEnd = pixel + half;
-    const y = frame.top - 12;
-    parts.push(svg("text", { x: fix(pixel), y, "text-anchor": "middle" }, tag.text));
-  }
-  return parts;
+export function tagLines(tags, x, { top, bottom }) {
+  const places = tags.map(({ stop, text }) => ({ x: x(stop), text }));
+  const lines = places.map((tag) => `M${fix(tag.x)} ${top - 6}V${bottom}`);
+  return [svg("path", { class: "tagline", d: lines.join("") }), ...labelRow(places, top - 12)];
 }
 
 /**

@@ -7,32 +7,25 @@ import { fix, markPath, SIGNS } from "./marks.js";
 export const interrupts = (run) => run.outcome !== "skipped";
 
 /**
- * The line itself, interrupted where a run failed; a value alone is a short dash. What joins values
- * of different conditions that were not compared is a path of its own.
+ * The line itself, interrupted where a run failed or other conditions began; a value alone is a
+ * short dash.
  * @param {Line} line
  * @param {Plot} plot
  */
-function linePaths({ points, segments, others }, { x, y, frame }) {
-  const failed = others.filter(interrupts).map((run) => run.stop);
-  /** Whether one of some stops lies between a point and the one before it. @param {number[]} stops @param {number} i */
-  const parted = (stops, i) =>
-    stops.some((stop) => stop > (points[i - 1]?.stop ?? 0) && stop <= (points[i]?.stop ?? 0));
-  let [solid, dotted, before] = ["", "", ""];
-  points.forEach(({ stop, value, compared }, i) => {
-    const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
-    const here = `${fix(x(stop))} ${top}`;
-    const ends = i === points.length - 1 || parted(failed, i + 1);
-    if (!i || parted(failed, i)) solid += ends ? `M${fix(x(stop) - 3)} ${top}h6` : `M${here}`;
-    else if (parted(segments, i) && !(compared && points[i - 1]?.compared)) {
-      dotted += `M${before}L${here}`;
-      solid += `M${here}`;
-    } else solid += `L${here}`;
-    before = here;
-  });
-  return [
-    svg("path", { class: "line", d: solid }),
-    dotted ? svg("path", { class: "line assumed", d: dotted }) : "",
-  ];
+function linePath({ points, segments, others }, { x, y, frame }) {
+  const breaks = [...segments, ...others.filter(interrupts).map((run) => run.stop)];
+  /** Whether the line begins anew at a point, or ends before it. @param {number} i */
+  const begins = (i) => {
+    const [before, here] = [points[i - 1], points[i]];
+    return !before || !here || breaks.some((stop) => stop > before.stop && stop <= here.stop);
+  };
+  return points
+    .map(({ stop, value }, i) => {
+      const top = fix(Math.max(frame.top, Math.min(frame.bottom, y(value))));
+      if (!begins(i)) return `L${fix(x(stop))} ${top}`;
+      return begins(i + 1) ? `M${fix(x(stop) - 3)} ${top}h6` : `M${fix(x(stop))} ${top}`;
+    })
+    .join("");
 }
 
 /** The line of a series that was compared: a level moves only where a change was measured. @param {Line} line @param {Plot} plot */
@@ -82,7 +75,7 @@ export function drawLine(line, plot, small) {
     group.append(svg("path", { class: "line", d: stepPath(line, plot) }));
     return group;
   }
-  group.append(...linePaths(line, plot));
+  group.append(svg("path", { class: "line", d: linePath(line, plot) }));
   const crowded = isCrowded(line, small, inner);
   const whiskers = drawnIntervals(line).map(
     ({ stop, ends: [low, high] }) => `M${fix(x(stop))} ${fix(y(low))}V${fix(y(high))}`,

@@ -26,6 +26,26 @@ export const markPath = (shape, x, y) =>
 /** A pixel as text. @param {number} pixel */
 export const fix = (pixel) => pixel.toFixed(1);
 
+/** Half the width of a letter in pixels, roughly. */
+const HALF_LETTER = 3.8;
+
+/**
+ * Labels in a row; those that would touch are left out.
+ * @param {{ x: number, text: string }[]} labels from left to right
+ * @param {number} y
+ * @param {{ left?: number, right?: number }} [frame] that they stay in
+ */
+export function labelRow(labels, y, { left = -Infinity, right = Infinity } = {}) {
+  let lastEnd = -Infinity;
+  return labels.flatMap(({ x, text }) => {
+    const half = text.length * HALF_LETTER;
+    const middle = Math.max(left + half, Math.min(x, right - half));
+    if (middle - half < lastEnd + 2 * HALF_LETTER) return [];
+    lastEnd = middle + half;
+    return [svg("text", { x: fix(middle), y, "text-anchor": "middle" }, text)];
+  });
+}
+
 /**
  * The classes that give a case its hue and dash: the hue of its column, or of its row where
  * columns have none.

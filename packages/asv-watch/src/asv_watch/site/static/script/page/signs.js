@@ -28,19 +28,6 @@ export function changeSign({ text, verdict, state = "measured", days = "", pale 
   return el("span", { class: look, title: pale ? days : null }, words, text);
 }
 
-/**
- * A change in a cell: its bar, its size and its interval.
- * @param {Child} bar
- * @param {Parameters<typeof changeSign>[0]} change
- * @param {string | undefined} ends of its interval
- */
-export const changeLine = (bar, change, ends) =>
-  el("div", { class: "bar-line" }, bar, changeSign(change), ends ? muted(ends) : null);
-
-/** How many days show a change. @param {string | undefined} days */
-export const daysText = (days = "") =>
-  !days || days.startsWith("no") ? days : `shown on ${days}`;
-
 /** A muted dash for what does not exist. */
 export const nothing = () => muted("–");
 

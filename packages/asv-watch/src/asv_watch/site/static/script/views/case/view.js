@@ -4,16 +4,21 @@ import { firstParam, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases, loadSource } from "../../data/registry.js";
 import { commandBlock } from "../../page/save.js";
-import { el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
-import { casePage, changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
-import { columnOf, drawTable, factsTable, sheetOf } from "../../page/tables.js";
+import { el, fold, nodesOf, notice, part } from "../../page/elements.js";
+import { changeSign, commitLink, outcomeTag, signsHelp } from "../../page/signs.js";
+import { drawTable, factsTable, sheetOf } from "../../page/tables.js";
 import { formatDay, plural } from "../../text/format.js";
-import { changeColumns, drawRange } from "../changes/table.js";
-import { Chart } from "../timeline/chart.js";
+import { commitColumns, drawRange } from "../changes/table.js";
+import { largeChart } from "../timeline/chart.js";
 import { courseNote, directionText, seriesLines, valueColumns } from "../timeline/lines.js";
 import { readTimeline, sceneOf } from "../timeline/scene.js";
-import { operatorBars } from "./operators.js";
-import { releaseChanges, releaseTable } from "./releases.js";
+import {
+  comparisonTable,
+  operatorBars,
+  relatedTable,
+  releaseChanges,
+  releaseTable,
+} from "./tables.js";
 
 /** The newest value, the newest change, the noise. @param {Series} series @param {BenchmarkSource} source @param {ReturnType<typeof releaseChanges>} byReleases */
 function summary(series, source, byReleases) {
@@ -54,32 +59,6 @@ function summary(series, source, byReleases) {
 const related = (series, source) =>
   (source.related[String(series.index)] ?? []).flatMap((index) => getModel().series[index] ?? []);
 
-/** @type {Column<CaseComparison>[]} */
-const COMPARISON_COLUMNS = [
-  columnOf("Versions", ({ before, after }) => `${before} → ${after}`, {
-    wrap: true,
-    draw: ({ before, after }) => {
-      const commit = getModel().commits[getModel().findCommit(after)];
-      return commit
-        ? [el("code", {}, after), ` ${commit.subject}`, muted(` since ${before}`)]
-        : `${before} → ${after}`;
-    },
-  }),
-  columnOf("Change", (row) => row.ratio, { number: true, draw: (row) => changeSign(row) }),
-  columnOf("99 % interval", (row) => row.interval_text),
-  columnOf("Before → after", (row) => `${row.before_text} → ${row.after_text}`),
-  columnOf("Why", ({ purpose }) => purpose),
-  columnOf("Day", ({ day }) => day),
-  columnOf("Machine", ({ machine }) => machine),
-];
-
-/** @param {CaseComparison[]} comparisons */
-const comparisonTable = (comparisons) =>
-  drawTable("Comparisons of this case", COMPARISON_COLUMNS, comparisons, {
-    className: "list cards",
-    first: 10,
-  });
-
 /** What a title leaves out: labels of the suite, such as the implementation. @param {Case} what */
 const untitled = ({ title, labels }) => {
   const said = title.split(/ · |, /);
@@ -92,16 +71,6 @@ const untitled = ({ title, labels }) => {
 const foldedPart = (title, ...children) =>
   nodesOf(children).length ? fold(title, ...children) : null;
 
-/** @param {Series[]} others */
-function relatedTable(others) {
-  /** @type {[string, Child][]} */
-  const rows = others.map((other) => [
-    [other.metric.label, other.case.line.details].filter(Boolean).join(" · "),
-    el("a", { href: casePage(other) }, other.last?.text ?? "–"),
-  ]);
-  return factsTable("Other measurements", rows);
-}
-
 /** Changes by commits. @param {Series} series @param {BenchmarkSource} source @param {boolean} hasOthers */
 function changesPart(series, source, hasOthers) {
   const { changesOf, index } = getModel();
@@ -110,7 +79,7 @@ function changesPart(series, source, hasOthers) {
   if (!changes.length && unclear) return el("p", {}, `Too noisy to tell: ${unclear}.`);
   if (!changes.length)
     return hasOthers ? null : el("p", {}, "No change of this case was found on this machine.");
-  const columns = changeColumns(changes).filter(({ id }) => id !== "case");
+  const columns = commitColumns(changes).filter(({ id }) => id !== "case");
   return [
     drawTable("Changes of this case", columns, changes, { className: "list cards" }),
     changes.flatMap((change) => {
@@ -149,7 +118,7 @@ export const caseView = {
   title: "Case",
   setup: ["m", "e"],
   mount(app, heading) {
-    const chart = new Chart();
+    const chart = largeChart();
     const note = el("p", { class: "note" });
     const signs = signsHelp();
     const history = el("section", {}, el("h2", {}, "History"), chart.node, note, signs);
@@ -186,7 +155,7 @@ export const caseView = {
       const setup = { m: series.m, e: series.e, metric: series.metric };
       const asked = { ...readTimeline(state), setup };
       const scene = sceneOf(asked, lines);
-      const once = scene.stops.length < 2;
+      const once = scene.axis.stops.length < 2;
       chart.node.hidden = once;
       chart.set(scene, heading.textContent);
       note.replaceChildren(
@@ -223,7 +192,7 @@ export const caseView = {
       return {
         name: "case",
         title: heading.textContent,
-        sheet: () => sheetOf(valueColumns(lines), scene.stops),
+        sheet: () => sheetOf(valueColumns(lines), scene.axis.stops),
       };
     };
   },

@@ -1,27 +1,19 @@
-// The table of changes: a line for each, with its bar; and the commits that one may come from.
+// The table of changes by commits, and the commits that a change may come from.
 
-import { drawBar, sharedScale } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { commandBlock } from "../../page/save.js";
+import { changeColumns } from "../../page/changes.js";
 import { el, fold, muted } from "../../page/elements.js";
 import {
   caseName,
   casePage,
-  changeLine,
   commitLink,
-  daysText,
   nameOf,
   repositoryLink,
   seriesOf,
 } from "../../page/signs.js";
 import { formatDay, plural } from "../../text/format.js";
 import { columnOf } from "../../page/tables.js";
-
-/** A suspected change has a hollow bar. @param {Change} change @returns {Bar[]} */
-function barOf({ ratio, about, interval, verdict, pale }) {
-  const size = ratio ?? about;
-  return size === null ? [] : [{ ratio: size, interval, verdict, pale }];
-}
 
 /** How a change was found. @param {Change} change */
 const howOf = ({ state, through }) => (through ? `${state} through ${through}` : state);
@@ -30,19 +22,19 @@ const howOf = ({ state, through }) => (through ? `${state} through ${through}` :
  * @param {Change[]} changes
  * @returns {Column<Change>[]}
  */
-export function changeColumns(changes) {
+export function commitColumns(changes) {
   const { commits } = getModel();
-  const machines = new Set(changes.map((change) => seriesOf(change).m)).size;
-  const environments = new Set(changes.map((change) => seriesOf(change).e)).size;
-  const states = new Set(changes.map(howOf)).size;
-  const scale = sharedScale(changes.flatMap(barOf));
+  /** @param {(change: Change) => unknown} value */
+  const differs = (value) => new Set(changes.map(value)).size > 1;
+  const machines = differs((change) => seriesOf(change).m);
+  const environments = differs((change) => seriesOf(change).e);
   return [
     columnOf("Case", (change) => nameOf(seriesOf(change)), {
       draw: (change) => {
         const series = seriesOf(change);
         const where = [
-          machines > 1 ? series.machine.name : "",
-          environments > 1 ? series.environment.short : "",
+          machines ? series.machine.name : "",
+          environments ? series.environment.short : "",
         ].filter(Boolean);
         return [
           el("a", { href: casePage(series) }, caseName(series.case)),
@@ -50,22 +42,12 @@ export function changeColumns(changes) {
         ];
       },
     }),
-    columnOf("Change", (change) => change.ratio ?? change.about ?? change.text, {
-      draw: (change) =>
-        changeLine(
-          barOf(change).map((bar) => drawBar(bar, scale)),
-          change,
-          change.interval_text,
-        ),
-    }),
-    columnOf("99 % interval", ({ interval_text: text }) => text, { hidden: true }),
-    columnOf("State", howOf, { wrap: true, hidden: states < 2 }),
-    columnOf("Shown on", ({ days }) => daysText(days), { wrap: true }),
+    ...changeColumns(changes),
+    columnOf("State", howOf, { wrap: true, hidden: !differs(howOf) }),
     columnOf("Since", ({ c }) => commits[c]?.hash, {
       wrap: true,
       draw: ({ c }) => [commitLink(c), ` ${commits[c]?.subject}`],
     }),
-    columnOf("Cause", ({ cause }) => cause, { wrap: true }),
     columnOf("Before → after", ({ values }) => values?.join(" → "), { hidden: true }),
     columnOf("Machine", (change) => seriesOf(change).machine.name, { hidden: true }),
   ];

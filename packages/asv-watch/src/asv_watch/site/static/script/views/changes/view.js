@@ -9,7 +9,7 @@ import { nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { tally } from "../../page/tally.js";
 import { formatDay, plural, shortHash } from "../../text/format.js";
-import { changeColumns, drawRange } from "./table.js";
+import { commitColumns, drawRange } from "./table.js";
 
 /** @param {Change} change */
 const sizeOf = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? 0));
@@ -102,7 +102,7 @@ function drawGroup(changes) {
   const range = first && getModel().index.ranges[first.range];
   if (!range) return [];
   const { title, where, name } = titleOf(range);
-  const columns = changeColumns(changes).filter(({ id }) => id !== "since");
+  const columns = commitColumns(changes).filter(({ id }) => id !== "since");
   const sizes = Map.groupBy(changes, ({ kind }) => kind);
   return el(
     "section",
@@ -170,7 +170,7 @@ export const changesView = {
       lead.textContent = `${plural(measured.length, "measured change")}.${open}`;
       const exact = fold(
         `${plural(counts.length, "change")} of exact counts`,
-        drawTable("Changes of exact counts", changeColumns(counts), counts),
+        drawTable("Changes of exact counts", commitColumns(counts), counts),
       );
       exact.open = !others.length;
       out.replaceChildren(
@@ -180,7 +180,7 @@ export const changesView = {
           guesses.length
             ? part(
                 "Suspected, not measured yet",
-                drawTable("Suspected changes", changeColumns(guesses), guesses, {
+                drawTable("Suspected changes", commitColumns(guesses), guesses, {
                   className: "list cards changes",
                   first: OPEN,
                 }),
@@ -193,7 +193,7 @@ export const changesView = {
       return {
         name: "changes",
         title: "Changes",
-        sheet: () => sheetOf(changeColumns(changes), changes),
+        sheet: () => sheetOf(commitColumns(changes), changes),
       };
     };
   },

@@ -21,10 +21,9 @@ function initialCommits(setup) {
     const { m, e } = series[s] ?? {};
     return state === "measured" && m === setup.m && e === setup.e;
   });
-  const { c = 0, base = null } = commitsAt(setup) ?? {};
-  return compared
-    ? [shortOf(compared.p), shortOf(compared.c)]
-    : [base === null ? "" : shortOf(base), shortOf(c)];
+  const newest = commitsAt(setup)?.c ?? 0;
+  const { p, c } = compared ?? { p: newest - 1, c: newest };
+  return [shortOf(p), shortOf(c)];
 }
 
 /**
@@ -98,39 +97,15 @@ export function dimensions({ m, metric }) {
   );
 }
 
-/**
- * What an address compares: by default the newest two releases, else commits. A machine without
- * comparable commits is compared with another one.
- * @param {State} state
- */
+/** What an address compares: by default the newest two releases, else commits. @param {State} state */
 export function readSides(state) {
-  const model = getModel();
-  const setup = model.setup(state);
+  const setup = getModel().setup(state);
   const all = dimensions(setup);
-  const alone = model.commitsAt(setup)?.base === null && model.index.machines.length > 1;
-  const other = alone ? "machine" : "commit";
-  const initial = all.some(({ id }) => id === "release") ? "release" : other;
+  const initial = all.some(({ id }) => id === "release") ? "release" : "commit";
   const wanted = firstParam(state, "by", initial);
   const by = all.find(({ id }) => id === wanted) ?? all[0];
   const [a, b] = by?.initial(setup) ?? ["", ""];
   return { setup, by, a: firstParam(state, "a", a), b: firstParam(state, "b", b) };
-}
-
-/**
- * The pairs of neighbours before and after two sides.
- * @param {string[]} order
- * @param {string} a
- * @param {string} b
- * @returns {{ prev: [string, string] | null, next: [string, string] | null }}
- */
-export function neighbours(order, a, b) {
-  const [from, to] = [order.indexOf(a), order.indexOf(b)];
-  const [before = "", first = ""] = order.slice(Math.max(0, from - 1), from + 1);
-  const [last = "", after = ""] = order.slice(to);
-  return {
-    prev: from > 0 ? [before, first] : null,
-    next: to >= 0 && after ? [last, after] : null,
-  };
 }
 
 /** What a side is called. @param {Dimension} by @param {string} side */

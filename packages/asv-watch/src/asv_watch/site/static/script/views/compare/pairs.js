@@ -4,33 +4,15 @@ import { getModel, isComparable } from "../../data/model.js";
 import { loadReleasePairs, loadReleases } from "../../data/registry.js";
 import { findPair, readPair, runsOf } from "../../data/runs.js";
 import { unknownCommit } from "../../page/fields.js";
-import { plural } from "../../text/format.js";
-import { sidesOf } from "./sides.js";
+import { formatChange, formatInterval, plural } from "../../text/format.js";
+import { seriesPairs } from "./sides.js";
 
 /**
  * @typedef {object} Pairs
  * @property {Pair[]} pairs
  * @property {string[]} notes
- * @property {string[]} [order] of all that a side can be, oldest first; by default, the choices
  * @property {[string, string]} [sides] those shown, where they are not those asked for
  */
-
-/**
- * The values of both sides of a pair, in its own rounds.
- * @param {MeasuredPair} pair
- * @returns {[Measured, Measured]}
- */
-const valuesOf = ({ ratio, level }) => [
-  { value: level / Math.sqrt(ratio), interval: null },
-  { value: level * Math.sqrt(ratio), interval: null },
-];
-
-/** @param {Series} series @returns {Measured | null} */
-const newestOf = ({ last }) =>
-  last && {
-    value: last.v,
-    interval: last.lo === null || last.hi === null ? null : [last.lo, last.hi],
-  };
 
 /** The name of a case without what its two sides differ in. @param {Case} what @param {string} dimension */
 function labelOf({ line, field, labels }, dimension) {
@@ -42,18 +24,38 @@ function labelOf({ line, field, labels }, dimension) {
 }
 
 /**
+ * Two values that were not compared with each other.
  * @param {Series} series
- * @param {Measured | null | undefined} a
- * @param {Measured | null | undefined} b
- * @param {{ compared?: MeasuredPair | null, dimension?: string, where?: string }} [how] and the
- *   machine that measured it
+ * @param {number | undefined} a
+ * @param {number | undefined} b
+ * @param {{ dimension?: string, where?: string }} [how] and where they were measured
  * @returns {Pair[]}
  */
-function pairOf(series, a, b, { compared = null, dimension = "", where } = {}) {
-  if (!a?.value || !b?.value) return [];
-  const ratio = compared?.ratio ?? b.value / a.value;
+function valuePair(series, a, b, { dimension = "", where = series.machine.name } = {}) {
+  if (!a || !b) return [];
   const label = labelOf(series.case, dimension);
-  return [{ series, label, a, b, ratio, compared, where: where ?? series.machine.name }];
+  const text = formatChange(b / a, series.metric.kind);
+  const unknown = { interval: null, verdict: /** @type {Verdict} */ ("same"), interval_text: "" };
+  return [{ series, label, a, b, ratio: b / a, text, ...unknown, where }];
+}
+
+/**
+ * The interleaved comparison of both sides, with the values of its own rounds.
+ * @param {Series} series
+ * @param {MeasuredPair} pair
+ * @param {Parameters<typeof valuePair>[3]} [how]
+ */
+function comparedPair(series, { ratio, level, interval, verdict, clock }, how) {
+  const [a, b] = [level / Math.sqrt(ratio), level * Math.sqrt(ratio)];
+  const interval_text = formatInterval(interval, clock);
+  return valuePair(series, a, b, how).map((pair) => ({
+    ...pair,
+    ratio,
+    text: formatChange(ratio, series.metric.kind),
+    interval,
+    verdict,
+    interval_text,
+  }));
 }
 
 /**
@@ -89,11 +91,11 @@ async function commitPairs(setup, a, b) {
   let others = 0;
   const pairs = all.flatMap((series, i) => {
     const pair = findPair(runs[i]?.pairs ?? [], from, to);
-    if (pair) return pairOf(series, ...valuesOf(pair), { compared: pair });
-    const [first, second] = [from, to].map((commit) =>
-      runs[i]?.points.find(({ stop }) => stop === commit),
+    if (pair) return comparedPair(series, pair);
+    const [first, second] = [from, to].map(
+      (commit) => runs[i]?.points.find(({ stop }) => stop === commit)?.value,
     );
-    if (isComparable(series, to, from)) return pairOf(series, first, second);
+    if (isComparable(series, to, from)) return valuePair(series, first, second);
     if (first && second) others += 1;
     return [];
   });
@@ -102,7 +104,7 @@ async function commitPairs(setup, a, b) {
       `${plural(others, "case")} left out: measured with another recipe or in other conditions.`,
     );
   const sides = /** @type {[string, string]} */ ([from, to].map(model.shortOf));
-  return { pairs: from === to ? [] : pairs, notes, order: measured.map(model.shortOf), sides };
+  return { pairs: from === to ? [] : pairs, notes, sides };
 }
 
 /**
@@ -124,56 +126,50 @@ async function releasePairs(setup, a, b) {
   const rows = Object.entries(pairsOf[histories.indexOf(history)] ?? {});
   const pairs = rows.flatMap(([key, all]) => {
     const what = model.caseOf(key);
-    if (what?.metric !== setup.metric) return [];
-    const series = model.measured(what, setup);
+    const series = what?.metric === setup.metric ? model.measured(what, setup) : null;
     const pair = findPair(all.map(readPair), from, to);
-    if (!series || !pair) return [];
-    return pairOf(series, ...valuesOf(pair), { compared: pair, where: history.machine });
+    return series && pair ? comparedPair(series, pair, { where: history.machine }) : [];
   });
-  return { pairs, notes: [], order: history.versions };
+  return { pairs, notes: [] };
 }
 
 /**
  * The interleaved comparison of two cases, of this machine if it has one.
- * @param {{ other: Series, series: Series }} sides
+ * @param {Series} other
+ * @param {Series} series
  */
-function casePair({ other, series }) {
-  const { index } = getModel();
-  const found = index.case_pairs.flatMap(({ pairs, ...from }) => {
+function casePair(other, series) {
+  const found = getModel().index.case_pairs.flatMap(({ pairs, ...from }) => {
     const pair = findPair(pairs.map(readPair), other.c, series.c);
     return pair ? [{ ...from, pair }] : [];
   });
   return found.find(({ machine }) => machine === series.machine.name) ?? found[0];
 }
 
+/** Where and when a newest value was measured. @param {Series} series */
+const placeOf = ({ machine, environment, last }) =>
+  `${machine.name}, ${environment.short} at ${getModel().shortOf(last?.c ?? -1)}`;
+
 /**
  * @param {Sides} asked
  * @returns {Promise<Pairs>}
  */
-export async function collectPairs({ setup, by, a, b }) {
+export async function collectPairs(asked) {
+  const { setup, by, a, b } = asked;
   if (by.id === "commit") return commitPairs(setup, a, b);
   if (by.id === "release") return releasePairs(setup, a, b);
   const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
-  const { sides, notes } = sidesOf({ setup, by, a, b });
-  const [first, second] = sides.map((side) => new Map(side));
-  const both = [...(second ?? [])].flatMap(([key, series]) => {
-    const other = first?.get(key);
-    return other ? [{ other, series }] : [];
+  const pairs = seriesPairs(asked).flatMap(({ other, series }) => {
+    const compared = casePair(other, series);
+    if (compared) {
+      const where = `${compared.machine}, ${compared.conditions}`;
+      return comparedPair(series, compared.pair, { dimension, where });
+    }
+    const where = [...new Set([other, series].map(placeOf))].join(" and ");
+    return valuePair(series, other.last?.v, series.last?.v, { dimension, where });
   });
-  const pairs = both
-    .flatMap(({ other, series }) => {
-      const compared = casePair({ other, series });
-      if (compared) {
-        const { pair, machine, conditions } = compared;
-        const where = `${machine}, ${conditions}`;
-        return pairOf(series, ...valuesOf(pair), { compared: pair, dimension, where });
-      }
-      const machines = [...new Set([other.machine.name, series.machine.name])];
-      const how = { dimension, where: machines.join(" and ") };
-      return pairOf(series, newestOf(other), newestOf(series), how);
-    })
-    .sort((x, y) => x.series.c - y.series.c);
-  const apart = pairs.filter(({ compared }) => !compared).length;
-  if (apart) notes.push(`Hollow: newest values of separate runs, ${plural(apart, "case")}.`);
-  return { pairs, notes };
+  pairs.sort((x, y) => x.series.c - y.series.c);
+  const apart = pairs.filter(({ interval }) => !interval).length;
+  const note = `Hollow: newest values of separate runs, ${plural(apart, "case")}.`;
+  return { pairs, notes: apart ? [note] : [] };
 }

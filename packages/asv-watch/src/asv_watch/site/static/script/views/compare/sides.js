@@ -3,103 +3,78 @@
 import { getModel } from "../../data/model.js";
 
 /**
- * What is the same on both sides.
- * @param {Case} what
- * @param {string} dimension
- * @param {(what: Case, label: string) => boolean} differs whether the sides have no value of a label in common
- */
-function keyOf(what, dimension, differs) {
-  const { labels, benchmark, metric } = what;
-  const rest = Object.entries(labels).filter(
-    ([name]) => name !== dimension && !differs(what, name),
-  );
-  // What is not a parameter is distinguished by the suite or the name of the function.
-  const suite = benchmark.parameters.includes(dimension) ? benchmark.name : "";
-  return JSON.stringify([suite, metric.id, rest.sort()]);
-}
-
-/**
  * Tells which labels of a benchmark have no value in common on both sides: one machine measured
  * a CPU and the other one a GPU.
  * @param {Series[][]} sides
  * @returns {(what: Case, label: string) => boolean}
  */
 function differingLabels(sides) {
+  /** @param {Case} what @param {string} label */
+  const keyOf = ({ benchmark }, label) => `${benchmark.name} ${label}`;
   const values = sides.map((series) => {
-    /** @type {Map<string, Set<string>>} */
-    const of = new Map();
-    for (const { case: what } of series)
-      for (const [label, value] of Object.entries(what.labels)) {
-        const key = `${what.benchmark.name} ${label}`;
-        of.set(key, (of.get(key) ?? new Set()).add(value));
-      }
-    return of;
+    const pairs = series.flatMap(({ case: what }) =>
+      Object.entries(what.labels).map(([label, value]) => ({ key: keyOf(what, label), value })),
+    );
+    return Map.groupBy(pairs, ({ key }) => key);
   });
-  return ({ benchmark }, label) => {
-    const [first, second] = values.map((of) => of.get(`${benchmark.name} ${label}`));
-    return first && second ? ![...first].some((value) => second.has(value)) : false;
+  return (what, label) => {
+    const [first, second] = values.map((of) => of.get(keyOf(what, label)));
+    const known = new Set(second?.map(({ value }) => value));
+    return Boolean(first && second && !first.some(({ value }) => known.has(value)));
   };
 }
 
 /**
- * Where a side of a comparison was measured: in the reader's setup if it was, else in the longest
- * history, else where most of it was.
- * @param {Series[]} series of the side, everywhere
- * @param {Setup} setup
- * @returns {Series[]}
- */
-function inOneSetup(series, setup) {
-  /** @param {{ m: number, e: number }} where */
-  const seriesIn = ({ m, e }) => series.filter((one) => one.m === m && one.e === e);
-  const { longest, fullest } = getModel();
-  const known = [setup, ...(longest ? [longest] : [])].map(seriesIn).find((one) => one.length);
-  return known ?? fullest(series);
-}
-
-/**
- * The series of one side.
- * @param {{ setup: Setup, by: Dimension, measured: Series[] }} asked
+ * The series of one side: of the reader's setup where it has a value.
+ * @param {Sides} asked
  * @param {string} side
  * @returns {Series[]}
  */
-function seriesOf({ setup, by, measured }, side) {
-  const model = getModel();
+function seriesOf({ setup, by }, side) {
+  const { cases, series, machineAt, environmentAt, fullest, index, ...model } = getModel();
+  const measured = series.filter(({ metric, last }) => metric === setup.metric && last);
   if (by.id === "environment") {
-    const e = model.environmentAt(side);
-    return measured.filter((series) => series.m === setup.m && series.e === e);
+    const e = environmentAt(side);
+    return measured.filter((one) => one.m === setup.m && one.e === e);
   }
-  if (by.id !== "machine") {
-    const of = measured.filter((series) => series.case.labels[by.id] === side);
-    return inOneSetup(of, setup);
+  if (by.id === "machine") {
+    const there = measured.filter(({ m }) => m === machineAt(side));
+    const { short } = index.environments[setup.e] ?? {};
+    const alike = there.filter(({ environment }) => environment.short === short);
+    return alike.length ? alike : fullest(there);
   }
-  const m = model.machineAt(side);
-  const there = measured.filter((series) => series.m === m);
-  const { short } = model.index.environments[setup.e] ?? {};
-  const alike = there.find((series) => series.environment.short === short);
-  return inOneSetup(there, { ...setup, m, e: alike?.e ?? -1 });
+  const of = cases.filter(
+    ({ metric, labels }) => metric === setup.metric && labels[by.id] === side,
+  );
+  return of.flatMap((what) => model.measured(what, setup) ?? []).filter(({ last }) => last);
 }
 
 /**
- * The series of both sides with what a pair has in common, and where they were measured.
+ * The series of both sides that have everything in common but what is compared.
  * @param {Sides} asked
- * @returns {{ sides: [string, Series][][], notes: string[] }}
+ * @returns {{ other: Series, series: Series }[]}
  */
-export function sidesOf({ setup, by, a, b }) {
-  const measured = getModel().series.filter(
-    (series) => series.metric === setup.metric && series.last,
-  );
-  const found = [a, b].map((side) => seriesOf({ setup, by, measured }, side));
-  const ofLabel = !["machine", "environment"].includes(by.id);
-  const differs = ofLabel ? () => false : differingLabels(found);
-  /** @param {Series} series @returns {[string, Series]} */
-  const keyed = (series) => [keyOf(series.case, ofLabel ? by.id : "", differs), series];
+export function seriesPairs(asked) {
+  const { by, a, b } = asked;
+  const sides = [a, b].map((side) => seriesOf(asked, side));
+  const isLabel = !["machine", "environment"].includes(by.id);
+  const differs = isLabel ? () => false : differingLabels(sides);
+  /** @param {Series} series */
+  function keyOf({ case: what }) {
+    const { labels, benchmark, metric } = what;
+    const rest = Object.entries(labels).filter(
+      ([name]) => !(isLabel && name === by.id) && !differs(what, name),
+    );
+    // What is not a parameter is distinguished by the suite or the name of the function.
+    const suite = isLabel && benchmark.parameters.includes(by.id) ? benchmark.name : "";
+    return JSON.stringify([suite, metric.id, rest.sort()]);
+  }
   // Of two series with the same key the first one counts.
-  const sides = found.map((side) => side.map(keyed).reverse());
-  const [from, to] = found.map(([series]) => series);
-  const notes = [];
-  if (from && to && ofLabel && from.m !== to.m)
-    notes.push(`${a} was measured on ${from.machine.name}, ${b} on ${to.machine.name}.`);
-  if (from && to && by.id !== "environment" && from.environment.short !== to.environment.short)
-    notes.push(`With ${from.environment.short} and with ${to.environment.short}.`);
-  return { sides, notes };
+  const [first, second] = sides.map(
+    (side) => new Map(side.map((one) => /** @type {const} */ ([keyOf(one), one])).reverse()),
+  );
+  return [...(second ?? [])].flatMap(([key, series]) => {
+    const other = first?.get(key);
+    return other ? [{ other, series }] : [];
+  });
 }

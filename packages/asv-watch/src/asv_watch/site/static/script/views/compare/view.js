@@ -1,7 +1,8 @@
 // Compare: any two commits, environments, machines or values of a label, case by case.
 
-import { addressOf, changeParams, firstParam, parseAddress, visitAddress } from "../../address.js";
+import { changeParams, firstParam, parseAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
+import { changeColumns } from "../../page/changes.js";
 import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
 import { commandBlock } from "../../page/save.js";
 import {
@@ -12,13 +13,12 @@ import {
   searchField,
   selectField,
 } from "../../page/fields.js";
-import { signsHelp } from "../../page/signs.js";
-import { drawTable, sheetOf } from "../../page/tables.js";
+import { casePage, signsHelp } from "../../page/signs.js";
+import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { tally } from "../../page/tally.js";
-import { capital, plural } from "../../text/format.js";
-import { dimensions, neighbours, readSides, sideName } from "./dimensions.js";
+import { capital, formatValue, plural } from "../../text/format.js";
+import { dimensions, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
-import { columnsOf } from "./table.js";
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -33,7 +33,7 @@ function chosen(pairs, state) {
   const all = firstParam(state, "show") !== "differences";
   return open
     .filter(({ series, label }) => matches(`${label} ${series.case.key}`))
-    .filter(({ compared }) => all || (compared && compared.verdict !== "same"))
+    .filter(({ verdict }) => all || verdict !== "same")
     .sort((x, y) => size(y) - size(x));
 }
 
@@ -60,42 +60,37 @@ function nothingShown({ by, setup, a, b }, names, found) {
  * @param {Metric} metric
  */
 function summary(pairs, { kind }) {
-  const counted = pairs.flatMap(({ ratio, compared, series }) =>
-    compared ? [{ ratio, verdict: compared.verdict, series }] : [],
-  );
+  const counted = pairs.filter(({ interval }) => interval);
   const { mainGroups } = getModel();
   const main = counted.filter(({ series }) => mainGroups.has(series.case.line.group));
   return tally(counted, kind, main.length ? main : counted);
 }
 
-/** Links to the pairs before and after the one in view; arrow keys follow them. @param {HTMLElement} app */
-function pairLinks(app) {
-  const links = { prev: el("a", { rel: "prev" }), next: el("a", { rel: "next" }) };
-  /** @type {Record<string, "prev" | "next">} */
-  const keys = { ArrowLeft: "prev", ArrowRight: "next" };
-  document.addEventListener("keydown", (event) => {
-    const { target, key } = event;
-    const link = keys[key] ? links[keys[key]] : null;
-    const href = link?.getAttribute("href");
-    const busy = target instanceof Element && target.closest("input, select, textarea, .scroll");
-    if (!href || busy || !app.checkVisibility()) return;
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    visitAddress(href);
-  });
-  /** @param {State} state @param {ReturnType<typeof neighbours>} pairs @param {(side: string) => string} nameOf */
-  function show(state, pairs, nameOf) {
-    for (const [rel, link] of Object.entries(links)) {
-      const pair = pairs[/** @type {"prev" | "next"} */ (rel)];
-      link.hidden = !pair;
-      link.removeAttribute("href");
-      if (!pair) continue;
-      const text = `${nameOf(pair[1])} against ${nameOf(pair[0])}`;
-      link.textContent = rel === "prev" ? `← ${text}` : `${text} →`;
-      link.href = addressOf("compare", { ...state.params, a: pair[0], b: pair[1] });
-    }
-  }
-  return { ...links, show };
+/**
+ * A row for each case, with both values and the bar of their ratio.
+ * @param {PairNames} names
+ * @param {Pair[]} pairs
+ * @returns {Column<Pair>[]}
+ */
+function columnsOf({ a, b, metric, machine }, pairs) {
+  /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
+  const valueColumn = (text, side) =>
+    columnOf(text, (pair) => pair[side], {
+      number: true,
+      draw: (pair) => formatValue(pair[side], metric),
+    });
+  return [
+    columnOf("Case", ({ label }) => label, {
+      draw: ({ series, label }) => el("a", { href: casePage(series) }, label),
+    }),
+    valueColumn(a, "a"),
+    valueColumn(b, "b"),
+    ...changeColumns(pairs, true),
+    columnOf("Measured on", ({ where }) => where, {
+      wrap: true,
+      hidden: pairs.every(({ where }) => where === machine),
+    }),
+  ];
 }
 
 /** @type {View} */
@@ -131,12 +126,10 @@ export const compareView = {
     });
     const words = searchField("q", "Words", "part of a name");
     const lead = el("p", { class: "lead" });
-    const links = pairLinks(app);
     const out = el("div", {});
     const sides = fields.flatMap(({ select, commit }) => [select.node, commit.node]);
     app.replaceChildren(
       el("div", { class: "fields" }, by.node, sides, group.node, show.node, words.node),
-      el("nav", { class: "pair-links", "aria-label": "Pairs" }, links.prev, links.next),
       lead,
       out,
     );
@@ -167,8 +160,6 @@ export const compareView = {
       const machine = index.machines[asked.setup.m]?.name ?? "";
       const { metric } = asked.setup;
       const names = { a: nameOf(a), b: nameOf(b), metric, machine };
-      const order = found.order ?? asked.by.choices.map(([value]) => value);
-      links.show(state, neighbours(order, a, b), nameOf);
       const pairs = chosen(found.pairs, state);
       const columns = columnsOf(names, pairs);
       const title = `${names.b} against ${names.a}`;

@@ -6,7 +6,7 @@ import { getModel } from "../../data/model.js";
 import { muted } from "../../page/elements.js";
 import { casePageOf, columnLegend } from "../../page/signs.js";
 import { formatChange } from "../../text/format.js";
-import { attachReading } from "../timeline/reading.js";
+import { readable } from "../timeline/reading.js";
 
 /** A line between two releases would say no more than the tables. */
 const FEWEST = 3;
@@ -62,7 +62,7 @@ function drawPicture(history, cases) {
     ticks,
   });
   const stops = versions.map((_, stop) => stop);
-  attachReading(picture, plot, stops, (stop) => readAt(history, cases, stop));
+  readable(picture).show(plot, stops, (stop) => readAt(history, cases, stop));
   const words = cases.map(({ title, times }) => `${title}: ${formatChange(times[0]?.[1] ?? NaN)}`);
   picture.setAttribute(
     "aria-label",

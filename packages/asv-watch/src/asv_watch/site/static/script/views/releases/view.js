@@ -1,55 +1,29 @@
 // Releases: how fast every case is with each of them, what each changed, and how that was found.
 
 import { addressOf, firstParam } from "../../address.js";
-import { drawBar, sharedScale } from "../../charts/bars.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/registry.js";
+import { changeColumns } from "../../page/changes.js";
 import { el, fold, muted, nodesOf, notice } from "../../page/elements.js";
-import { casePageOf, changeLine, daysText, outcomeTag } from "../../page/signs.js";
+import { casePageOf } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { tally } from "../../page/tally.js";
 import { plural } from "../../text/format.js";
 import { releaseCharts } from "./charts.js";
 
-/** @param {ReleaseHistory} history @param {number} index */
-function caseLink({ cases }, index) {
-  const { key = "", title = "" } = cases[index] ?? {};
-  const href = casePageOf(key);
-  return href ? el("a", { href }, title) : title;
-}
-
 /** Differences of a release that are shown at once. */
 const OPEN = 8;
 
-/**
- * @typedef {{ case: number, operator?: string, outcome?: "skipped" | "failed", reason?: string } &
- *   Partial<ReleaseStep["ratios"][number]>} StepRow
- */
-
-/** @param {StepRow} row @returns {Bar[]} */
-const barOf = ({ ratio, interval, verdict = "same", pale }) =>
-  ratio && interval ? [{ ratio, interval, verdict, pale }] : [];
-
-/** @param {ReleaseHistory} history @param {StepRow[]} rows all that share a scale @returns {Column<StepRow>[]} */
-function stepColumns(history, rows) {
-  const scale = sharedScale(rows.flatMap(barOf));
-  /** @param {StepRow} row */
-  const drawChange = (row) => {
-    const { verdict = "same", text = "", days, pale, outcome } = row;
-    if (outcome) return outcomeTag(outcome);
-    const bars = barOf(row).map((bar) => drawBar(bar, scale));
-    return changeLine(bars, { text, verdict, days, pale }, row.interval_text);
-  };
-  return [
-    columnOf("Case", ({ case: index }) => history.cases[index]?.title, {
-      draw: ({ case: index }) => caseLink(history, index),
-    }),
-    columnOf("Change", ({ ratio, outcome }) => ratio ?? outcome, { draw: drawChange }),
-    columnOf("99 % interval", (row) => row.interval_text, { hidden: true }),
-    columnOf("Shown on", ({ days }) => daysText(days), { wrap: true }),
-    columnOf("Why", ({ operator, reason }) => operator || reason, { wrap: true }),
-  ];
-}
+/** @param {ReleaseHistory} history @param {StepRatio[]} rows @returns {Column<StepRatio>[]} */
+const stepColumns = ({ cases }, rows) => [
+  columnOf("Case", ({ case: index }) => cases[index]?.title, {
+    draw: ({ case: index }) => {
+      const { key = "", title = "" } = cases[index] ?? {};
+      return el("a", { href: casePageOf(key) }, title);
+    },
+  }),
+  ...changeColumns(rows),
+];
 
 /** All comparisons, as they are saved. @param {ReleaseHistory} history */
 const comparisonSheet = (history) => {
@@ -71,58 +45,63 @@ function byCause(differing) {
   /** @param {StepRatio} row */
   const size = ({ ratio }) => Math.abs(Math.log(ratio));
   const sorted = [...differing].sort((a, b) => size(b) - size(a));
-  const groups = [...Map.groupBy(sorted, ({ operator }) => operator)];
+  const groups = [...Map.groupBy(sorted, ({ cause }) => cause)];
   return groups.sort(([a], [b]) => Number(!a) - Number(!b)).flatMap(([, rows]) => rows);
 }
 
-/** What one release changed: times by cause, memory folded, and all comparisons folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
+/** All comparisons of two versions, in Compare. @param {ReleaseHistory} history @param {ReleaseStep} step */
+function compareLink({ machine, package: requirement }, { before, after, ratios }) {
+  const sides = { by: requirement ? "release" : "commit", a: before, b: after };
+  const href = addressOf("compare", { ...sides, m: machine, group: "*" });
+  return el("a", { href }, `All ${plural(ratios.length, "comparison")}`);
+}
+
+/** Why cases were not measured, and how many. @param {ReleaseStep} step */
+const unmeasuredText = ({ unmeasured }) =>
+  [...Map.groupBy(unmeasured, ({ outcome, reason }) => `${outcome}: ${reason}`)]
+    .map(([reason, { length }]) => ` ${plural(length, "case")} ${reason}.`)
+    .join("");
+
+/** What one release changed: times by cause, and memory folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
-  const { after, before } = step;
-  const [times, memory] = ["time", "memory"].map((metric) =>
-    step.ratios.filter((ratio) => ratio.metric === metric),
-  );
-  /** @param {StepRatio[]} ratios @param {string} kind */
-  const together = (ratios, kind) => tally(ratios, kind, ratios.filter(isMain));
-  /** @param {StepRatio} ratio */
-  const isMain = ({ case: index }) => history.cases[index]?.main;
-  /** @param {string} caption @param {StepRow[]} rows @param {(row: StepRow) => string} [groupOf] */
+  const { after, before, ratios } = step;
+  /** @param {StepRatio[]} rows @param {string} kind */
+  const together = (rows, kind) =>
+    tally(
+      rows,
+      kind,
+      rows.filter(({ case: index }) => history.cases[index]?.main),
+    );
+  const [times, memory] = ["time", "memory"].map((metric) => {
+    const all = ratios.filter((ratio) => ratio.metric === metric);
+    return { all, differing: byCause(all.filter(({ verdict }) => verdict !== "same")) };
+  });
+  /** @param {string} caption @param {StepRatio[]} rows @param {(row: StepRatio) => string} [groupOf] */
   const table = (caption, rows, groupOf) =>
     drawTable(caption, stepColumns(history, rows), rows, {
       className: "list cards changes",
-      first: groupOf ? OPEN : undefined,
+      first: OPEN,
       groupOf,
       headingOf: (group) => group,
     });
-  const all = fold(`All ${plural(step.ratios.length, "comparison")}`);
-  all.addEventListener("toggle", () => {
-    if (!all.open || all.children.length > 1) return;
-    const rows = [...step.ratios, ...step.values, ...step.unmeasured];
-    all.append(
-      table(
-        `${after} against ${before}`,
-        rows.sort((a, b) => a.case - b.case),
-      ),
-    );
-  });
-  const slower = byCause(times?.filter(({ verdict }) => verdict !== "same") ?? []);
-  const larger = memory?.filter(({ verdict }) => verdict !== "same") ?? [];
-  const hasCauses = slower.some(({ operator }) => operator);
+  const hasCauses = times?.differing.some(({ cause }) => cause);
   return el(
     "section",
     { class: "commit-group", id: idOf(history, step) },
     el("h3", {}, after, muted(` against ${before}`)),
-    times?.length ? el("p", { class: "note" }, "time: ", together(times, "time")) : null,
-    slower.length
-      ? table(`What ${after} changed`, slower, ({ operator }) =>
-          hasCauses ? operator || "no profile" : "",
+    times?.all.length ? el("p", { class: "note" }, "time: ", together(times.all, "time")) : null,
+    times?.differing.length
+      ? table(`What ${after} changed`, times.differing, ({ cause }) =>
+          hasCauses ? cause || "no profile" : "",
         )
       : null,
-    larger.length
-      ? fold(["memory: ", together(memory ?? [], "memory")], table(`Memory of ${after}`, larger))
-      : memory?.length
-        ? el("p", { class: "note" }, `memory: no change in ${plural(memory.length, "case")}`)
-        : null,
-    all,
+    memory?.differing.length
+      ? fold(
+          ["memory: ", together(memory.all, "memory")],
+          table(`Memory of ${after}`, memory.differing),
+        )
+      : null,
+    el("p", { class: "note" }, compareLink(history, step), unmeasuredText(step)),
   );
 }
 

@@ -9,8 +9,8 @@ import { caseName, casePage, columnLegend, hasCourse } from "../../page/signs.js
 import { sheetOf } from "../../page/tables.js";
 import { matrixColumns, rowsOfCases } from "../overview/rows.js";
 import { plural } from "../../text/format.js";
-import { seriesLines } from "./lines.js";
-import { attachReading, readAt } from "./reading.js";
+import { readAt, seriesLines } from "./lines.js";
+import { readable } from "./reading.js";
 import { sceneOf } from "./scene.js";
 
 /** So many are drawn at once; the others when they come into sight. */
@@ -25,15 +25,15 @@ async function drawSmall(picture, series, asked) {
   const lines = await seriesLines(series);
   const scene = sceneOf(asked, lines);
   const { axis, events } = scene;
+  const { metric } = asked.setup;
   const plot = drawLines(picture, scene.drawn, {
-    position: axis.position,
-    domain: axis.domain,
-    y: asked.y,
-    metric: asked.setup.metric,
+    ...axis,
     ticks: axis.ends,
+    y: asked.y,
+    metric,
     events,
   });
-  attachReading(picture, plot, scene.stops, (stop) => readAt(scene, stop));
+  readable(picture).show(plot, axis.stops, (stop) => readAt(scene, stop));
 }
 
 /** @param {Series[]} series @param {SVGSVGElement} picture */

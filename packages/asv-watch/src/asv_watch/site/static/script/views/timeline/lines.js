@@ -54,7 +54,7 @@ export async function seriesLines(series) {
  * @param {CommitIndex} stop
  * @param {Asked} asked
  */
-export function readingOf(line, drawn, stop, asked) {
+function readingOf(line, drawn, stop, asked) {
   const point = line.values.get(stop);
   const drawnPoints = drawn?.steps ?? drawn?.points.filter((other) => other.stop === stop) ?? [];
   const shown = asked.y === "ratio" ? drawnPoints.findLast((other) => other.stop <= stop) : null;
@@ -69,6 +69,21 @@ export function readingOf(line, drawn, stop, asked) {
         ` ${SIGNS[verdict]}${size} (${interval}) since ${getModel().shortOf(p)}`,
     );
   return text && `${line.label}: ${text}${changes.join("")}`;
+}
+
+/** Lines of the box at the cursor at most. */
+const MOST = 14;
+
+/**
+ * What stands at a commit, line by line.
+ * @param {Scene} scene
+ * @param {CommitIndex} stop
+ */
+export function readAt({ asked, lines, drawn, events }, stop) {
+  const texts = lines.map((line, i) => readingOf(line, drawn[i], stop, asked)).filter(Boolean);
+  const more = texts.length > MOST ? [`and ${texts.length - MOST} more`] : [];
+  const around = events.filter((event) => event.stop === stop).map(({ text }) => `◆ ${text}`);
+  return [getModel().commitLine(stop), ...texts.slice(0, MOST), ...more, ...around.slice(0, 3)];
 }
 
 /**
@@ -93,7 +108,7 @@ export function directionText({ setup: { metric }, y }, lines) {
  * What a reader has to know of lines: what they rest on, and where other conditions began.
  * @param {Scene} scene
  */
-export function courseNote({ drawn, stops }) {
+export function courseNote({ drawn, axis: { stops } }) {
   const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
   const restarts = drawn.some(({ series }) => !isComparable(series, first, last));
   return restarts

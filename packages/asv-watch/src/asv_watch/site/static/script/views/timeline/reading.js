@@ -1,72 +1,64 @@
-// The cursor of a chart over commits: a line at the nearest commit, and its values in a box.
+// Reading a chart: a line at the nearest stop, and what stands there in a box.
 
 import { svg } from "../../page/elements.js";
-import { showTip } from "../../page/tip.js";
-import { getModel } from "../../data/model.js";
-import { readingOf } from "./lines.js";
-
-/** Lines of a box at most. */
-const MOST = 14;
+import { hideTip, showTip } from "../../page/tip.js";
 
 /**
- * The index of the stop nearest to a pixel.
- * @param {number[]} pixels
- * @param {number} x
+ * Makes a chart answer to the pointer, and to `move`.
+ * @param {SVGSVGElement} picture
+ * @param {HTMLElement | SVGSVGElement} frame
  */
-export function nearest(pixels, x) {
-  const distances = pixels.map((pixel) => Math.abs(pixel - x));
-  return distances.indexOf(Math.min(...distances));
-}
+export function readable(picture, frame = picture) {
+  const cursor = svg("line", { class: "cursor", visibility: "hidden" });
+  /** @type {{ plot: Plot, stops: number[], read: (stop: number) => string[] } | null} */
+  let shown = null;
+  let position = -1;
 
-/**
- * What stands at a commit, line by line.
- * @param {Scene} scene
- * @param {CommitIndex} stop
- */
-export function readAt({ asked, lines, drawn, events }, stop) {
-  const texts = lines.map((line, i) => readingOf(line, drawn[i], stop, asked)).filter(Boolean);
-  const more = texts.length > MOST ? [`and ${texts.length - MOST} more`] : [];
-  const around = events.filter((event) => event.stop === stop).map(({ text }) => `◆ ${text}`);
-  return [getModel().commitLine(stop), ...texts.slice(0, MOST), ...more, ...around.slice(0, 3)];
-}
+  /** @param {number} wanted @param {{ clientX: number, clientY: number }} [point] @returns {string[]} */
+  function readAt(wanted, point) {
+    const stop = shown?.stops[wanted];
+    if (!shown || stop === undefined) return [];
+    position = wanted;
+    const { plot, read } = shown;
+    const [x, { top, bottom }] = [Math.round(plot.x(stop)) + 0.5, plot.frame];
+    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: top, y2: bottom }))
+      cursor.setAttribute(name, String(value));
+    cursor.setAttribute("visibility", "visible");
+    const texts = read(stop);
+    const box = frame.getBoundingClientRect();
+    showTip(texts, point ?? { clientX: box.left + x, clientY: box.top + 20 });
+    return texts;
+  }
 
-/** @param {SVGSVGElement} root @param {PointerEvent} event */
-export function pixelOf(root, event) {
-  const box = root.getBoundingClientRect();
-  return ((event.clientX - box.left) / box.width) * root.viewBox.baseVal.width;
-}
-
-/**
- * Draws the cursor into a chart.
- * @param {SVGGElement} overlay
- * @param {Plot} plot
- * @param {CommitIndex | null} stop
- */
-export function drawCursor(overlay, plot, stop) {
-  overlay.replaceChildren();
-  if (stop === null) return;
-  const x = Math.round(plot.x(stop)) + 0.5;
-  const { top, bottom } = plot.frame;
-  overlay.append(svg("line", { class: "cursor", x1: x, x2: x, y1: top, y2: bottom }));
-}
-
-/**
- * Makes a small chart answer to the pointer.
- * @param {SVGSVGElement} root
- * @param {Plot} plot
- * @param {number[]} stops
- * @param {(stop: number) => string[]} read
- */
-export function attachReading(root, plot, stops, read) {
-  const overlay = svg("g", { class: "overlay" });
-  const pixels = stops.map(plot.x);
-  root.append(overlay);
-  root.setAttribute("data-reads", "");
-  root.addEventListener("pointermove", (event) => {
-    const stop = stops[nearest(pixels, pixelOf(root, event))];
-    if (stop === undefined) return;
-    drawCursor(overlay, plot, stop);
-    showTip(read(stop), event);
+  frame.setAttribute("data-reads", "");
+  frame.addEventListener("pointermove", (event) => {
+    if (!shown) return;
+    const { plot, stops } = shown;
+    const { left, width } = picture.getBoundingClientRect();
+    const { clientX, clientY } = /** @type {PointerEvent} */ (event);
+    const x = ((clientX - left) / width) * picture.viewBox.baseVal.width;
+    const distances = stops.map((stop) => Math.abs(plot.x(stop) - x));
+    readAt(distances.indexOf(Math.min(...distances)), { clientX, clientY });
   });
-  root.addEventListener("pointerleave", () => overlay.replaceChildren());
+  frame.addEventListener("pointerleave", () => {
+    cursor.setAttribute("visibility", "hidden");
+    hideTip();
+  });
+  return {
+    /** @param {Plot} plot @param {number[]} stops @param {(stop: number) => string[]} read */
+    show(plot, stops, read) {
+      shown = { plot, stops, read };
+      position = -1;
+      cursor.setAttribute("visibility", "hidden");
+      picture.append(cursor);
+    },
+    /** The stop that is read; the newest if none is. */
+    stop: () => shown?.stops[position < 0 ? shown.stops.length - 1 : position],
+    /** Reads so many stops further on, and returns what stands there. @param {number} steps */
+    move(steps) {
+      const last = (shown?.stops.length ?? 0) - 1;
+      const here = position < 0 && steps < 0 ? last + 1 : position;
+      return readAt(Math.max(0, Math.min(last, here + steps)));
+    },
+  };
 }

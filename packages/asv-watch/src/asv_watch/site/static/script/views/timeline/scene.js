@@ -4,7 +4,6 @@ import { allParams, firstParam } from "../../address.js";
 import { interrupts } from "../../charts/line-layers.js";
 import { getModel } from "../../data/model.js";
 import { formatDay } from "../../text/format.js";
-import { asLevels, asValues } from "./levels.js";
 
 /** A longer span, in seconds, has months on its axis. */
 const LONG = 200 * 86_400;
@@ -23,30 +22,17 @@ export function readTimeline(state) {
     unknown: wanted.filter((key) => !model.caseOf(key)),
     setup: { ...setup, metric: cases[0]?.metric ?? setup.metric },
     y: firstParam(state, "y") === "value" ? "log" : "ratio",
-    from: firstParam(state, "from"),
-    to: firstParam(state, "to"),
   };
 }
+
+/** Commits of a small chart at most. */
+const NEWEST = 200;
 
 /** What changed around the code: recipe, machine, environment. @param {Setup} setup */
 const eventsOf = ({ m, e }) =>
   getModel()
     .index.events.filter((event) => event.m === m && (event.e === null || event.e === e))
     .map((event) => ({ stop: event.c, text: event.text }));
-
-/**
- * The commits in the range that the address asks for; small charts have room for the newest 200.
- * @param {Asked} asked
- * @param {CommitIndex[]} stops
- * @returns {[CommitIndex, CommitIndex]}
- */
-function rangeOf(asked, stops) {
-  const model = getModel();
-  const from = model.findCommit(asked.from);
-  const to = model.findCommit(asked.to);
-  if (from >= 0 && to >= 0) return from < to ? [from, to] : [to, from];
-  return [stops.at(asked.cases.length ? 0 : -200) ?? stops[0] ?? 0, stops.at(-1) ?? 0];
-}
 
 /**
  * @param {Asked} asked
@@ -67,8 +53,9 @@ function buildAxis(asked, lines) {
   // A tag or an event may stand on a commit that was not measured: it goes between neighbours.
   /** @param {CommitIndex} stop */
   const position = (stop) => rank.get(stop) ?? whole.findLastIndex((other) => other < stop) + 0.5;
-  const [first, last] = rangeOf(asked, whole);
-  const stops = whole.filter((stop) => stop >= first && stop <= last);
+  // Small charts have room for the newest commits only.
+  const stops = asked.cases.length ? whole : whole.slice(-NEWEST);
+  const [first = 0, last = first] = [stops[0], stops.at(-1)];
   const isLong = date(last) - date(first) > LONG;
   // A date is shown once: the other commits of that day show their hash.
   /** @param {CommitIndex[]} stopsToLabel */
@@ -90,6 +77,39 @@ function buildAxis(asked, lines) {
   };
 }
 
+/** The stretch that a commit belongs to. @param {SeriesLine["stretches"]} stretches @param {CommitIndex} stop */
+const stretchOf = (stretches, stop) =>
+  stretches.findLast(([first]) => first <= stop) ?? stretches[0] ?? [0, 1, 0];
+
+/**
+ * A line relative to the newest level. Where commits were compared, it moves at measured changes
+ * only, and runs are dots; else it goes through the runs.
+ * @param {SeriesLine} line
+ * @returns {SeriesLine}
+ */
+function asLevels(line) {
+  const { stretches, points, compared } = line;
+  const relative = points.flatMap((point) => {
+    const value = point.value * stretchOf(stretches, point.stop)[2];
+    return value > 0 ? [{ ...point, value, interval: null }] : [];
+  });
+  const steps = stretches.map(([stop, value]) => ({ stop, value }));
+  return { ...line, points: relative, ...(compared.length ? { steps } : {}) };
+}
+
+/**
+ * A line of values, without the measured changes that separate runs do not show: the ratios
+ * show those.
+ * @param {SeriesLine} line
+ */
+const asValues = (line) => ({
+  ...line,
+  changes: line.changes.filter(({ p, c, ratio }) => {
+    const [before, after] = [line.values.get(p)?.value, line.values.get(c)?.value];
+    return before && after && ratio && after > before === ratio > 1;
+  }),
+});
+
 /**
  * What a chart of lines shows.
  * @param {Asked} asked
@@ -97,8 +117,6 @@ function buildAxis(asked, lines) {
  * @returns {Scene}
  */
 export function sceneOf(asked, lines) {
-  const axis = buildAxis(asked, lines);
-  const { stops } = axis;
-  const drawn = asked.y === "ratio" ? asLevels(lines) : asValues(lines);
-  return { asked, axis, stops, lines, drawn, events: eventsOf(asked.setup) };
+  const drawn = lines.map(asked.y === "ratio" ? asLevels : asValues);
+  return { asked, axis: buildAxis(asked, lines), lines, drawn, events: eventsOf(asked.setup) };
 }

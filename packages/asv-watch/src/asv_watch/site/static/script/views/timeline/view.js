@@ -7,7 +7,7 @@ import { selectField, suggestingField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
-import { Chart } from "./chart.js";
+import { largeChart } from "./chart.js";
 import { buildGrid } from "./grid.js";
 import { courseNote, directionText, seriesLines, valueColumns } from "./lines.js";
 import { readTimeline, sceneOf } from "./scene.js";
@@ -22,7 +22,7 @@ function addField() {
     const key = keys.get(text);
     if (!key) return;
     input.value = "";
-    changeParams({ s: [...allParams(currentState(), "s"), key], from: null, to: null });
+    changeParams({ s: [...allParams(currentState(), "s"), key] });
   });
   return node;
 }
@@ -69,7 +69,7 @@ export const timelineView = {
       ],
       initial: () => "ratio",
     });
-    const chart = new Chart();
+    const chart = largeChart();
     const note = el("p", { class: "note" });
     const out = el("div", {});
     // The chart stays where it is, as it would lose the keyboard's focus.
@@ -102,7 +102,7 @@ export const timelineView = {
       const units = new Set(lines.map((line) => line.series.metric.unit));
       if (units.size > 1) asked.y = "ratio";
       const scene = sceneOf(asked, lines);
-      const { stops } = scene;
+      const { stops } = scene.axis;
       note.append(`${directionText(asked, lines)} ${courseNote(scene)}`);
       const columns = valueColumns(lines);
       const newest = [...stops].reverse();
