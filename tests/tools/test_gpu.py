@@ -24,7 +24,7 @@ class Suite:
 
     def setup(self, *case):
         if case[1] == "cuda":
-            raise NotImplementedError("no CUDA device on this machine")
+            raise NotImplementedError("no GPU on this machine")
 
     def time_forward(self, *case):
         time.sleep(SECONDS.get(case[-1], 0.001))
@@ -92,7 +92,7 @@ def test_all_commands_run_and_cases_of_a_gpu_are_skipped_with_their_reason(tmp_p
     commands = [line.split()[0] for line in output.splitlines() if " --python " in line]
     assert commands == ["compare", "bench", "bench", "bench", "compare"], output
     outcomes = _brought_back(tmp_path)
-    assert outcomes[SKIPPED] == (Outcome.SKIPPED, "no CUDA device on this machine")
+    assert outcomes[SKIPPED] == (Outcome.SKIPPED, "no GPU on this machine")
     assert {outcomes[name][0] for name in (MEASURED, SLOW)} == {Outcome.OK}
 
 

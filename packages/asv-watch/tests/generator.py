@@ -473,7 +473,7 @@ class _SeriesFolder:
 
 
 _OUTCOMES: dict[float, tuple[str, str, float | None]] = {
-    math.inf: ("skipped", "no CUDA device on this machine", math.nan),
+    math.inf: ("skipped", "no GPU on this machine", math.nan),
     -math.inf: ("failed", "RuntimeError: the input has 3 features, the model 4", None),
     -1.0: ("timed out", "stopped after 600 s", None),
 }

@@ -15,7 +15,12 @@ from asv_watch.records.records import Benchmark, Case, Environment, Machine, Poi
 from asv_watch.statistics.ratio import quantile
 from asv_watch.versions.commits import Commit
 
-LAYOUT = Layout(rows="model", columns=("device", "pass"), words={"pass": ("forward", "backward")})
+LAYOUT = Layout(
+    rows="model",
+    columns=("device", "pass"),
+    words={"pass": ("forward", "backward")},
+    in_words={"backward": "training pass", "darnn": "DA-RNN with attention"},
+)
 """What a project that measures models declares of its tables."""
 MACHINE = "ci-2core"
 ENVIRONMENT = "torch2.15.0"

@@ -34,7 +34,7 @@ class PlainModels:
 
     def setup(self, model, device):
         if device == "cuda":
-            raise NotImplementedError("no CUDA device on this machine")
+            raise NotImplementedError("no GPU on this machine")
 
     def time_forward(self, model, device):
         from package import SECONDS

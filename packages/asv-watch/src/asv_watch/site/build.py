@@ -122,7 +122,7 @@ def build_site(
     index["case_pairs"] = case_pairs(contents, table)
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
-    write_data_files(folder, contents, index)
+    write_data_files(folder, contents, table, index)
     feed = write_feed(contents, table, project=project["name"], site=project["site"])
     (folder / "feed.xml").write_bytes(feed)
     page = render_page(

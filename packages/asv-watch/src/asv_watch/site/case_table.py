@@ -73,6 +73,23 @@ class CaseTable(msgspec.Struct, frozen=True):
         metric = shown.summary.metric.label
         return shown.title if metric == "time" else f"{shown.title} · {metric}"
 
+    def words(self, case: ShownCase, layout: Layout) -> list[str]:
+        """Return what people call a case's columns and its row, as far as the layout says."""
+        names = (*self.columns[case.column], self.rows[case.row].name)
+        return [layout.in_words[name] for name in names if name in layout.in_words]
+
+    def in_words(self, case: ShownCase, layout: Layout) -> str:
+        """Return what a case measures as people call it: ``The training pass of a transformer``.
+
+        Empty if the layout has no such name for its last column, which says what is done.
+        """
+        row, column = self.rows[case.row], self.columns[case.column]
+        if not column or column[-1] not in layout.in_words:
+            return ""
+        known = " ".join(layout.in_words[value] for value in column if value in layout.in_words)
+        details = f" ({row.details})" if row.details else ""
+        return f"The {known} of {layout.in_words.get(row.name, row.name)}{details}"
+
 
 def case_table(contents: Contents) -> CaseTable:
     """Name all cases of a project, and put them in order."""
@@ -155,7 +172,11 @@ def css_classes(column: Column, columns: Sequence[Column], contents: Contents) -
 
 def _row(summary: SeriesSummary, layout: Layout) -> Row:
     shown = {layout.rows, *layout.columns, *layout.words, "metric"}
-    settings = [names.setting(*label) for label in summary.labels.items() if label[0] not in shown]
+    settings = [
+        names.setting(name, value)
+        for name, value in summary.labels.items()
+        if value and name not in shown
+    ]
     if layout.rows:  # what the function measures, apart from its metric and its labels
         function, metric = layout.function(summary.benchmark.name), summary.metric
         is_metric = f"{metric.label} ".lower().startswith(f"{function} ".lower())

@@ -19,6 +19,7 @@ from asv_watch.judge.changes import kind_of
 from asv_watch.records.columns import Indices
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
+from asv_watch.site.case_table import CaseTable
 from asv_watch.site.contents import Contents, SeriesSummary, setup_key
 from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
@@ -39,14 +40,14 @@ _PURPOSES = {
 """Kinds of comparisons that a page lists, in words."""
 
 
-def write_data_files(folder: Path, contents: Contents, index: Json) -> None:
+def write_data_files(folder: Path, contents: Contents, table: CaseTable, index: Json) -> None:
     """Write the index and the files of every benchmark."""
     content = write_script(folder, "index", index)
     (folder / "index.json").write_bytes(content + b"\n")
     for name, benchmark, members in _series_files(contents):
         histories = [_history_of(contents, row) for row in members]
         write_script(folder, f"s/{name}", {"benchmark": benchmark, "series": histories})
-    _write_sources(folder, contents)
+    _write_sources(folder, contents, table)
 
 
 def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[SeriesSummary]]]:
@@ -105,7 +106,7 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     return data
 
 
-def _write_sources(folder: Path, contents: Contents) -> None:
+def _write_sources(folder: Path, contents: Contents, table: CaseTable) -> None:
     """Write what pages of cases show beside values: source, comparisons and the like."""
     by_row: dict[tuple[str, str], list[SeriesSummary]] = defaultdict(list)
     for row in contents.series:
@@ -115,6 +116,12 @@ def _write_sources(folder: Path, contents: Contents) -> None:
     for benchmark, members in contents.by_benchmark().items():
         cases = dict.fromkeys(row.series.case.name for row in members)
         data = _source(members[0].benchmark) | {
+            "sentences": {
+                case: f"{sentence}."
+                for case in cases
+                if (shown := table.find(case))
+                and (sentence := table.in_words(shown, contents.layout))
+            },
             "commands": {case: measure_command(case) for case in cases},
             "comparisons": {case: comparisons[case] for case in cases if case in comparisons},
             "explanations": {case: explained[case] for case in cases if case in explained},

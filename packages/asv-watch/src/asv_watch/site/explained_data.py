@@ -35,6 +35,16 @@ def explained_cases(contents: Contents) -> dict[str, list[Json]]:
     }
 
 
+def differing_operators(contents: Contents) -> dict[str, set[str]]:
+    """Return the names of the operators whose time differs in an explanation of each case."""
+    names_of: dict[str, set[str]] = defaultdict(set)
+    for stored in contents.history.explanations.values():
+        for of_case in stored:
+            differing = (one.name for one in of_case.explanation.operators if one.clear)
+            names_of[of_case.case].update(map(contents.layout.operator, differing))
+    return names_of
+
+
 def _size(entry: tuple[str, StoredExplanation]) -> float:
     before, after = entry[1].explanation.seconds
     return -abs(log(after / before)) if before > 0 and after > 0 else 0.0

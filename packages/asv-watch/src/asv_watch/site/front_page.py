@@ -18,7 +18,7 @@ from asv_watch.comparison import Ratio
 from asv_watch.judge.changes import Change
 from asv_watch.judge.measured_pairs import MOST_COMMITS
 from asv_watch.judge.release_history import ReleaseHistory
-from asv_watch.site.case_table import CaseTable, ShownCase
+from asv_watch.site.case_table import CaseTable
 from asv_watch.site.change_data import Recent, recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.heat_map import (
@@ -276,7 +276,8 @@ def _lasting_commits(contents: Contents, table: CaseTable) -> Iterator[Lasting]:
 
 
 def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> Json:
-    name = in_words(table.cases[table.index_of[entry.case]], contents, table)
+    shown = table.cases[table.index_of[entry.case]]
+    name = table.in_words(shown, contents.layout) or shown.title
     interval = quantities.interval(entry.whole.interval, entry.whole.clock)
     amount = quantities.difference(entry.whole.ratio)
     return {
@@ -288,13 +289,3 @@ def _sentence(entry: Lasting, contents: Contents, table: CaseTable) -> Json:
         "why": f"{amount}: {interval}, with 99 % confidence"
         + (f"; {quantities.listed(entry.steps)}." if entry.steps else "."),
     }
-
-
-def in_words(shown: ShownCase, contents: Contents, table: CaseTable) -> str:
-    """Return what a case measures as people call it: ``The training pass of a transformer``."""
-    words, row = contents.layout.in_words, table.rows[shown.row]
-    known = [words[value] for value in table.columns[shown.column] if value in words]
-    if not known:
-        return shown.title
-    details = f" ({row.details})" if row.details else ""
-    return f"The {' '.join(known)} of {words.get(row.name, row.name)}{details}"

@@ -11,6 +11,7 @@ from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, css_classes, main_groups
 from asv_watch.site.change_data import change_data
 from asv_watch.site.contents import Contents, SeriesSummary, order_of_release, setup_key
+from asv_watch.site.explained_data import differing_operators
 from asv_watch.site.scripts import Json, shortened
 from asv_watch.site.stretches import small_line
 from asv_watch.text import quantities
@@ -70,7 +71,11 @@ def index_data(
             for setup in contents.setups
         ],
         "releases": [
-            {"m": machine_index[history.machine], "versions": history.releases}
+            {
+                "m": machine_index[history.machine],
+                "package": history.requirement,
+                "versions": history.releases,
+            }
             for history in contents.findings.release_histories
             if history.requirement
         ],
@@ -110,6 +115,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
     defaults = {name: values[""] for name, values in layout.labels.items() if "" in values}
     main = main_groups(contents)
     groups = dict.fromkeys(row.group for row in table.rows)
+    operators = differing_operators(contents)
     return {
         "layout": {"subject": layout.rows or "benchmark", "columns": layout.columns},
         "metrics": [
@@ -158,6 +164,7 @@ def _cases(contents: Contents, table: CaseTable) -> Json:
                 "row": case.row,
                 "column": case.column,
                 "title": case.title,
+                "words": " ".join([*table.words(case, layout), *operators.get(case.name, ())]),
                 "labels": {
                     name: value
                     for name, value in (

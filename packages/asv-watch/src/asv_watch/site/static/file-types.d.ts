@@ -59,6 +59,8 @@ interface BenchmarkSource {
   type: string;
   version: string;
   timeout: number | null;
+  /** By case: what it measures, as people call it; no case whose row or column has no such name. */
+  sentences: Record<string, string>;
   /** By case: the command that measures it again. */
   commands: Record<string, string>;
   /** By case: its interleaved comparisons, the newest first. */

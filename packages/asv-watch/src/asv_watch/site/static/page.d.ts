@@ -275,6 +275,4 @@ interface PairNames {
   a: string;
   b: string;
   metric: Metric;
-  /** The machine that was chosen. */
-  machine: string;
 }

@@ -89,6 +89,8 @@ interface CaseEntry {
   row: number;
   column: number;
   title: string;
+  /** What else it is called, and operators behind its changes: for searching. */
+  words: string;
   labels: Record<string, string>;
 }
 
@@ -274,6 +276,6 @@ interface Index {
   events: HistoryEvent[];
   published: PublishedValue[];
   case_pairs: ComparedCases[];
-  /** Releases that each machine compared interleaved, oldest first. */
-  releases: { m: number; versions: string[] }[];
+  /** Releases of a requirement that each machine compared interleaved, oldest first. */
+  releases: { m: number; package: string; versions: string[] }[];
 }

@@ -7,7 +7,7 @@ import { notice } from "./page/elements.js";
 import { setupBar } from "./page/setup.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
-import { searchButton } from "./search.js";
+import { searchBox } from "./search.js";
 import { aboutView } from "./views/about.js";
 import { caseView } from "./views/case/view.js";
 import { changesView } from "./views/changes/view.js";
@@ -132,7 +132,7 @@ function start(index) {
   setup = setupBar();
   menu = saveMenu();
   document.getElementById("setup")?.replaceChildren(setup.node);
-  document.querySelector("header .tools")?.replaceChildren(searchButton(), menu.node);
+  document.querySelector("header .tools")?.replaceChildren(searchBox(), menu.node);
   startTips();
   for (const event of ["hashchange", "popstate", "site:address"])
     addEventListener(event, () => void show());

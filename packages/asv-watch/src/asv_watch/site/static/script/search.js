@@ -1,34 +1,28 @@
-// Search across all cases: the key / opens it, typing finds, Enter goes to the case's page.
+// Search across all cases, commits and releases: the field in the head of the page; the key / goes to it.
 
 import { addressOf, currentState, visitAddress } from "./address.js";
 import { getModel } from "./data/model.js";
-import { announce, button, el, muted } from "./page/elements.js";
+import { announce, el, muted } from "./page/elements.js";
 import { matcher, textInput } from "./page/fields.js";
-import { casePage, caseName } from "./page/signs.js";
+import { casePage, caseName, wordsOf } from "./page/signs.js";
 import { plural, shortHash } from "./text/format.js";
 
-/** Matches that are listed. */
+/** Matches of each kind that are listed. */
 const SHOWN = 12;
 
 /**
- * Cases with a value and times come before others; else the order is that of the site.
- * @param {Case} what
- */
-const rankOf = ({ measured, metric }) => (measured ? 0 : 2) + (metric.kind === "time" ? 0 : 1);
-
-/**
- * The series that match all words, one of each case, of the setup that is shown now if it is there.
- * @param {string} text
+ * The series that match all words, one of each case, of the setup that is shown now if it is there:
+ * those with a value and times before others, names before synonyms, else in the order of the site.
+ * @param {(text: string) => boolean} hasAll
  * @returns {Series[]}
  */
-function matches(text) {
+function matchingCases(hasAll) {
   const model = getModel();
-  if (!text.trim()) return [];
   const setup = model.setup(currentState());
-  const hasAll = matcher(text);
-  const found = model.cases.filter(({ title, line, metric, key }) =>
-    hasAll(`${title} ${line.group} ${metric.label} ${key}`),
-  );
+  /** @param {Case} what */
+  const rankOf = ({ measured, metric, key }) =>
+    (measured ? 0 : 4) + (metric.kind === "time" ? 0 : 2) + (hasAll(key) ? 0 : 1);
+  const found = model.cases.filter((what) => hasAll(wordsOf(what)));
   found.sort((a, b) => rankOf(a) - rankOf(b));
   return found.flatMap((what) => model.measured(what, setup) ?? []);
 }
@@ -37,75 +31,69 @@ function matches(text) {
 function drawMatch(series) {
   const name = el("span", {}, caseName(series.case));
   const where = muted(`${series.metric.label} · ${series.case.line.group}`);
-  const value = el("span", { class: "value" }, series.last?.text ?? "–");
-  value.append(muted(` ${series.machine.name}`));
+  const machine = muted(` ${series.machine.name}`);
+  const value = el("span", { class: "value" }, series.last?.text ?? "–", machine);
   return el("li", {}, el("a", { href: casePage(series) }, name, where, value));
 }
 
-/** Commits and releases that match, as links. @param {string} text */
-function otherMatches(text) {
+/** Releases and commits that match, as links. @param {(text: string) => boolean} hasAll */
+function otherMatches(hasAll) {
   const { commits, index } = getModel();
-  const hasAll = matcher(text);
-  if (!text.trim()) return [];
-  const found = commits.filter(({ hash, subject, tags }) =>
-    hasAll(`${hash} ${subject} ${tags.join(" ")}`),
+  const names = index.releases.flatMap((of) =>
+    of.versions.map((version) => `release ${of.package} ${version}`),
   );
-  const releases = [...new Set(index.releases.flatMap(({ versions }) => versions))].filter(hasAll);
-  return [
-    ...releases.map((version) => ({
-      href: addressOf("compare", { by: "release", b: version }),
-      name: `release ${version}`,
-    })),
-    ...found.reverse().map(({ hash, subject }) => ({
-      href: addressOf("changes", { rev: shortHash(hash) }),
-      name: `${shortHash(hash)} ${subject}`,
-    })),
-  ].map(({ href, name }) => el("li", {}, el("a", { href }, name)));
+  const releases = [...new Set(names)].map((name) => ({
+    name,
+    address: addressOf("compare", { by: "release", b: name.split(" ").at(-1) }),
+  }));
+  const named = commits.map(({ hash, subject, tags }) => ({
+    name: [shortHash(hash), subject, ...tags].join(" "),
+    address: addressOf("changes", { rev: shortHash(hash) }),
+  }));
+  return [...releases, ...named.reverse()]
+    .filter(({ name }) => hasAll(name))
+    .slice(0, SHOWN)
+    .map(({ name, address }) => el("li", {}, el("a", { href: address }, name)));
 }
 
-/** Makes the button that opens the search. */
-export function searchButton() {
+/** Makes the field; what it finds is listed below it while it has the focus. */
+export function searchBox() {
   const input = textInput({
     type: "search",
-    placeholder: "words of a case, a commit or a release",
-    "aria-label": "Search all cases",
+    placeholder: "Search",
+    "aria-label": "Search cases, commits and releases",
+    "aria-keyshortcuts": "/",
   });
-  const list = el("ul", { class: "matches", "aria-label": "Cases found" });
-  const count = el("p", { class: "note" }, "All words must match.");
-  const dialog = el("dialog", { class: "search", "aria-label": "Search" }, input, count, list);
-  document.body.append(dialog);
-
-  const open = () => {
-    if (dialog.open) return;
-    dialog.showModal();
-    input.select();
-  };
-  input.addEventListener("input", () => {
-    const matching = matches(input.value);
-    const others = otherMatches(input.value);
-    list.replaceChildren(...matching.slice(0, SHOWN).map(drawMatch), ...others.slice(0, SHOWN));
-    const more = matching.length > SHOWN ? `, the first ${SHOWN} are listed` : "";
-    count.textContent = `${plural(matching.length, "case")}${more}.`;
+  const list = el("ul", { class: "matches", "aria-label": "Found" });
+  const count = el("p", { class: "note" });
+  const found = el("div", { class: "found", hidden: true }, count, list);
+  function search() {
+    found.hidden = !input.value.trim();
+    if (found.hidden) return;
+    const hasAll = matcher(input.value);
+    const cases = matchingCases(hasAll);
+    list.replaceChildren(...cases.slice(0, SHOWN).map(drawMatch), ...otherMatches(hasAll));
+    const more = cases.length > SHOWN ? `, the first ${SHOWN} are listed` : "";
+    count.textContent = `${plural(cases.length, "case")}${more}.`;
     announce(count.textContent);
-  });
-  dialog.addEventListener("keydown", (event) => {
-    const first = list.querySelector("a");
-    if (event.key !== "Enter" || event.target !== input || !first) return;
-    event.preventDefault();
-    visitAddress(first.getAttribute("href") ?? "#/");
-    dialog.close();
-  });
-  list.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close(); // the backdrop
+  }
+  input.addEventListener("input", search);
+  input.addEventListener("focus", search);
+  list.addEventListener("click", () => (found.hidden = true));
+  input.addEventListener("keydown", ({ key }) => {
+    const address = list.querySelector("a")?.getAttribute("href");
+    if (key === "Escape") input.blur();
+    if (key !== "Enter" || !address) return;
+    visitAddress(address);
+    input.blur();
   });
   document.addEventListener("keydown", (event) => {
-    const typing =
-      event.target instanceof HTMLElement &&
-      event.target.matches("input, select, textarea, [contenteditable]");
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { target, key } = event;
+    const typing = target instanceof HTMLElement && target.matches("input, select, textarea");
+    if (key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    open();
+    input.select();
+    input.focus();
   });
-  return button("Search", { onclick: open, "aria-keyshortcuts": "/" });
+  return el("div", { class: "search", role: "search" }, input, found);
 }

@@ -88,6 +88,10 @@ export const seriesOf = (change) => /** @type {Series} */ (getModel().series[cha
 export const nameOf = ({ case: what, metric }) =>
   metric.kind === "time" ? what.title : `${what.title} · ${metric.label}`;
 
+/** All that a search finds a case by. @param {Case} what */
+export const wordsOf = ({ title, line, metric, key, words }) =>
+  [title, line.group, metric.label, key, words].join(" ");
+
 /** The name of a case as a table has it: its row, and its column in grey. @param {Case} what */
 export function caseName({ line, field, metric }) {
   const parts = [line.details, field.name, metric.kind === "time" ? "" : metric.label];

@@ -145,10 +145,11 @@ export const caseView = {
       ]);
       if (!isAsked()) return null;
       const byReleases = releaseChanges(histories, key);
-      const [about] = source.description.split("\n\n");
+      const [about = ""] = source.description.split("\n\n");
+      const sentences = [source.sentences[key], about].filter(Boolean).join(" ");
       top.replaceChildren(
         ...nodesOf([
-          about ? el("p", { class: "lead" }, about) : null,
+          sentences ? el("p", { class: "lead" }, sentences) : null,
           summary(series, source, byReleases),
         ]),
       );

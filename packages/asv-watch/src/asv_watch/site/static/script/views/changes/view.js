@@ -5,7 +5,7 @@ import { getModel } from "../../data/model.js";
 import { announce, el, fold, muted, nodesOf, notice, part } from "../../page/elements.js";
 import { matcher, searchField, selectField, unknownCommit } from "../../page/fields.js";
 import { isOfSetup } from "../../page/setup.js";
-import { nameOf, repositoryLink, seriesOf, signsHelp } from "../../page/signs.js";
+import { repositoryLink, seriesOf, signsHelp, wordsOf } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { tally } from "../../page/tally.js";
 import { formatDay, plural, shortHash } from "../../text/format.js";
@@ -27,8 +27,7 @@ function chosen(state) {
     if (!isOfSetup(series, state)) return false;
     if (wanted("direction") && change.verdict !== wanted("direction")) return false;
     const { hash = "", subject = "" } = model.commits[change.c] ?? {};
-    const text = `${nameOf(series)} ${series.case.line.group} ${series.case.key} ${hash} ${subject} ${change.cause}`;
-    return matches(text);
+    return matches([wordsOf(series.case), hash, subject, change.cause].join(" "));
   });
   /** @param {Change} change */
   const suspected = (change) => Number(change.state === "suspected");

@@ -148,7 +148,7 @@ function casePair(other, series) {
 
 /** Where and when a newest value was measured. @param {Series} series */
 const placeOf = ({ machine, environment, last }) =>
-  `${machine.name}, ${environment.short} at ${getModel().shortOf(last?.c ?? -1)}`;
+  `${machine.name}, ${environment.short.split(" · ")[0]} at ${getModel().shortOf(last?.c ?? -1)}`;
 
 /**
  * @param {Sides} asked

@@ -13,7 +13,7 @@ import {
   searchField,
   selectField,
 } from "../../page/fields.js";
-import { casePage, signsHelp } from "../../page/signs.js";
+import { casePage, signsHelp, wordsOf } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
 import { tally } from "../../page/tally.js";
 import { capital, formatValue, plural } from "../../text/format.js";
@@ -32,7 +32,7 @@ function chosen(pairs, state) {
   const size = ({ ratio }) => Math.abs(Math.log(ratio));
   const all = firstParam(state, "show") !== "differences";
   return open
-    .filter(({ series, label }) => matches(`${label} ${series.case.key}`))
+    .filter(({ series, label }) => matches(`${label} ${wordsOf(series.case)}`))
     .filter(({ verdict }) => all || verdict !== "same")
     .sort((x, y) => size(y) - size(x));
 }
@@ -72,7 +72,7 @@ function summary(pairs, { kind }) {
  * @param {Pair[]} pairs
  * @returns {Column<Pair>[]}
  */
-function columnsOf({ a, b, metric, machine }, pairs) {
+function columnsOf({ a, b, metric }, pairs) {
   /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
   const valueColumn = (text, side) =>
     columnOf(text, (pair) => pair[side], {
@@ -88,7 +88,7 @@ function columnsOf({ a, b, metric, machine }, pairs) {
     ...changeColumns(pairs, true),
     columnOf("Measured on", ({ where }) => where, {
       wrap: true,
-      hidden: pairs.every(({ where }) => where === machine),
+      hidden: new Set(pairs.map(({ where }) => where)).size < 2,
     }),
   ];
 }
@@ -157,9 +157,8 @@ export const compareView = {
       const [a, b] = found.sides ?? [asked.a, asked.b];
       /** @param {string} value */
       const nameOf = (value) => sideName(here.by, value);
-      const machine = index.machines[asked.setup.m]?.name ?? "";
       const { metric } = asked.setup;
-      const names = { a: nameOf(a), b: nameOf(b), metric, machine };
+      const names = { a: nameOf(a), b: nameOf(b), metric };
       const pairs = chosen(found.pairs, state);
       const columns = columnsOf(names, pairs);
       const title = `${names.b} against ${names.a}`;
