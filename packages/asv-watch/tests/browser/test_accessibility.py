@@ -15,7 +15,6 @@ ON_CUDA = "time_series.TimeSeries.time_backward('darnn', 'cuda')"
 ADDRESSES = {
     **{view: address_of(view) for view in VIEWS},
     "timeline of two cases": timeline(DARNN, ON_CUDA),
-    "what was skipped": "#/about?outcome=skipped",
     "a case": f"#/case?s={quote(DARNN)}",
 }
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from asv_watch.comparison import Outcome
 from asv_watch.records.history import History
@@ -18,7 +15,6 @@ from asv_watch.site import index as index_module
 from asv_watch.site import names
 from asv_watch.site.contents import order_of_release
 from asv_watch.site.names import slug
-from asv_watch.site.scripts import all_shortened, shortened
 from asv_watch.versions.git import read_commits
 from tests.site.conftest import Project, case_of, registered
 
@@ -91,15 +87,11 @@ def test_what_never_ran_somewhere_is_no_series_there(
     assert set(cases) == set(range(len(index["cases"])))
 
 
-def test_the_small_line_moves_only_where_a_change_was_measured(index: dict[str, Any]) -> None:
+def test_a_level_moves_only_where_a_change_was_measured(index: dict[str, Any]) -> None:
     moved = {change["s"] for change in index["changes"] if change["state"] == "measured"}
-    for number, series in enumerate(index["series"]):
-        assert series["steps"][0][0] == 0
-        assert series["steps"][-1][1] == 10_000
-        assert len(series["steps"]) == 1 or number in moved
-        known = [run for run in series["runs"] if run is not None]
-        if len(series["steps"]) == len(series["segments"]) == 1 and known:
-            assert min(known) <= 10_000 <= max(known)
+    far = {number for number, series in enumerate(index["series"]) if series["moved"]}
+    assert far
+    assert far <= moved
 
 
 def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[str, Any]) -> None:
@@ -117,19 +109,6 @@ def test_runs_of_a_stretch_lie_around_its_level(published: Project, index: dict[
                 if values:
                     assert min(values) * 0.999 <= level <= max(values) * 1.001
             assert not cut or cut[-1][1] == 1
-
-
-MIDDLES = st.builds(
-    lambda whole, power: (10 * whole + 5) / 10**power,
-    st.integers(-99_999, 99_999),
-    st.integers(0, 20),
-)
-"""Decimal numbers in the middle of two that have five digits, or fewer."""
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | MIDDLES))
-def test_many_values_are_rounded_as_one_is(values: list[float]) -> None:
-    assert all_shortened(np.array(values)) == list(map(shortened, values))
 
 
 def test_names_of_files_are_safe_and_told_apart() -> None:

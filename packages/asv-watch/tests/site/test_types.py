@@ -58,7 +58,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return {
         "Index": [index],
         "Overview": [overview],
-        "OverviewCommits": [overview["commits"]],
         "OverviewRelease": [overview["release"]],
         "Layout": [index["layout"]],
         "Machine": index["machines"],
@@ -75,7 +74,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "CommitRange": index["ranges"],
         "HistoryEvent": index["events"],
         "NewestRun": index["newest_runs"],
-        "PublishedValue": index["published"],
         "ComparedCases": index["case_pairs"],
         "BenchmarkFile": histories,
         "BenchmarkSeries": [series for entry in histories for series in entry["series"]],
@@ -95,7 +93,6 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             for of_case in source["explanations"].values()
             for explained in of_case
         ],
-        "SampleFile": [file for file in files("n/*.js") if file["series"]],
         "ReleaseHistory": releases,
         "ReleaseCase": [case for history in releases for case in history["cases"]],
         "ReleaseStep": [step for history in releases for step in history["steps"]],

@@ -118,8 +118,7 @@ def build_site(
     table, main = case_table(contents), main_groups(contents)
     overview = front_page(contents, table, main, published)
     index = index_data(contents, table, generated=generated, project=project)
-    index |= {"overview": overview, "published": published}
-    index["case_pairs"] = case_pairs(contents, table)
+    index |= {"overview": overview, "case_pairs": case_pairs(contents, table)}
     write_script(folder, "releases", release_data(contents, table, main))
     write_script(folder, "release-pairs", release_pairs(contents))
     write_data_files(folder, contents, table, index)

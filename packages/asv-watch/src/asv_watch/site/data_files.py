@@ -25,7 +25,7 @@ from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.pair_data import commit_pairs
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import Json, all_shortened, distances, write_script
+from asv_watch.site.scripts import Json, distances, shortened, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 from asv_watch.text import quantities
@@ -68,7 +68,7 @@ def _values_of(summary: SeriesSummary) -> Json:
     values, interval = valued.values, valued.interval
     has_interval = ~np.isnan(interval[:, 0])
     shown = values.copy()
-    shown[has_interval] = all_shortened(values[has_interval])
+    shown[has_interval] = [shortened(value) for value in values[has_interval]]
     data = {"from": int(commits[0]), "v": _spread_out(commits, commits, shown.tolist())}
     known = has_interval & (values != 0)  # a distance from zero has no relative size
     if known.any():
@@ -213,7 +213,6 @@ def _source(benchmark: Benchmark) -> Json:
         "benchmark": benchmark.name,
         "description": description(benchmark),
         "code": benchmark.code,
-        "type": benchmark.type,
         "version": benchmark.version,
         "timeout": None if math.isnan(benchmark.timeout) else benchmark.timeout,
     }

@@ -6,28 +6,27 @@ was slow and is fast again does not count.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf, log
+from math import log
 from typing import TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
 from asv_watch.comparison import Ratio
-from asv_watch.judge.changes import Change
 from asv_watch.judge.measured_pairs import MOST_COMMITS
 from asv_watch.judge.release_history import ReleaseHistory
 from asv_watch.site.case_table import CaseTable
-from asv_watch.site.change_data import Recent, recent_changes
+from asv_watch.site.change_data import recent_changes
 from asv_watch.site.contents import Contents
 from asv_watch.site.heat_map import (
-    causes_of,
     commits_map,
     compare_address,
     releases_map,
     timed_cases,
 )
+from asv_watch.site.operators import ReleaseCauses
 from asv_watch.site.release_data import summaries_of, summed_up
 from asv_watch.site.scripts import Json
 from asv_watch.site.speeds import speed_table
@@ -83,7 +82,6 @@ def front_page(
         main: Groups that the sentence about the newest release counts.
         published: Values from the literature, as ``docs/answers.md`` lists them.
     """
-    commits = _newest_commits(contents)
     all_histories = contents.findings.release_histories
     of_releases = [history for history in all_histories if history.requirement]
     histories = of_releases or list(all_histories)
@@ -98,7 +96,7 @@ def front_page(
     certainty: dict[str, float] = defaultdict(float)
     for entry in lasting:
         certainty[entry.case] = max(certainty[entry.case], entry.certainty)
-    sentences = [release["sentence"] if release else "", commits["sentence"]]
+    sentences = [release["sentence"] if release else "", _commits_sentence(contents)]
     return {
         "headline": " ".join(filter(None, sentences)),
         "title": next(filter(None, sentences)),
@@ -106,36 +104,25 @@ def front_page(
         "grid": releases_map(histories, certainty, contents, table)
         or commits_map(contents, table),
         "speeds": speed_table(contents, table, published),
-        "commits": commits,
         "release": release,
     }
 
 
-def _newest_commits(contents: Contents) -> Json:
+def _commits_sentence(contents: Contents) -> str:
     recent = recent_changes(contents)
-    index_of = {id(change): index for index, change in enumerate(contents.findings.changes)}
-    measured = [change for change in recent.changes if change.is_measured]
-    measured.sort(key=lambda change: abs(log(change.ratio or inf)), reverse=True)
-    return {
-        "count": recent.count,
-        "compared": recent.compared,
-        "sentence": _commits_sentence(contents, recent, measured),
-        "changes": [index_of[id(change)] for change in measured],
-        "suspected": sum(not c.is_measured and c.may_be_code for c in recent.changes),
-    }
-
-
-def _commits_sentence(contents: Contents, recent: Recent, measured: Sequence[Change]) -> str:
     if recent.count < 2:
         return "One commit is measured so far." if recent.count else "Nothing is measured yet."
     newest = f"the newest {counted(recent.count, 'measured commit')}"
     missing = recent.count - recent.compared
     unknown = f" {missing} of them {'was' if missing == 1 else 'were'} not compared."
+    measured = Counter[tuple[str, str]](
+        (change.kind, change.verdict) for change in recent.changes if change.is_measured
+    )
     parts = [
         f"{counted(count, 'case')} {words}"
         for kind, words_of in _WORDS.items()
         for verdict, words in words_of.items()
-        if (count := sum((c.kind, c.verdict) == (kind, verdict) for c in measured))
+        if (count := measured[kind, verdict])
     ]
     detectable = contents.findings.detectable.values()
     smallest = min((of_machine.middle for of_machine in detectable), default=0.0)
@@ -213,7 +200,7 @@ def _lasting_releases(
 ) -> Iterator[Lasting]:
     for history in histories:
         name, newest = history.requirement, history.releases[-1]
-        causes = causes_of(history, contents)
+        causes = ReleaseCauses(history, contents)
         for case in timed_cases(history, contents, table):
             ratios = [
                 (before, ratio)

@@ -33,12 +33,6 @@ def compare_address(history: ReleaseHistory, before: str, after: str, words: str
     return f"#/compare?{urlencode(sides | ({'q': words} if words else {}), safe='*')}"
 
 
-def causes_of(history: ReleaseHistory, contents: Contents) -> ReleaseCauses:
-    """Return the operators behind what a machine measured between releases."""
-    explanations = contents.history.explanations.get(history.machine, ())
-    return ReleaseCauses(history, explanations, contents.layout)
-
-
 def timed_cases(history: ReleaseHistory, contents: Contents, table: CaseTable) -> list[str]:
     """Return the cases that releases were timed with, in order, without those of no subject."""
     subject = contents.layout.rows
@@ -71,7 +65,7 @@ def releases_map(
     groups: dict[str, list[Json]] = defaultdict(list)
     best = _best_histories(histories, contents, table)
     for row in sorted(best, key=lambda row: (-of_row[row], row)):
-        history, operators = best[row], causes_of(best[row], contents)
+        history, operators = best[row], ReleaseCauses(best[row], contents)
         for case in timed_cases(history, contents, table):
             if _case(table, case).row == row:
                 cells = {

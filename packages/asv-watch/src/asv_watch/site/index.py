@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import log
 from typing import TypeVar
 
 from asv_watch.comparison import Outcome
@@ -10,10 +11,9 @@ from asv_watch.records.records import Environment
 from asv_watch.site import names
 from asv_watch.site.case_table import HUES, CaseTable, css_classes, main_groups
 from asv_watch.site.change_data import change_data
-from asv_watch.site.contents import Contents, SeriesSummary, order_of_release, setup_key
+from asv_watch.site.contents import Contents, SeriesSummary, order_of_release
 from asv_watch.site.explained_data import differing_operators
 from asv_watch.site.scripts import Json, shortened
-from asv_watch.site.stretches import small_line
 from asv_watch.text import quantities
 
 _T = TypeVar("_T")
@@ -22,8 +22,6 @@ FORMAT = 2
 VALUES = 60_000
 """Most values in a file of series, about a megabyte. More are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
-SMALL_HISTORY = 60
-"""Most measured commits that the small line beside a value shows."""
 
 
 def index_data(
@@ -205,7 +203,6 @@ def _series(
     )
     index_of_text = indices_of(texts)
     index_of_change = {id(change): index for index, change in enumerate(contents.findings.changes)}
-    measured = {setup.key: setup.commits for setup in contents.setups}
     rows = [
         {
             "c": table.index_of[row.series.case.name],
@@ -216,21 +213,22 @@ def _series(
             "text": index_of_text.get(run.reason),
             "change": None if row.change is None else index_of_change.get(id(row.change)),
         }
-        | _course(contents, row, measured.get(setup_key(row.series), ()))
+        | _course(contents, row)
         for row, run, reason in zip(contents.series, newest, reasons, strict=True)
     ]
     return {"series": rows, "texts": texts}
 
 
-def _course(contents: Contents, row: SeriesSummary, measured: Sequence[int]) -> Json:
-    columns, last = row.series.columns, row.series.last
-    commits = contents.history.indices(columns)
+def _course(contents: Contents, row: SeriesSummary) -> Json:
+    last, commits = row.series.last, contents.history.indices(row.series.columns)
     return {
         "status": "stale" if row.behind and last.outcome is Outcome.OK else last.outcome.value,
         "behind": row.behind,
         "at": int(commits[-1]) if len(commits) else None,
         "segments": _segment_starts(contents, row),
-    } | small_line(row.stretches, row.commits, columns.valued.values, measured[-SMALL_HISTORY:])
+        "values": len(row.commits),
+        "moved": shortened(max((abs(log(one.level)) for one in row.stretches), default=0.0)),
+    }
 
 
 def _segment_starts(contents: Contents, row: SeriesSummary) -> list[int]:

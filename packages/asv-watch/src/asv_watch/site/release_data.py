@@ -64,10 +64,7 @@ def _history_data(
         measured, key=lambda case: (table.index_of.get(case, len(table.index_of)), case)
     )
     index_of = {case: index for index, case in enumerate(cases)}
-    causes = ReleaseCauses(
-        history, contents.history.explanations.get(history.machine, ()), contents.layout
-    )
-
+    causes = ReleaseCauses(history, contents)
     summed = summed_up(history, table, main_groups)
     return {
         "machine": history.machine,

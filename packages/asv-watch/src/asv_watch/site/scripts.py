@@ -27,12 +27,8 @@ _ESCAPES = (
     ("\u2028".encode(), b"\\u2028"),
     ("\u2029".encode(), b"\\u2029"),
 )
-_POWERS = np.array([float(f"1e{power}") for power in range(17)])
-"""Powers of ten that are exact, as are their products with whole numbers of five digits."""
 _FARTHEST = 1e12
 """Largest distance that is written; values close to zero may have larger ones."""
-_TIE = 1e-9
-"""How close to the middle of two whole numbers of five digits a product may round either way."""
 
 
 def json_bytes(data: Any) -> bytes:
@@ -71,26 +67,6 @@ def write_script(site: Path, name: str, data: Any) -> bytes:
 def shortened(value: float) -> float:
     """Round a value to five significant digits: further ones would only show noise."""
     return float(f"{value:.5g}")
-
-
-def all_shortened(values: Floats) -> list[float]:
-    """Round many values as `shortened` does, in a tenth of the time.
-
-    A whole number of five digits and a power of `_POWERS` are exact, so their quotient or product
-    is the number nearest to the decimal one. Values that need another power, or lie in the middle
-    of two such numbers, are rounded singly.
-    """
-    sizes = np.abs(values)
-    digits = 4 - np.floor(np.log10(np.where(sizes > 0, sizes, 1.0))).astype(np.intp)
-    is_usual = np.abs(digits) < len(_POWERS)
-    powers = _POWERS[np.where(is_usual, np.abs(digits), 0)]
-    scaled = np.where(digits < 0, values / powers, values * powers)
-    whole = np.rint(scaled)
-    is_usual &= np.abs(scaled - whole) < 0.5 - _TIE
-    rounded: list[float] = np.where(digits < 0, whole * powers, whole / powers).tolist()
-    for index in np.flatnonzero(~is_usual).tolist():
-        rounded[index] = shortened(float(values[index]))
-    return rounded
 
 
 def distances(differences: Floats, values: Floats | float) -> list[int]:

@@ -7,7 +7,6 @@ separate runs cannot show how two stretches differ.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -16,10 +15,7 @@ import numpy as np
 from asv_watch.judge.changes import Change
 from asv_watch.records.columns import Floats, Indices
 from asv_watch.runs.segments import Segment
-from asv_watch.site.scripts import Json, shortened
-
-_WHOLE = 10_000
-_FARTHEST = 1e9
+from asv_watch.site.scripts import shortened
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -80,36 +76,3 @@ def stretch_data(stretches: Sequence[Stretch]) -> list[list[float]]:
         [stretch.first, shortened(stretch.level), shortened(stretch.scale)]
         for stretch in stretches
     ]
-
-
-def small_line(
-    stretches: Sequence[Stretch], commits: Indices, values: Floats, shown: Sequence[int]
-) -> Json:
-    """Return the small line chart beside a value, over some commits.
-
-    Args:
-        stretches: Those of the series.
-        commits: Commit index of each of its values, oldest first.
-        values: Its values.
-        shown: Indices of the commits of the chart, oldest first.
-
-    Returns:
-        ``steps``: positions in ``shown`` where the level changes, and the level from there on, in
-        1/10,000 of the newest; ``runs``: a value, or null, for each commit, in the same unit.
-    """
-    if not stretches or not shown:
-        return {"steps": [[0, _WHOLE]], "runs": [None] * len(shown)}
-    firsts = [stretch.first for stretch in stretches]
-    recent = slice(int(np.searchsorted(commits, shown[0])), None)
-    newest = commits[recent].tolist(), values[recent].tolist()
-    value_at: dict[int, float] = dict(zip(*newest, strict=True))
-    steps: list[list[int]] = []
-    runs: list[int | None] = []
-    for position, commit in enumerate(shown):
-        stretch = stretches[max(0, bisect_right(firsts, commit) - 1)]
-        level = round(min(stretch.level * _WHOLE, _FARTHEST))
-        if not steps or steps[-1][1] != level:
-            steps.append([position, level])
-        value = value_at.get(commit, 0.0)
-        runs.append(round(min(value * stretch.scale * _WHOLE, _FARTHEST)) if value > 0 else None)
-    return {"steps": steps, "runs": runs}

@@ -56,7 +56,6 @@ interface BenchmarkSource {
   benchmark: string;
   description: string;
   code: string;
-  type: string;
   version: string;
   timeout: number | null;
   /** By case: what it measures, as people call it; no case whose row or column has no such name. */

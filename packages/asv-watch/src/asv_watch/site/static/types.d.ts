@@ -119,10 +119,10 @@ interface SeriesRow {
   change: number | null;
   /** First commits of the segments, oldest first: nothing is compared across them. */
   segments: CommitIndex[];
-  /** The small line: positions where its level changes, and levels in 1/10,000 of the newest. */
-  steps: [number, number][];
-  /** Runs around that line: an entry for each of the newest measured commits. */
-  runs: (number | null)[];
+  /** Number of its values. */
+  values: number;
+  /** How far its level ever was from the newest, as a logarithm. */
+  moved: number;
 }
 
 /** The ratio of two versions by all interleaved comparisons that lead from one to the other. */
@@ -201,14 +201,6 @@ interface HistoryEvent {
   text: string;
 }
 
-interface PublishedValue {
-  case: string;
-  value: number;
-  unit: string;
-  source: string;
-  note: string;
-}
-
 /** Cases that do the same in two ways, measured interleaved. */
 interface ComparedCases {
   machine: string;
@@ -216,17 +208,6 @@ interface ComparedCases {
   conditions: string;
   /** Their versions are indices of cases. */
   pairs: PairRow[];
-}
-
-/** What the newest measured commits changed. */
-interface OverviewCommits {
-  count: number;
-  /** Of them, those that a comparison leads to from an earlier commit. */
-  compared: number;
-  sentence: string;
-  /** Indices into `Index.changes`, the largest first. */
-  changes: number[];
-  suspected: number;
 }
 
 /** What the newest release changed on each machine, in the cases of the first screen. */
@@ -241,7 +222,6 @@ interface Overview {
   headline: string;
   /** The largest lasting slowdown and gain, with the address of their comparison. */
   lasting: { href: string }[];
-  commits: OverviewCommits;
   release: OverviewRelease | null;
 }
 
@@ -274,7 +254,6 @@ interface Index {
   /** The machine and environment to start with first. */
   newest_runs: NewestRun[];
   events: HistoryEvent[];
-  published: PublishedValue[];
   case_pairs: ComparedCases[];
   /** Releases of a requirement that each machine compared interleaved, oldest first. */
   releases: { m: number; package: string; versions: string[] }[];

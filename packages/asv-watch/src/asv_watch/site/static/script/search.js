@@ -31,8 +31,12 @@ function matchingCases(hasAll) {
 function drawMatch(series) {
   const name = el("span", {}, caseName(series.case));
   const where = muted(`${series.metric.label} · ${series.case.line.group}`);
-  const machine = muted(` ${series.machine.name}`);
-  const value = el("span", { class: "value" }, series.last?.text ?? "–", machine);
+  const { last, machine } = series;
+  const value = el(
+    "span",
+    { class: "value" },
+    last ? [last.text, muted(` ${machine.name}`)] : "–",
+  );
   return el("li", {}, el("a", { href: casePage(series) }, name, where, value));
 }
 

@@ -1,7 +1,7 @@
 // What a line chart draws of each series: the line, its marks, intervals and measured changes.
 
 import { svg } from "../page/elements.js";
-import { fix, markPath, SIGNS } from "./marks.js";
+import { fix, labelRow, markPath, SIGNS } from "./marks.js";
 
 /** A skipped run interrupts nothing. @param {{ outcome: Outcome }} run */
 export const interrupts = (run) => run.outcome !== "skipped";
@@ -89,53 +89,25 @@ export function drawLine(line, plot, small) {
   return group;
 }
 
-/** Height of a row of labels. */
-export const LABEL_ROW = 14;
-/** Rows of labels at most; what finds no room has its line alone. */
-const MOST_ROWS = 3;
-
-/**
- * Labels of measured changes, in rows above the lines, where they cover nothing.
- * @param {Line[]} lines
- * @param {(stop: number) => number} x
- * @param {{ left: number, right: number }} frame
- * @returns {{ labels: { change: Change, line: Line, middle: number, row: number }[], rows: number }}
- */
-export function placeLabels(lines, x, { left, right }) {
-  const changes = lines.flatMap((line) => line.changes.map((change) => ({ line, change })));
-  changes.sort((a, b) => a.change.c - b.change.c);
-  /** Where the last label of each row ends. @type {number[]} */
-  const ends = [];
-  const labels = changes.map(({ line, change }) => {
-    const half = change.text.length * 3.6 + 8;
-    const middle = Math.max(left + half, Math.min(x(change.c), right - half));
-    let row = ends.findIndex((end) => end < middle - half);
-    if (row < 0 && ends.length < MOST_ROWS) row = ends.length;
-    if (row >= 0) ends[row] = middle + half + 6;
-    return { change, line, middle, row };
-  });
-  return { labels, rows: ends.length };
-}
-
 /**
  * Each measured change: its size above the lines, and a thin line down to the step.
- * @param {ReturnType<typeof placeLabels>["labels"]} labels
- * @param {number} top of the first row
+ * @param {Line[]} lines
+ * @param {number} top of the labels
  * @param {Plot} plot
  */
-export function drawChanges(labels, top, { x, y, frame }) {
-  return labels.flatMap(({ change, line, middle, row }) => {
-    const step =
-      line.steps?.findLast(({ stop }) => stop <= change.c) ??
-      line.points.find(({ stop }) => stop >= change.c);
+export function drawChanges(lines, top, { x, y, frame }) {
+  const changes = lines.flatMap((line) => line.changes.map((change) => ({ line, change })));
+  changes.sort((a, b) => a.change.c - b.change.c);
+  const labels = changes.map(({ change: { c, text, verdict } }) => ({
+    x: x(c),
+    text: `${SIGNS[verdict]}${text}`,
+    look: `moved ${verdict}`,
+  }));
+  const paths = changes.flatMap(({ line: { steps, points }, change: { c, verdict } }) => {
+    const step = steps?.findLast(({ stop }) => stop <= c) ?? points.find(({ stop }) => stop >= c);
     if (!step) return [];
-    const base = top + Math.max(0, row) * LABEL_ROW + 10;
-    const pixel = fix(x(line.steps ? step.stop : change.c));
-    const look = { class: `moved ${change.verdict}` };
-    const d = `M${pixel} ${fix(frame.top)}V${fix(y(step.value))}`;
-    const place = { x: fix(middle), y: fix(base), "text-anchor": "middle" };
-    const text = `${SIGNS[change.verdict]}${change.text}`;
-    const label = row < 0 ? [] : [svg("text", { ...look, ...place }, text)];
-    return [svg("path", { ...look, d }), ...label];
+    const d = `M${fix(x(steps ? step.stop : c))} ${fix(frame.top)}V${fix(y(step.value))}`;
+    return [svg("path", { class: `moved ${verdict}`, d })];
   });
+  return [...paths, ...labelRow(labels, top + 10, frame)];
 }

@@ -3,10 +3,12 @@
 
 import { el, muted, svg } from "../page/elements.js";
 import { eventTicks, tagLines, xTicks, yScale, yTicks } from "./line-axes.js";
-import { drawChanges, drawLine, drawnIntervals, LABEL_ROW, placeLabels } from "./line-layers.js";
+import { drawChanges, drawLine, drawnIntervals } from "./line-layers.js";
 
 /** Width and height of small charts, in pixels. */
 const SMALL = [320, 150];
+/** Height of a row of labels. */
+const LABEL_ROW = 14;
 
 /**
  * @typedef {object} LineOptions
@@ -54,9 +56,8 @@ export function drawLines(root, lines, options) {
     others: line.others.filter(within),
     changes: line.changes.filter(({ c }) => within({ stop: c })),
   }));
-  const { labels, rows } = placeLabels(seen, x, frame);
   const head = frame.top;
-  frame.top += rows * LABEL_ROW;
+  if (seen.some(({ changes }) => changes.length)) frame.top += LABEL_ROW;
   // A spike in a small chart does not set the range: one separate run in thirty may leave it. What
   // a comparison measured never does, nor does an interval that is drawn.
   const levels = seen.flatMap(({ steps = [] }) => steps.filter(within).map(({ value }) => value));
@@ -77,7 +78,7 @@ export function drawLines(root, lines, options) {
     xTicks(options.ticks, x, frame, small),
     tagLines((options.tags ?? []).filter(within), x, { ...frame, top: head }),
     eventTicks((options.events ?? []).filter(within), x, frame, small),
-    drawChanges(labels, head, plot),
+    drawChanges(seen, head, plot),
     seen.map((line) => drawLine(line, plot, small)),
   ];
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);

@@ -31,18 +31,18 @@ const HALF_LETTER = 3.8;
 
 /**
  * Labels in a row; those that would touch are left out.
- * @param {{ x: number, text: string }[]} labels from left to right
+ * @param {{ x: number, text: string, look?: string }[]} labels from left to right
  * @param {number} y
  * @param {{ left?: number, right?: number }} [frame] that they stay in
  */
 export function labelRow(labels, y, { left = -Infinity, right = Infinity } = {}) {
   let lastEnd = -Infinity;
-  return labels.flatMap(({ x, text }) => {
+  return labels.flatMap(({ x, text, look }) => {
     const half = text.length * HALF_LETTER;
     const middle = Math.max(left + half, Math.min(x, right - half));
     if (middle - half < lastEnd + 2 * HALF_LETTER) return [];
     lastEnd = middle + half;
-    return [svg("text", { x: fix(middle), y, "text-anchor": "middle" }, text)];
+    return [svg("text", { class: look, x: fix(middle), y, "text-anchor": "middle" }, text)];
   });
 }
 

@@ -69,6 +69,13 @@ export const button = (text, attributes) =>
 export const fold = (summary, ...children) =>
   el("details", { class: "fold" }, el("summary", {}, summary), ...children);
 
+/** What is drawn when it unfolds for the first time. @param {Child} summary @param {() => Child} draw */
+export function lazyFold(summary, draw) {
+  const node = fold(summary);
+  node.addEventListener("toggle", () => node.append(...nodesOf([draw()])), { once: true });
+  return node;
+}
+
 /** A sentence in a box. @param {string} text */
 export const notice = (text) => el("p", { class: "notice" }, text);
 

@@ -97,18 +97,12 @@ export function saveMenu() {
     return button(label, { ...hide, onclick: () => saved && work(saved) });
   };
   menu.append(
+    item("Copy link", () => copyText(location.href, "Link")),
     item("Table (CSV)", ({ name, sheet }) => offerFile(`${name}.csv`, csvText(sheet()))),
     item("Copy as Markdown", ({ title, sheet }) =>
       copyText(markdownText(title, sheet()), "Markdown"),
     ),
   );
-  const copyLink = button("Copy link", {
-    class: null,
-    popovertarget: "save",
-    popovertargetaction: "hide",
-    onclick: () => copyText(location.href, "Link"),
-  });
-  menu.append(copyLink);
   const open = button("Save", { popovertarget: "save" });
   const theme = button("◐", {
     "aria-label": "Dark or light",

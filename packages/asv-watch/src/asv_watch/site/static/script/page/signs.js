@@ -1,11 +1,10 @@
-// The small signs used in every view (verdicts, outcomes, commits, lines of recent values), and
-// the legends of charts.
+// The small signs used in every view (verdicts, outcomes, commits), and the legends of charts.
 
 import { linkTo } from "../address.js";
 import { lineSwatch, lookOf, SIGNS } from "../charts/marks.js";
 import { getModel } from "../data/model.js";
 import { shortHash } from "../text/format.js";
-import { button, el, muted, svg } from "./elements.js";
+import { button, el, muted } from "./elements.js";
 
 /** A filled or hollow square for a column of cases. @param {string} look */
 export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
@@ -96,56 +95,6 @@ export const wordsOf = ({ title, line, metric, key, words }) =>
 export function caseName({ line, field, metric }) {
   const parts = [line.details, field.name, metric.kind === "time" ? "" : metric.label];
   return [line.name, muted(...parts.filter(Boolean).map((part) => ` · ${part}`))];
-}
-
-/** Whether a series has two values at least. @param {Pick<Series, "runs">} series */
-export const hasCourse = ({ runs }) => runs.filter((value) => value !== null).length > 1;
-
-/** Half the height of small lines is this share of the newest level, or more. */
-const LEAST_REACH = 0.05;
-const NEWEST = 10_000;
-const [WIDTH, HALF] = [240, 16];
-
-/** How far small lines that share a scale go from the newest level, as logarithms. @param {Series[]} row */
-function reachOf(row) {
-  const far = row.flatMap(({ steps, runs }) => {
-    const levels = steps.map(([, level]) => Math.abs(Math.log(level / NEWEST)));
-    const known = runs.flatMap((run) => (run ? [Math.abs(Math.log(run / NEWEST))] : []));
-    known.sort((a, b) => a - b);
-    // One run in twenty may leave the frame, or it would flatten all the rest.
-    return [...levels, known[Math.floor((known.length - 1) * 0.95)] ?? 0];
-  });
-  return Math.max(LEAST_REACH, ...far) * 1.1;
-}
-
-/**
- * The small line beside a value: measured steps as steps, runs as dots, the newest level in grey.
- * @param {Series} series
- * @param {Series[]} row series that share its scale
- */
-export function smallHistory({ steps, runs }, row) {
-  const reach = reachOf(row);
-  const stride = WIDTH / Math.max(1, runs.length - 1);
-  /** @param {number} level */
-  const y = (level) => (HALF - (Math.log(level / NEWEST) / reach) * (HALF - 2)).toFixed(1);
-  /** @param {number} position */
-  const x = (position) => (position * stride).toFixed(1);
-  const line = steps.map(([position, level], i) => `${i ? `H${x(position)}V` : "M0 "}${y(level)}`);
-  const dots = runs.flatMap((run, position) =>
-    run && Math.abs(Math.log(run / NEWEST)) < reach ? [`M${x(position)} ${y(run)}h0`] : [],
-  );
-  return svg(
-    "svg",
-    {
-      class: "spark",
-      viewBox: `0 0 ${WIDTH} ${2 * HALF}`,
-      preserveAspectRatio: "none",
-      "aria-hidden": "true",
-    },
-    svg("path", { class: "now", d: `M0 ${HALF}H${WIDTH}` }),
-    svg("path", { class: "runs", d: dots.join("") }),
-    svg("path", { class: "line", d: `${line.join("")}H${WIDTH}` }),
-  );
 }
 
 /** Opens the list of signs, which the page itself holds. */

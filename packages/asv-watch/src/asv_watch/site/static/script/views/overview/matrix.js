@@ -5,19 +5,16 @@ import { el, muted, notice } from "../../page/elements.js";
 import {
   casePage,
   changeSign,
-  hasCourse,
   keySquare,
   nothing,
   outcomeTag,
   signsHelp,
-  smallHistory,
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
 import { capital, plural } from "../../text/format.js";
 import { columnsElsewhere, matrixColumns, rowsOfCases } from "./rows.js";
 
-const NOTE = "A line moves only where a comparison measured a change; dots are separate runs.";
 /** Rows that are drawn at once: the rest follows at a click. */
 const ROWS_AT_ONCE = 60;
 
@@ -29,8 +26,8 @@ function stateOf(series) {
   return current ? changeSign(current) : null;
 }
 
-/** @param {Series | undefined} series @param {Series[]} row */
-function drawCell(series, row) {
+/** @param {Series | undefined} series */
+function drawCell(series) {
   if (!series) return nothing();
   const state = stateOf(series);
   const { case: what, last, change } = series;
@@ -50,7 +47,6 @@ function drawCell(series, row) {
       "data-tip": tip.filter(Boolean).join("\n"),
     },
     el("span", { class: "value" }, value),
-    hasCourse(series) ? smallHistory(series, row) : null,
     state,
   );
 }
@@ -77,7 +73,7 @@ export function drawMatrix(setup, group) {
     return {
       text: `${column.name || capital(label)}${where ? ` on ${where.name}` : ""}`,
       key: keySquare(column.look),
-      draw: ({ cells }) => drawCell(cells.get(column), [...cells.values()]),
+      draw: ({ cells }) => drawCell(cells.get(column)),
     };
   });
   const drawn = drawTable(`Newest ${label} of every ${subject}`, columns, rows, {
@@ -86,7 +82,7 @@ export function drawMatrix(setup, group) {
     groupOf: ({ line }) => line.group,
     headingOf: (of) => [headingOf(rows, of), behindOf(rows, of)],
   });
-  const parts = [drawn, el("p", { class: "note" }, NOTE), signsHelp()];
+  const parts = [drawn, signsHelp()];
   const none = notice(`No ${label} is measured here: choose another machine.`);
   return { parts: rows.length ? parts : [none], sheet: () => sheetOf(columns, rows) };
 }

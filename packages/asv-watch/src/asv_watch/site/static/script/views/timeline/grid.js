@@ -5,7 +5,7 @@ import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/
 import { getModel } from "../../data/model.js";
 import { el, fold } from "../../page/elements.js";
 import { ofGroup } from "../../page/fields.js";
-import { caseName, casePage, columnLegend, hasCourse } from "../../page/signs.js";
+import { caseName, casePage, columnLegend } from "../../page/signs.js";
 import { sheetOf } from "../../page/tables.js";
 import { matrixColumns, rowsOfCases } from "../overview/rows.js";
 import { plural } from "../../text/format.js";
@@ -58,13 +58,12 @@ export function buildGrid(asked) {
   const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
   const rows = table.rows.map(({ cells }) => [...cells.values()]);
   /** How far the levels of a row went from the newest. @param {Series[]} row */
-  const moved = (row) =>
-    Math.max(
-      ...row.flatMap(({ steps }) => steps.map(([, level]) => Math.abs(Math.log(level / 1e4)))),
-    );
-  const courses = rows.filter((row) => row.some(hasCourse)).sort((a, b) => moved(b) - moved(a));
-  const open = courses.filter((row) => moved(row) > 0).length || courses.length;
-  const single = rows.filter((row) => !row.some(hasCourse)).flatMap((row) => row.slice(0, 1));
+  const movedOf = (row) => Math.max(...row.map(({ moved }) => moved));
+  /** @param {Series[]} row */
+  const hasCourse = (row) => row.some(({ values }) => values > 1);
+  const courses = rows.filter(hasCourse).sort((a, b) => movedOf(b) - movedOf(a));
+  const open = courses.filter((row) => movedOf(row) > 0).length || courses.length;
+  const single = rows.filter((row) => !hasCourse(row)).flatMap((row) => row.slice(0, 1));
   /** @type {Map<Element, () => Promise<void>>} */
   const waiting = new Map();
   const items = courses.map((series) => {

@@ -2,7 +2,7 @@
 
 import { addressOf, allParams, changeParams, currentState, linkTo } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { el, fold } from "../../page/elements.js";
+import { el, lazyFold } from "../../page/elements.js";
 import { selectField, suggestingField } from "../../page/fields.js";
 import { casePage, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
@@ -106,11 +106,9 @@ export const timelineView = {
       note.append(`${directionText(asked, lines)} ${courseNote(scene)}`);
       const columns = valueColumns(lines);
       const newest = [...stops].reverse();
-      const table = fold("Values as a table");
-      table.addEventListener("toggle", () => {
-        if (table.open && table.children.length < 2)
-          table.append(drawTable("Values of the chart", columns, newest));
-      });
+      const table = lazyFold("Values as a table", () =>
+        drawTable("Values of the chart", columns, newest),
+      );
       above.replaceChildren(legendOf(lines));
       below.replaceChildren(table);
       const label = `${lines.map((line) => line.label).join(", ")} over ${plural(stops.length, "commit")}`;
