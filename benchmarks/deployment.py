@@ -1,7 +1,6 @@
 """Plain forecasters exported with a dynamic batch and compiled ahead of time.
 
-Suite plain_compiled has them compiled by ``torch.compile``, with that cost. The encoder-decoder
-is left out: ``nn.Transformer`` looks at the values of its mask, which no export can.
+Suite plain_compiled has them compiled by ``torch.compile``, with that cost.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ._package import from_commit, skip_what_cannot_run
 from ._suite import _TimedSuite
 from ._tracked import Measured, _CachedSuite, tracked
 
-MODELS = [model for model in TIME_SERIES + FORECASTERS if model != "encoder_decoder"]
+MODELS = TIME_SERIES + FORECASTERS
 
 
 class Export(_CachedSuite):

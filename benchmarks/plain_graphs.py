@@ -7,8 +7,8 @@ from ._suite import _TimedPasses
 class PlainGraphs(_TimedPasses):
     """The host launches a graph once, so what remains is the device's own time.
 
-    Two models are left out, as they copy values to the host, which no graph can: TimesNet its
-    periods, the encoder-decoder whether its mask is causal.
+    Two models are left out: TimesNet copies its periods to the host, which no graph can, and the
+    encoder-decoder was not tried on a GPU since it stopped copying whether its mask is causal.
     """
 
     params = (

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torchspeed.measure.compilation import keep_code_in
 from torchspeed.measure.compile_cost import count_cost
 from torchspeed.measure.passes import Passes
-from torchspeed.models.tuned.dropout import dropout
+from torchspeed.models.tuned.dsanet import dropout
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,7 @@ from torchspeed.models import (
 )
 from torchspeed.workloads import get_workload, list_workloads
 
-NO_SIZES = {"darnn": {"target"}, "tpa_lstm": {"highway"}, "nhits": {"pools", "frequencies"}}
-"""Arguments that may be 0, or that are lists."""
+MAY_BE_0 = {"darnn": {"target"}, "tpa_lstm": {"highway"}}
 BAD_CONFIGURATIONS = [
     *[
         ("darnn", {"window": value}, f"window must be an integer of at least 1, got {value!r}")
@@ -62,10 +61,12 @@ def test_bad_configuration(name: str, overrides: dict[str, Any], message: str) -
 
 @pytest.mark.parametrize("name", list_models())
 def test_no_size_is_0_and_no_dropout_1(name: str) -> None:
-    for argument in set(list_arguments(name)) - NO_SIZES.get(name, set()):
+    for argument in set(list_arguments(name)) - MAY_BE_0.get(name, set()):
         value, rule = 0, "must be an integer of at least 1, got 0"
         if argument == "dropout":
             value, rule = 1, "must be at least 0 and below 1, got 1"
+        elif argument in {"pools", "frequencies"}:
+            rule = "must be a list of integers, got 0"
         for implementation in list_implementations(name):
             with pytest.raises(ValueError, match=f"^{argument} {rule}$"):
                 create_model(name, implementation, **{argument: value})

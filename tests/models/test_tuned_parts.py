@@ -10,8 +10,7 @@ from scipy import stats
 from torch import Tensor
 from torch.nn.functional import max_pool2d, scaled_dot_product_attention
 
-from torchspeed.models.tuned.attention import attend, attention_weights
-from torchspeed.models.tuned.dropout import dropout
+from torchspeed.models.tuned.dsanet import attend, attention_weights, dropout
 from torchspeed.models.tuned.pooling import relu_max_pool
 
 

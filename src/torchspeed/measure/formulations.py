@@ -33,9 +33,8 @@ AT_LEAST_S = 0.03
 NOISE = 0.99
 """An implementation counts as fast as the fastest one if its speed is this share of it or more."""
 PASSES: tuple[Pass, ...] = ("forward", "backward")
-Ratios = dict[Implementation, tuple[float, float, float]]
-"""Lower quartile, median and upper quartile of the rounds' ratios of the plain one's time over an
-implementation's; above 1 it is faster."""
+Speeds = dict[Implementation, float]
+"""Median over the rounds of the plain one's time over an implementation's."""
 
 
 def measure(
@@ -56,14 +55,14 @@ def measure(
     return {implementation: np.array(values) for implementation, values in seconds.items()}
 
 
-def choices(ratios: Mapping[int, Ratios]) -> Batches:
+def choices(speeds_of: Mapping[int, Speeds]) -> Batches:
     """Return the implementation that is the fastest, by the batch from which it is.
 
     From the largest batch down, one is kept until another is faster by more than `NOISE`.
     """
     chosen: list[tuple[int, Implementation]] = []
-    for batch in sorted(ratios, reverse=True):
-        speeds = {name: median for name, (_, median, _) in ratios[batch].items()}
+    for batch in sorted(speeds_of, reverse=True):
+        speeds = speeds_of[batch]
         fastest = max(speeds, key=speeds.__getitem__)
         if chosen and speeds[chosen[-1][1]] >= NOISE * speeds[fastest]:
             chosen[-1] = batch, chosen[-1][1]
@@ -85,13 +84,13 @@ def measure_model(name: str, device: str) -> Choices:
     """Measure both passes of a workload at several batches, print each ratio on standard error."""
     fastest: dict[Pass, Batches] = {}
     for pass_name in PASSES:
-        found: dict[int, Ratios] = {}
+        found: dict[int, Speeds] = {}
         for batch in sorted({*BATCHES, get_workload(name).batch}):
             seconds = measure(name, device, pass_name, batch)
-            ratios = found[batch] = {}
+            speeds = found[batch] = {}
             for implementation, own in seconds.items():
                 low, median, high = np.percentile(seconds["plain"] / own, (25, 50, 75)).tolist()
-                ratios[implementation] = low, median, high
+                speeds[implementation] = median
                 if implementation != "plain":
                     print(f"{name} {pass_name}, batch {batch}: plain / {implementation} "
                           f"{median:.2f} ({low:.2f} to {high:.2f})",

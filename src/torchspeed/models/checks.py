@@ -8,7 +8,7 @@ graph.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -25,13 +25,16 @@ def check_arguments(maker: Callable[..., nn.Module], arguments: Mapping[str, Any
     """Raise ValueError for the first size below 1, or fraction outside [0, 1).
 
     An argument whose default is an integer of 1 or more is a size, one whose default is a float
-    a fraction. Others are checked by the model.
+    a fraction, one whose default is a tuple a list. Others are checked by the model.
     """
     for name, argument in inspect.signature(maker).parameters.items():
         value = arguments.get(name, argument.default)
         if isinstance(argument.default, float):
             if not isinstance(value, int | float) or not 0 <= value < 1:
                 raise ValueError(f"{name} must be at least 0 and below 1, got {value!r}")
+        elif isinstance(argument.default, tuple):
+            if not isinstance(value, Sequence):
+                raise ValueError(f"{name} must be a list of integers, got {value!r}")
         elif isinstance(argument.default, int) and argument.default > 0:
             check_sizes(**{name: value})
 

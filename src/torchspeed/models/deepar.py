@@ -40,7 +40,6 @@ class DeepAR(nn.Module):
         window: time steps of the input, the conditioning range.
         horizon: time steps of the forecast, the prediction range.
         hidden: size of each layer's state.
-        layers: LSTM layers.
     """
 
     def __init__(
@@ -83,8 +82,8 @@ class DeepAR(nn.Module):
         scale = self._scale(x)
         series = torch.cat((x, future), 1) / scale
         states, _ = self.lstm(series[:, :-1])  # (batch, window + horizon - 1, hidden)
-        mean, deviation = self._likelihood(states)
-        density = torch.distributions.Normal(mean * scale, deviation * scale)
+        mean, deviation = self.mean(states) * scale, self._deviation(states) * scale
+        density = torch.distributions.Normal(mean, deviation)
         values = series[:, 1:] * scale
         return density.log_prob(values).mean()  # type: ignore[no-any-return]  # eq. 2, a mean
 
@@ -96,13 +95,14 @@ class DeepAR(nn.Module):
         for step in range(self.horizon):
             if step:
                 state, memory = self.lstm(path[-1], memory)
-            mean, deviation = self._likelihood(state)
-            path.append(mean + deviation * torch.randn_like(mean) if draw else mean)
+            value = self.mean(state)
+            if draw:
+                value = value + self._deviation(state) * torch.randn_like(value)
+            path.append(value)
         return torch.cat(path, 1) * scale
 
-    def _likelihood(self, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and deviation of the scaled values, (batch, steps, features) each."""
-        return self.mean(state), softplus(self.deviation(state))
+    def _deviation(self, state: Tensor) -> Tensor:
+        return softplus(self.deviation(state))
 
     def _scale(self, x: Tensor) -> Tensor:
         return 1 + x.abs().mean(1, keepdim=True)  # nu: (batch, 1, features)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from torchspeed.models.dsanet import TwoTowers
+from torchspeed.models.dsanet_tower import Tower
 from torchspeed.models.registry import register_model
 
 EPSILON = math.sqrt(torch.finfo(torch.float32).eps)
@@ -65,36 +66,19 @@ class LiteralLayer(nn.Module):
         return out
 
 
-class LiteralTower(nn.Module):
+class LiteralTower(Tower):
     """Temporal patterns of each series, then the attention layers."""
 
-    def __init__(
-        self,
-        length: int,
-        *,
-        kernels: int,
-        d_model: int,
-        d_hidden: int,
-        layers: int,
-        heads: int,
-        dropout: float,
-    ) -> None:
-        super().__init__()
-        self.dropout = dropout
-        self.convolution = nn.Conv2d(1, kernels, (length, 1))
-        self.embed = nn.Linear(kernels, d_model)
-        self.layers = nn.Sequential(
-            *(LiteralLayer(d_model, d_hidden, heads, dropout) for _ in range(layers))
-        )
-        self.unembed = nn.Linear(d_model, kernels)
+    layer = LiteralLayer
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, window, series) to (batch * series, kernels)."""
         patterns = self.convolution(x.unsqueeze(1)).relu().amax(2)  # (batch, kernels, series)
         patterns = nn.functional.dropout(patterns, self.dropout, self.training)
-        rows = patterns.transpose(1, 2).flatten(0, 1)
-        out: Tensor = self.unembed(self.layers(self.embed(rows)))
-        return out
+        rows = self.embed(patterns.transpose(1, 2).flatten(0, 1))
+        for layer in self.layers:
+            rows = layer(rows)
+        return self.unembed(rows)  # type: ignore[no-any-return]
 
 
 @register_model("dsanet_flux_literal")

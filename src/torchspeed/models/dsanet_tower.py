@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import cast
+from typing import ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +58,8 @@ class Tower(nn.Module):
     moved along the window, and the largest response kept, for local ones.
     """
 
+    layer: ClassVar[type[nn.Module]] = Layer
+
     def __init__(
         self,
         length: int,
@@ -74,7 +76,7 @@ class Tower(nn.Module):
         self.convolution = nn.Conv2d(1, kernels, (length, 1))
         self.embed = nn.Linear(kernels, d_model)
         self.layers = nn.ModuleList(
-            Layer(d_model, d_hidden, heads, dropout) for _ in range(layers)
+            self.layer(d_model, d_hidden, heads, dropout) for _ in range(layers)
         )
         self.unembed = nn.Linear(d_model, kernels)
 

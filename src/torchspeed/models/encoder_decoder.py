@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, pad
 
 from torchspeed.models.checks import check_at_most, check_divides, check_input
 from torchspeed.models.positions import sinusoids
 from torchspeed.models.registry import register_model
+
+IS_CAUSAL = {} if torch.__version__.startswith("2.0.") else {"tgt_is_causal": True}
+"""Without it, ``nn.Transformer`` looks at the mask's values, which ``torch.export`` and a CUDA
+graph cannot. torch 2.0 has no such argument."""
 
 
 @register_model("encoder_decoder")
@@ -89,7 +94,7 @@ class EncoderDecoder(nn.Module):
         known = pad(x[:, -self.label :], (0, 0, 0, self.horizon))  # (batch, decoded, features)
         source = self._embed(self.encoder_embedding(x))  # (batch, window, width)
         target = self._embed(self.decoder_embedding(known))  # (batch, decoded, width)
-        decoded = self.transformer(source, target, tgt_mask=self.mask)
+        decoded = self.transformer(source, target, tgt_mask=self.mask, **IS_CAUSAL)
         return self.projection(decoded[:, -self.horizon :])  # type: ignore[no-any-return]
 
     def _embed(self, steps: Tensor) -> Tensor:
