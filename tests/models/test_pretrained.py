@@ -9,7 +9,6 @@ import torch
 
 from torchspeed.models import create_model
 from torchspeed.models.chronos_bolt import distance_buckets
-from torchspeed.models.mamba import scan
 
 SMALL: dict[str, dict[str, Any]] = {
     "chronos_bolt": {"window": 48, "horizon": 5, "width": 8, "size": 3, "layers": 2, "inner": 7},
@@ -47,16 +46,6 @@ def test_a_step_with_what_was_kept_is_that_of_the_longer_window(name: str, read:
         torch.testing.assert_close(model.next_step(state)[0], expected, rtol=1e-4, atol=1e-4)
         if name == "timesfm":  # a later patch changes no earlier one
             torch.testing.assert_close(model(x[:, : model.window])[:, :, 0], x[:, 32:48])
-
-
-def test_a_scan_is_its_recurrence() -> None:
-    for steps in (1, 2, 7, 16):
-        decay, inputs = torch.rand(2, 3, steps, 4, 2, dtype=torch.float64).unbind()
-        h, states = torch.zeros(3, 4, 2, dtype=torch.float64), []
-        for decay_t, input_t in zip(decay.unbind(1), inputs.unbind(1), strict=True):
-            h = decay_t * h + input_t
-            states.append(h)
-        torch.testing.assert_close(scan(decay, inputs), torch.stack(states, 1))
 
 
 def test_distances_have_the_buckets_of_t5() -> None:

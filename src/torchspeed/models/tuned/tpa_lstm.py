@@ -37,7 +37,13 @@ class TracedLSTM(nn.Module):
 
 @register_model("tpa_lstm", "tuned")
 class TunedTPALSTM(tpa_lstm.TPALSTM):
-    """`torchspeed.models.tpa_lstm.TPALSTM` with fewer terms in its sums."""
+    """`torchspeed.models.tpa_lstm.TPALSTM` with fewer terms in its sums.
+
+    On a Zen 5, one thread, oneDNN's LSTM takes two thirds of a forward pass, and filtering all
+    states by one product 1.16 times as long as this (1.09 to 1.19). Sums in place of the batched
+    products take 0.97 forward (0.91 to 1.02) and 0.86 backward (0.82 to 0.92); nobody measured
+    them on an Intel.
+    """
 
     def __init__(self, **sizes: Any) -> None:
         super().__init__(**sizes)
