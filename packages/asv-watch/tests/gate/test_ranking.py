@@ -191,7 +191,7 @@ def time_it():
 def test_a_profile_rests_while_others_are_measured_which_does_not_count_for_its_case(
     repository: Path, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 1)
+    monkeypatch.setattr(choice, "_SECONDS_A_CASE", 3)
     side, changed = change({"package.py": NEARER, "benchmarks/noting.py": NOTES_CALLS})
     cases = [MeasurableCase(str(index), "noting.time_it", 30.0) for index in range(20)]
     notes = repository / "benchmarks/calls"
@@ -201,7 +201,7 @@ def test_a_profile_rests_while_others_are_measured_which_does_not_count_for_its_
             profiler.profile_for(0.05)
         time.sleep(0.5)  # until the signal has stopped it
         calls = notes.read_text()
-        time.sleep(1.0)
+        time.sleep(3.0)
         assert notes.read_text() == calls
         profiler.profile_for(60.0)
         assert profiler.is_done

@@ -299,21 +299,22 @@ class Choice:
         self._candidates = [case for case in timed if case.short] or timed or list(listed)
         if changes is None:
             self._candidates = list(listed)
-        self._is_timed = bool(timed)
         self._texts, self._changes, self._budget = texts, changes, budget
-        self._profiling_s = profiling_s
+        self._profiling_s = profiling_s if timed else 0.0
         self._profiler: Profiler | None = None
+        self._shares: Mapping[str, float] = {}
 
     @contextmanager
     def profiling(self, head: Side) -> Iterator[None]:
         """Keep a profiler for `profile_for` until the body ends."""
         changes = self._changes
-        if not (changes and changes.functions and self._is_timed and self._profiling_s > 0):
+        if not (changes and changes.functions and self._profiling_s > 0):
             yield
             return
         by_name = rank(self._candidates, {}, self._texts, changes)
         import_s = _IMPORT_SHARE_OF_PROFILING * self._profiling_s
         with Profiler(head, by_name, changes, import_s) as self._profiler:
+            self._shares = self._profiler.shares
             yield
 
     def profile_for(self, seconds: float, begun: Collection[str] = ()) -> None:
@@ -321,7 +322,7 @@ class Choice:
         profiler, seconds = self._profiler, min(seconds, self._profiling_s)
         if profiler is None or profiler.is_done or seconds <= 0:
             return
-        failed_before = set(profiler.failures)
+        reported = len(profiler.failures)
         measured = {case.identity for case in self._candidates if case.name in begun}
         started = time.monotonic()
         with Display().during("profiling which cases run what changed", self._budget):
@@ -335,23 +336,13 @@ class Choice:
             f"{near_count} run what changed",
             flush=True,
         )
-        _report(
-            {
-                case: reason
-                for case, reason in profiler.failures.items()
-                if case not in failed_before
-            }
-        )
+        _report(list(profiler.failures.items())[reported:])
 
     def ranked(self) -> list[MeasurableCase]:
         """List the cases that may run what changed, the nearest first."""
         if self._changes is None:
             return self._candidates
         return rank(self._candidates, self._shares, self._texts, self._changes)
-
-    @property
-    def _shares(self) -> Mapping[str, float]:
-        return self._profiler.shares if self._profiler else {}
 
     def next_group(self, begun: Collection[str], fitting: int) -> Sequence[MeasurableCase]:
         """Return the cases to measure next, given the names of begun ones and how many fit."""
@@ -375,8 +366,8 @@ class Choice:
         return nearest[: sum(share >= least for share in shares)]
 
 
-def _report(failures: dict[str, str]) -> None:
-    first = {reason: case for case, reason in reversed(failures.items())}
-    for reason, count in Counter(failures.values()).most_common(_MOST_REASONS):
+def _report(failures: Sequence[tuple[str, str]]) -> None:
+    first = {reason: case for case, reason in reversed(failures)}
+    for reason, count in Counter(reason for _, reason in failures).most_common(_MOST_REASONS):
         others = f" and {count - 1} more" if count > 1 else ""
         print(f"  not called: {first[reason]}{others}: {reason}", flush=True)

@@ -52,7 +52,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     skipped: dict[str, str] = {}
     """Why cases cannot be compared here."""
     left: tuple[str, ...] = ()
-    """Cases that were chosen and not measured in time."""
+    """Cases that were chosen and not measured."""
     is_prepared: bool = False
     """Whether both commits were built and the cases chosen within the limit."""
 
