@@ -109,7 +109,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     def uses_gpu(self, case: str) -> bool:
         """Tell whether a case uses a GPU."""
-        return bool(self.gpu_cases and case_pattern(self.gpu_cases, _GPU_CASES).search(case))
+        return bool(self.gpu_cases and case_pattern(self.gpu_cases).search(case))
 
     def preloaded_for(self, cases: Iterable[str]) -> tuple[str, ...]:
         """Return the modules that a process imports before these cases are forked from it."""
@@ -117,7 +117,7 @@ class Declared(msgspec.Struct, frozen=True):
         matching = [
             module
             for module, text in self.preload_for.items()
-            if any(map(case_pattern(text, _PRELOAD_FOR).search, names))
+            if any(map(case_pattern(text).search, names))
         ]
         return (*self.preload, *matching)
 
@@ -130,10 +130,6 @@ class Declared(msgspec.Struct, frozen=True):
         )
 
 
-_GPU_CASES = '"gpu_cases" of asv.conf.json'
-_RELEASE_CASES = '"release_cases" of asv.conf.json'
-_NIGHT_CASES = '"night_cases" of asv.conf.json'
-_PRELOAD_FOR = '"preload_for" of asv.conf.json'
 _ASV_KEYS = frozenset(
     {*vars(asv.config.Config()), "version", "build_cache_size", "wheel_cache_size"}
 )
@@ -167,11 +163,10 @@ def read_declared(conf: Any, root: Path) -> Declared:
             f'"site_url" of asv.conf.json is {declared.site_url!r}; give an address that begins '
             "with https:// or http://"
         )
-    case_pattern(declared.gpu_cases, _GPU_CASES)
-    case_pattern(declared.release_cases, _RELEASE_CASES)
-    case_pattern(declared.night_cases, _NIGHT_CASES)
-    for text in declared.preload_for.values():
-        case_pattern(text, _PRELOAD_FOR)
+    for key in ("gpu_cases", "release_cases", "night_cases", "preload_for"):
+        texts = getattr(declared, key)
+        for text in texts.values() if isinstance(texts, dict) else [texts]:
+            case_pattern(text, f'"{key}" of asv.conf.json')
     _check_names(declared, root / conf.benchmark_dir)
     return declared
 
