@@ -12,7 +12,7 @@ import pytest
 
 from asv_watch.cli.main import main
 from tests import torchless
-from tests.conftest import git, run
+from tests.conftest import git
 
 CONFIGURATION = json.dumps(
     {key: value for key, value in torchless.CONFIGURATION.items() if key != "pythons"}
@@ -40,24 +40,22 @@ def test_windows_is_refused_in_one_line(
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Bench:
     """Runs the driver in a folder; returns the one line it says, before it makes an environment.
 
     Where it is ``late``, it has made one.
     """
+    monkeypatch.setenv("HOME", str(tmp_path))
 
-    def work(
-        folder: Path,
-        *arguments: str,
-        late: bool = False,
-        **variables: str,
-    ) -> str:
-        command = sys.executable, "-m", "asv_watch.cli", "bench", *arguments
-        environment = os.environ | {"HOME": str(tmp_path)} | variables
-        done = run(*command, cwd=folder, env=environment, status=1)
-        assert len(done.stderr.splitlines()) == 1, done.stderr
+    def work(folder: Path, *arguments: str, late: bool = False) -> str:
+        monkeypatch.chdir(folder)
+        assert main(["bench", *arguments]) == 1
+        complaint = capsys.readouterr().err
+        assert complaint.count("\n") == 1, complaint
         assert late or not (folder / ".asv" / "env").exists()
-        return done.stderr
+        return complaint
 
     return work
 
@@ -67,10 +65,11 @@ def repository(make_repository: Callable[..., Path]) -> Path:
     return make_repository(TREE)
 
 
-def test_not_a_checkout(bench: Bench, tmp_path: Path) -> None:
+def test_not_a_checkout(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
-    complaint = bench(folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    complaint = bench(folder)
     assert f"{folder} is not a git checkout" in complaint
     assert "git clone" in complaint
 
