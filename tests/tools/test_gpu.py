@@ -79,7 +79,7 @@ def _brought_back(folder: Path) -> dict[str, tuple[Outcome, str]]:
     record, problems = read_record(folder / "home/results")
     assert not problems
     [sides] = [each for each in record if each.cases]
-    assert set(sides.skipped.values()) == {"no CUDA device on this machine"}
+    assert set(sides.skipped.values()) == {"no GPU on this machine"}
     assert [case.partition(".")[0] for case in sides.cases] == list(PARAMS)[:4]
     [cases] = newest_of_runs(record).values()
     return {name: case.outcome(0) for name, case in cases.items()}
