@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,19 @@ def test_environments_with_the_same_main_requirement_are_told_apart(tmp_path: Pa
     assert labels == [environment.name for environment in environments]
     assert len(select_environments(environments, "2.4.0")) == len(set(labels)) == 2
     assert select_environments(environments, labels[1]) == environments[1:]
+
+
+def test_a_python_that_does_not_run_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = tmp_path / "bin" / "python3.99"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    [environment] = _configured(tmp_path, pythons=["3.99", own]).environments
+    assert environment.python == own
 
 
 @pytest.mark.parametrize(("release", "warns"), [("0.6.6", False), ("0.7", True), ("1.0rc1", True)])

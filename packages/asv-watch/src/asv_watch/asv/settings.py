@@ -25,6 +25,7 @@ from packaging.version import Version
 
 from asv_watch.asv import chosen
 from asv_watch.asv.chosen import settings_file
+from asv_watch.asv.commands import run_command
 from asv_watch.asv.declared import Declared, read_declared
 from asv_watch.asv.environments import build_without_dependencies, describe_interpreter
 from asv_watch.asv.repository import find_repository, installs_project
@@ -36,6 +37,7 @@ _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that neither the name of a file nor the argument of a command can have."""
 _NEWEST_TESTED = "0.6.6"
 """Newest release of asv with which the tests of this package ran."""
+_STARTING_TIMEOUT_S = 60.0
 _RELEASE = re.compile(r"[\w.+!-]+")
 NEWEST, ALL = "newest", "all"
 """Words that choose environments instead of a release."""
@@ -195,7 +197,7 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
     """
     _warn_of_a_newer_asv(asv.__version__)
     conf = load_settings(root)
-    python = conf.pythons[0]
+    python, conf.pythons = conf.pythons[0], [name for name in conf.pythons if _runs(name)]
     project = read_project(conf, root, fetch=fetch)
     try:
         environments = list(asv.environment.get_environments(conf, None, verbose=False))
@@ -206,8 +208,8 @@ def read_configuration(root: Path, *, fetch: bool = False) -> Configuration:
         ) from error
     if not environments:
         raise WatchError(
-            f"asv.conf.json wants Python {python} and there is no `python{python}` on the PATH; "
-            'install it, or name one that you have: --python 3.13, or "pythons"'
+            f"asv.conf.json wants Python {python}, and no `python{python}` that runs is on the "
+            'PATH; install it, or name one that you have: --python 3.13, or "pythons"'
         )
     if name := chosen.chosen_name():
         known = [environment.name for environment in environments]
@@ -261,6 +263,18 @@ def _variables(environment: Any, conf: Any) -> dict[str, str]:
         if name not in os.environ
     }
     return conditions | variables
+
+
+@functools.cache
+def _runs(python: str) -> bool:
+    """Tell whether a Python runs, if it is on the path: pyenv has commands that do not."""
+    if not (command := shutil.which(f"python{python}")):
+        return True  # it may be a path, or the Python of a conda environment
+    try:
+        run_command([command, "-c", ""], _STARTING_TIMEOUT_S)
+    except (OSError, WatchError):
+        return False
+    return True
 
 
 @functools.cache
