@@ -1,4 +1,4 @@
-"""The pages that people read, and the commands and links in them."""
+"""The pages that people read: their commands and links, and the outputs that they show."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _PROGRAMS = ("asv-watch", "torchspeed", "make", "python -m", "python3 -m", "asv")
 _COMMAND = re.compile(rf"^(?:\.venv/bin/)?((?:{'|'.join(_PROGRAMS)}) .*)$")
+_MASKS = (
+    (r"\b[0-9a-f]{7,40}\b", "H"),
+    (r"torch [\d.]+|virtualenv-[\w.-]+", "E"),
+    (r"[\d,]*\d(\.\d+)?", "N"),
+    (r"(N min )?N s left", "N left"),
+    (r"N [µnm]s\b", "N s"),
+    (r"[+±−-]N", "N"),
+    (r"[-=]{2,}|\s+", " "),
+)
+"""What differs in outputs from run to run, and what stands for it."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +64,32 @@ class Page:
                 if found := _COMMAND.match(without_redirection.strip()):
                     yield found[1]
 
+    def steps(self) -> list[tuple[str, list[str]]]:
+        """Return each block of commands, with the lines that the page shows after it."""
+        found: list[tuple[str, list[str]]] = []
+        for kind, body in _FENCE.findall(self.text):
+            if kind == "sh":
+                found.append((body, []))
+            elif kind == "text":
+                found[-1][1].extend(line for line in body.splitlines() if line.strip(" ."))
+        return found
+
 
 def pages() -> list[Page]:
     """Return the pages that git tracks or would track."""
     listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md")
     paths = [ROOT / name for name in sorted(set(listed.split("\0"))) if name]
     return [Page(path) for path in paths if path.is_file() and "node_modules" not in path.parts]
+
+
+def shape(line: str) -> str:
+    """Return a line with letters in place of its numbers, hashes and environments."""
+    for pattern, letter in _MASKS:
+        line = re.sub(pattern, letter, line)
+    return line.strip()
+
+
+def absent(shown: list[str], printed: str) -> list[str]:
+    """Return the lines of a page that no line of an output looks like."""
+    shapes = {shape(line) for line in printed.splitlines()}
+    return [line for line in shown if shape(line) not in shapes]

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, git, run
-from tests.docs.outputs import absent, steps
-from tests.docs.pages import Page
+from tests.docs.pages import Page, absent
 
 ACCEPTING = Page(ROOT / "packages/asv-watch/docs/pull-requests.md")
-TRAINING = [step for step in steps(Page(ROOT / "docs/training.md")) if step[1]]
+TRAINING = [step for step in Page(ROOT / "docs/training.md").steps() if step[1]]
 
 
 def _check(commands: str, shown: list[str], folder: Path, home: Path) -> None:
@@ -26,7 +25,7 @@ def _check(commands: str, shown: list[str], folder: Path, home: Path) -> None:
 
 def test_the_report_shows_a_note_as_the_page_shows(tmp_path: Path) -> None:
     [note] = ACCEPTING.blocks("toml")
-    [step] = [step for step in steps(ACCEPTING) if "asv-watch report" in step[0] and step[1]]
+    [step] = [step for step in ACCEPTING.steps() if "asv-watch report" in step[0] and step[1]]
     git(tmp_path, "clone", "--quiet", "--shared", str(ROOT), "clone")
     with (tmp_path / "clone" / "results" / "notes.toml").open("a") as notes:
         notes.write(note)

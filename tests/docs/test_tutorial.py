@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, git, run
-from tests.docs.outputs import absent, steps
-from tests.docs.pages import Page
+from tests.docs.pages import Page, absent
 
 CONFIGURATION = {
     "version": 1,
@@ -182,7 +181,7 @@ def test_the_tutorial_prints_what_it_shows(clone: Path, tmp_path: Path) -> None:
         f"GIT_{who}_{what}": person[what] for who in ("AUTHOR", "COMMITTER") for what in person
     }
     exported = ""
-    for block, shown in steps(Page(ROOT / "docs" / "start.md")):
+    for block, shown in Page(ROOT / "docs" / "start.md").steps():
         commands = re.sub(r"^git clone .*$", "", block, flags=re.MULTILINE)
         environment = os.environ | author | {"HOME": str(tmp_path)}
         done = run("bash", "-euc", exported + commands, cwd=clone, env=environment)

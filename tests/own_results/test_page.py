@@ -21,14 +21,16 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from asv_watch.asv.settings import read_configuration
 from asv_watch.comparison import Metric
-from asv_watch.judge.findings import Findings
+from asv_watch.errors import WatchError
+from asv_watch.judge.findings import Findings, analyse
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
 from asv_watch.records.notes import read_notes
 from asv_watch.site.about_data import about_data
 from asv_watch.site.build import build_site
-from asv_watch.site.contents import contents_of
+from asv_watch.site.contents import contents_of, in_order
 from asv_watch.versions.git import read_commits
 from asv_watch.versions.releases import release_order
 from tests.conftest import ROOT
@@ -70,6 +72,39 @@ class Page:
                 group = self.index["rows"][shown["row"]]["group"]
                 return any(of["name"] == group and of["main"] for of in self.index["groups"])
         return False
+
+
+@pytest.fixture(scope="module")
+def stored_history() -> History:
+    """The committed results of this project, in the order of its site."""
+    try:
+        configuration = read_configuration(ROOT)
+        commits = read_commits(configuration.repository, configuration.branch)
+        layout = configuration.declared.layout
+        return in_order(load_history(configuration.results, commits, layout=layout))
+    except WatchError as error:  # no checkout, or a shallow clone, which lacks what was compared
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def stored_findings(stored_history: History) -> Findings:
+    """What the committed results show."""
+    return analyse(stored_history)
+
+
+@pytest.fixture(scope="module")
+def audits(stored_findings: Findings) -> dict[str, auditor.Audit]:
+    """The committed results of each machine, read by the auditor."""
+    audits = {}
+    for machine in auditor.MACHINES:
+        graphs = stored_findings.graphs[machine]
+        between = {
+            ("versions", case): graph.between
+            for case in graphs.cases
+            if (graph := graphs.commits(case)) is not None
+        } | {("releases", case): graph.between for case, graph in graphs.releases("torch").items()}
+        audits[machine] = auditor.Audit(auditor.read(ROOT / "results" / machine), between)
+    return audits
 
 
 def _data(path: Path) -> Any:

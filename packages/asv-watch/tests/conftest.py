@@ -50,7 +50,6 @@ LONGEST = (
     "tests/compare/test_command.py",
     "tests/night/test_planted_slowdown.py",
     "tests/night/test_machine_faults.py",
-    "tests/night/test_parts.py",
     "tests/docs/test_recipes.py",
     "tests/bisect/test_command.py",
     "tests/machine/test_lock.py",

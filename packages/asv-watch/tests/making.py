@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from asv_watch.comparison import Outcome
-from asv_watch.records.columns import RunColumns, RunSources
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark, Case, Environment, Machine, Point, Run
 from asv_watch.statistics.ratio import quantile
@@ -77,7 +76,7 @@ def columns_of(runs: Mapping[str, Run]) -> RunColumns:
         if run.outcome is not Outcome.NEVER_RUN
     }
     indices = np.array(list(ran), np.intp)
-    return RunColumns(RunSources(tuple(runs)), indices, tuple(ran.values()))
+    return RunColumns(tuple(runs), indices, tuple(ran.values()))
 
 
 def make_rounds(ratio: float, half: float, count: int = 6) -> tuple[float, ...]:

@@ -121,28 +121,44 @@ def test_operators_that_differ_otherwise_than_the_case_are_not_named_as_its_caus
     assert in_words(explanation, ratio) == f"no cause found: operators explain +10.5 of {case}"
 
 
-def test_no_operator_accounts_for_more_than_the_case_changed() -> None:
-    operators = (_operator("aten::copy_", 0.0651, 0.0), _operator("aten::linear", 0.02, 0.058))
-    explanation = Explanation(seconds=(0.1, 0.0729), operators=operators)
-    assert in_words(explanation, 0.73) == ("more than all of it: aten::copy_, 65.1 ms → 0")
+ATTENTION = (
+    OperatorDifference("aten::attend", "[[8, 2]]", (6.0, 0.0), (0.127, 0.0), clear=True),
+    OperatorDifference("aten::attend_cpu", "[[8, 2]]", (0.0, 6.0), (0.0, 0.084), clear=True),
+    OperatorDifference("aten::other", "[[8]]", (0.0, 6.0), (0.0, 0.001), clear=True),
+)
 
 
-def test_an_operator_and_its_successor_are_one_cause() -> None:
-    operators = (
-        OperatorDifference("aten::attend", "[[8, 2]]", (6.0, 0.0), (0.127, 0.0), clear=True),
-        OperatorDifference("aten::attend_cpu", "[[8, 2]]", (0.0, 6.0), (0.0, 0.084), clear=True),
-        OperatorDifference("aten::other", "[[8]]", (0.0, 6.0), (0.0, 0.001), clear=True),
-    )
-    explanation = Explanation(seconds=(0.2, 0.158), operators=operators)
-    assert in_words(explanation, 0.79) == (
-        "all of it: aten::attend → aten::attend_cpu, 127 → 84.0 ms"
-    )
-
-
-def test_a_profile_without_times_is_put_in_words_all_the_same() -> None:
-    operators = (_operator("aten::relu", 0.0, 0.001),)
-    explanation = Explanation(seconds=(0.0, 0.001), operators=operators)
-    assert in_words(explanation, 1.1).startswith("all of it: aten::relu")
+@pytest.mark.parametrize(
+    ("seconds", "ratio", "operators", "sentence"),
+    [
+        (
+            (0.1, 0.0729),
+            0.73,
+            (_operator("aten::copy_", 0.0651, 0.0), _operator("aten::linear", 0.02, 0.058)),
+            "more than all of it: aten::copy_, 65.1 ms → 0",
+        ),
+        (
+            (0.2, 0.158),
+            0.79,
+            ATTENTION,
+            "all of it: aten::attend → aten::attend_cpu, 127 → 84.0 ms",
+        ),
+        (
+            (0.0, 0.001),
+            1.1,
+            (_operator("aten::relu", 0.0, 0.001),),
+            "all of it: aten::relu, 0 → 1.00 ms",
+        ),
+    ],
+    ids=["others offset a part", "it was replaced", "the profile has no times"],
+)
+def test_the_share_is_that_of_the_case(
+    seconds: tuple[float, float],
+    ratio: float,
+    operators: tuple[OperatorDifference, ...],
+    sentence: str,
+) -> None:
+    assert in_words(Explanation(seconds=seconds, operators=operators), ratio) == sentence
 
 
 def test_a_project_says_which_operators_call_a_kernel() -> None:
@@ -168,10 +184,6 @@ def test_operators_have_the_names_that_a_project_gives_them() -> None:
     }
     assert {name: layout.operator(name) for name in names} == names
     assert Layout().operator("aten::copy_") == "aten::copy", "no project's names are built in"
-    operators = (
-        OperatorDifference("aten::attend", "[[8, 2]]", (6.0, 0.0), (0.127, 0.0), clear=True),
-        OperatorDifference("aten::attend_cpu", "[[8, 2]]", (0.0, 6.0), (0.0, 0.084), clear=True),
-    )
-    explanation = Explanation(seconds=(0.2, 0.157), operators=operators)
+    explanation = Explanation(seconds=(0.2, 0.157), operators=ATTENTION[:2])
     sentence = in_words(explanation, naming=layout.operator)
     assert sentence == "all of it: attention, 127 → 84.0 ms"

@@ -42,14 +42,6 @@ def test_ratios_of_a_chain_multiply(ratios: list[float]) -> None:
         assert len(measured.sittings) == (after == before + 1)
 
 
-def test_a_ratio_does_not_depend_on_how_many_other_commits_were_compared() -> None:
-    ring = (*((n, n + 1, 1 + n % 7 / 100) for n in range(9)), (0, 9, 1.2))
-    others = [(n, n + 1, 1.1) for n in range(10, 90)]
-    ratios = [commits_of(*ring, *more).ratio(2, 6) for more in ([], others)]
-    few, many = [(ratio.ratio, *ratio.interval) for ratio in ratios if ratio]
-    assert few == pytest.approx(many, rel=1e-9)
-
-
 def test_commits_that_were_all_compared_with_one_have_ratios_to_each_other() -> None:
     found = commits_of((4, 1, 1.1), (4, 7, 0.8), (4, 9, 0.5))
     ratios = {ends: ratio.ratio for ends, ratio in found.pairs.items()}
@@ -60,14 +52,6 @@ def test_nothing_is_said_of_two_commits_that_no_comparison_joins() -> None:
     found = commits_of((1, 2, 2.0), (5, 6, 0.5), (6, 7, 1.0))
     assert sorted(found.parts) == [(1, 2), (5, 6, 7)]
     assert found.ratio(2, 5) is None
-
-
-def test_several_ways_between_two_commits_count_each_by_its_precision() -> None:
-    found = commits_of((1, 4, 1.0), (4, 9, 1.0), (1, 9, 1.03))
-    [part, whole] = (found.ratio(*ends) for ends in ((1, 4), (1, 9)))
-    assert part is not None
-    assert whole is not None
-    assert 1 < part.ratio < whole.ratio < 1.03
 
 
 def test_of_a_long_history_only_what_was_compared_and_neighbours_are_published() -> None:

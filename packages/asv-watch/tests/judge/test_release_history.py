@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from asv_watch.comparison import Comparison, Kind, Outcome, import_case
@@ -62,39 +59,6 @@ def test_releases_are_ordered_as_versions_and_only_neighbours_are_steps() -> Non
     assert relative(history, "b") == pytest.approx({"2.8.0": 2.0})
 
 
-@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.001, 0.2)), min_size=1, max_size=8))
-def test_ratios_multiply_and_variances_add_up(steps: list[tuple[float, float]]) -> None:
-    history = history_of(
-        *(
-            compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": ratio}, half=half, at=DAY * n)
-            for n, (ratio, half) in enumerate(steps)
-        )
-    )
-    assert list(history.relative["a"]) == list(history.releases[:-1])
-    ratios = list(history.relative["a"].values())
-    oldest, before_newest = ratios[0], ratios[-1]
-    assert oldest.ratio == pytest.approx(1 / math.prod(ratio for ratio, _ in steps))
-    reach = math.log(oldest.interval[1] / oldest.ratio)
-    assert math.log(oldest.ratio / oldest.interval[0]) == pytest.approx(reach)
-    last = history.steps[0].ratios["a"].interval
-    assert before_newest.interval == pytest.approx((1 / last[1], 1 / last[0]))
-    # Narrower than half-widths added in quadrature, because more rounds decide.
-    halves = [
-        math.log(step.ratios["a"].interval[1] / step.ratios["a"].ratio) for step in history.steps
-    ]
-    assert max(halves) * 0.6 <= reach <= math.hypot(*halves) * (1 + 1e-9)
-
-
-def test_a_closing_comparison_narrows_what_a_chain_leaves_wide() -> None:
-    chain = [
-        compared_releases(f"2.{n}.0", f"2.{n + 1}.0", {"a": 1.0}, half=0.02, at=DAY * n)
-        for n in range(9)
-    ]
-    closing = compared_releases("2.0.0", "2.9.0", {"a": 1.0}, half=0.02, at=DAY * 20)
-    wide, narrow = (history_of(*of).relative["a"]["2.0.0"] for of in (chain, [*chain, closing]))
-    assert math.log(narrow.interval[1]) < math.log(wide.interval[1]) / 2
-
-
 def test_nothing_leads_to_a_release_beyond_a_missing_ratio() -> None:
     history = history_of(
         compared_releases("2.1.0", "2.2.0", {"a": 0.9}),
@@ -116,17 +80,6 @@ def test_all_comparisons_count_and_the_most_certain_difference_comes_first() -> 
     assert found == [("c", 2, 2), ("b", 2, 1), ("a", 2, 2)]
     assert set(step.times) == {"a", "b", "c", "same"}
     assert len(step.days) == 2
-
-
-@pytest.mark.parametrize("ratios", [(0.95, 1.0), (0.9, 1.1), (1.0, 1.01)])
-def test_days_that_disagree_show_no_difference(ratios: Sequence[float]) -> None:
-    [step] = history_of(
-        *(
-            compared_releases("2.1.0", "2.2.0", {"a": ratio}, half=0.05, at=FIRST + day * DAY)
-            for day, ratio in enumerate(ratios)
-        )
-    ).steps
-    assert step.findings == []
 
 
 def test_noise_is_of_releases_against_themselves_without_imports() -> None:

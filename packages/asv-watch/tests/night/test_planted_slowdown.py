@@ -10,25 +10,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from html import unescape
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
-from asv_watch.comparison import DAY, Comparison
-from asv_watch.errors import ExitStatus
+from asv_watch.errors import ExitStatus, WatchError
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import analyse
+from asv_watch.night.command import parse_part
 from asv_watch.records.history import History
 from asv_watch.records.loading import load_history
-from asv_watch.records.store import read_record
 from asv_watch.versions.git import read_commits
 from tests.clockwork import SUITE, package
 from tests.conftest import commit, git
 from tests.interruptible import run_driver
-from tests.planted_comparisons import store
 
 PROFILER = """
 import json
@@ -151,32 +147,12 @@ def test_a_slowdown_of_7_percent_goes_the_whole_way_in_one_night(
     _run("gate", project, tmp_path, "--base", culprit, "--cases", "slow")
 
 
-@pytest.mark.timeout(900)
-def test_a_small_slowdown_is_compared_on_a_second_day_before_it_is_examined(
-    make_project: Callable[..., Path], tmp_path: Path
-) -> None:
-    files = {"src/package.py": package(), "profiler.py": PROFILER}
-    project = make_project(SUITE, files, measured_paths=["src"], profiler="profiler.py")
-    _run("bench", project, tmp_path)
-    commit(project, {"src/package.py": package(slow=0.00103)}, "Do a little more")
-    first = _run("nightly", project, tmp_path)
-    assert "new commit:" in first
-    [change] = _findings(project)[1]
-    assert change.needs_second_day
-    assert "one-day change:" not in first
-    assert "measured change:" not in first
-    comparisons, _ = read_record(project / "results", "m")
-    for path in (project / "results/m").glob("*.jsonl"):
-        path.unlink()
-    for _, sitting in groupby(comparisons, key=lambda comparison: comparison.sitting.key):
-        store(project / "results", [_a_day_earlier(comparison) for comparison in sitting])
-    second = _run("nightly", project, tmp_path)
-    assert second.index("one-day change:") < second.index("measured change:")
-    [change] = _findings(project)[1]
-    assert (change.days, change.needs_second_day) == ("2 of 2 days", False)
-    assert change.explanation is not None
+def test_parts_without_a_reference_are_refused(project: Path, tmp_path: Path) -> None:
+    _, errors = run_driver("nightly", project, tmp_path, "--part", "1/2", status=1)
+    assert "--part needs a reference" in errors
 
 
-def _a_day_earlier(comparison: Comparison) -> Comparison:
-    sitting = structs.replace(comparison.sitting, at=comparison.sitting.at - DAY)
-    return structs.replace(comparison, at=comparison.at - DAY, sitting=sitting)
+@pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2", "1/2/3", "1.5/2"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(WatchError, match="is not a part of the commits; give one such as 2/5"):
+        parse_part(text)

@@ -184,18 +184,6 @@ def test_failed_cases_are_measured_again_where_the_task_with_these_cases_failed(
     assert retried == [not failed, bool(failed)]
 
 
-def test_cases_of_nights_that_only_track_a_value_are_measured(
-    make_project: Callable[[int], Project],
-) -> None:
-    project = make_project(2)
-    tracked = TIME_A | {"name": "s.track_b", "type": "track", "short": {"n": []}}
-    store_benchmarks(project.folder / "results", TIME_A, tracked)
-    for index in range(2):
-        project.measure(index, NEW, 1, 1)
-    found = newest_commits(project.state(NEW, declared=Declared(night_cases="track_b")))
-    assert {task.reason for task in found} == {"new commit", "newest commit, more cases"}
-
-
 def test_the_newest_commit_comes_first_then_the_largest_gap(
     make_project: Callable[[int], Project],
 ) -> None:
@@ -257,16 +245,10 @@ def test_commits_that_fail_hold_up_the_night_for_three_tasks_at_most(
 
 def test_a_partly_measured_commit_hides_no_other(make_project: Callable[[int], Project]) -> None:
     project = make_project(4)
-    project.measure(1, NEW, 1, 1)
+    project.measure(1, NEW, 1, None)  # a case that failed is done
     project.measure(3, NEW, 1, NAN)
     assert sorted(project.night(NEW)) == [(0, "2"), (2, "2"), (3, "2")]
     assert sorted(project.night(NEW, cases=r"time_a\(1\)")) == [(0, "2"), (2, "2")]
-
-
-def test_a_failed_case_is_done(make_project: Callable[[int], Project]) -> None:
-    project = make_project(2)
-    project.measure(0, NEW, 1, None)
-    assert project.night(NEW) == [(1, "2")]
 
 
 def test_a_new_release_comes_before_older_commits(make_project: Callable[[int], Project]) -> None:

@@ -273,29 +273,6 @@ def test_a_night_compares_a_release_that_was_added_since(
     assert not list((project / ".asv" / "releases").iterdir()), "environments are removed"
 
 
-def test_a_night_tries_a_release_that_failed_among_others_once(
-    project: Path, tmp_path: Path, wheels: Path, made_environment: Path
-) -> None:
-    give_environment(project, made_environment)
-    write_wheel(wheels, "engine", "8.9.0", ENGINE.format(version="8.9.0", work=2000))
-    code = ADDON.format(version="7.9.0", build="cpu")
-    write_wheel(wheels, "addon", "7.9.0", code, "engine==8.9.0")
-    known = {"suite.Suite.time_it('all')": 1.0}
-    compared = compared_releases("8.9.0", "9.0.0", known, machine="m", requirement="engine")
-    store(project / "results", compared)
-    path = project / "asv.conf.json"
-    oldest = '"addon": "8.0.0"}'
-    added = f'{oldest}, {{"engine": "8.9.0", "addon": "7.9.0"}}'
-    path.write_text(path.read_text().replace(oldest, added))
-    _list(project, {"engine": "9.2.0", "addon": "8.2.0"})
-    printed, _ = run_driver("nightly", project, tmp_path, "--cases", "time_it.*all", status=3)
-    tried = re.findall("^release without comparison:\n(.*)$", printed, re.MULTILINE)
-    assert tried[0] == "engine 9.2.0 against 9.1.0 against 9.0.0"
-    assert "engine 9.2.0 against 9.1.0" not in tried
-    measured = [_releases_of(sitting) for sitting, cases in _sittings(project) if len(cases) > 1]
-    assert ["9.0.0", "9.1.0"] in measured, "the others are stored"
-
-
 def test_a_release_that_does_not_work_with_what_belongs_to_it_is_named(
     project: Path, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from asv import step_detect
 
 from asv_watch.files import make_folder, read_regular, write_whole
-from asv_watch.records.columns import Floats
+from asv_watch.records.history import Floats
 
 _DIGEST_BYTES = 16
 _LARGEST = 1e100

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.judge.changes import Change
 from asv_watch.night import tasks
 from asv_watch.night.state import NightState
 from asv_watch.night.tasks import NIGHT_CASES, Task
@@ -50,7 +49,7 @@ def one_day_changes(state: NightState) -> Iterator[Task]:
     """Compare again what a small change needs a second day for, commits before releases."""
     if state.findings is not None:
         changes = [change for change in state.findings.changes if change.needs_second_day]
-        for environment, commits, cases in _to_compare(state, changes):
+        for environment, commits, cases in state.to_compare(changes):
             yield tasks.confirm_task(state, commits, cases, environment, "one-day change")
     yield from tasks.release_tasks(state, second_day=True)
 
@@ -61,27 +60,19 @@ def suspicions(state: NightState) -> Iterator[Task]:
     if history is None or findings is None:
         return
     suspected = [change for change in findings.changes if not change.is_measured]
-    for environment, commits, cases in _to_compare(state, [*suspected, *findings.near]):
+    for environment, commits, cases in state.to_compare([*suspected, *findings.near]):
         yield tasks.confirm_task(state, commits, cases, environment, "suspected change")
-    by_release = {environment.release: environment for environment in workplace.environments}
-    for change in state.changes(findings.changes):
-        series = history.series[change.series]
-        release = history.environments[series.environment].release
+    for change, case, before, after in state.changes(findings.changes):
         is_certain = change.is_measured and not change.needs_second_day
-        if (
-            not is_certain
-            or release not in by_release
-            or workplace.declared.uses_gpu(series.case.name)
-        ):
+        if not is_certain or workplace.declared.uses_gpu(case):
             continue
-        environment = by_release[release]
-        commits = history.commits[change.previous].hash, history.commits[change.commit].hash
+        environment, commits = state.by_release[after.release], (before.commit, after.commit)
         first, last = (history.positions[hash_] for hash_ in commits)
         if sum(first < commit.position <= last for commit in state.commits) > 1:
-            yield tasks.examine_task(state, "bisect", series.case.name, environment, commits)
+            yield tasks.examine_task(state, "bisect", case, environment, commits)
         is_explained = change.explanation is not None or change.kind != "time"
         if not is_explained and workplace.declared.profiler is not None:
-            yield tasks.examine_task(state, "explain", series.case.name, environment, commits)
+            yield tasks.examine_task(state, "explain", case, environment, commits)
 
 
 def releases(state: NightState) -> Iterator[Task]:
@@ -134,16 +125,6 @@ def due_tasks(
             and not state.attempts.set_aside(task.name, environment)
         ):
             yield task
-
-
-def _to_compare(
-    state: NightState, changes: Iterable[Change]
-) -> Iterator[tuple[EnvironmentSpec, tuple[str, str], list[str]]]:
-    """Yield the environment, the two commits and the cases of changes that are due."""
-    by_release = {environment.release: environment for environment in state.workplace.environments}
-    for (before, after), cases in state.to_compare(changes).items():
-        if after.release in by_release:
-            yield by_release[after.release], (before.commit, after.commit), cases
 
 
 def _without_reference(state: NightState, environment: EnvironmentSpec) -> Iterator[Commit]:

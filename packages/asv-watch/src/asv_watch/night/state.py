@@ -7,7 +7,7 @@ import datetime
 import itertools
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from asv_watch.records.suite_lists import read_machine_list
 from asv_watch.releases.measure import ReleasePair, release_pairs
 from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import ask_git, find_commit
+from asv_watch.versions.releases import Release
 from asv_watch.versions.version import Version, VersionKey
 
 MOST_DAYS = 3
@@ -167,15 +168,29 @@ class NightState:
         """The findings about the results; ``None`` before the first."""
         return None if self.history is None else analyse(self.history, self.levels)
 
-    def changes(self, changes: Iterable[Change]) -> list[Change]:
-        """Choose the changes of this machine in the cases that count."""
-        series = self.history.series if self.history else ()
-        return [
-            change
-            for change in changes
-            if series[change.series].machine == self.workplace.machine
-            and self.selection.matches(series[change.series].case.name)
-        ]
+    @cached_property
+    def by_release(self) -> dict[Release, EnvironmentSpec]:
+        """Maps a release to this night's environment with it."""
+        return {each.release: each for each in self.workplace.environments}
+
+    def changes(
+        self, changes: Iterable[Change]
+    ) -> Iterator[tuple[Change, str, VersionKey, VersionKey]]:
+        """Yield each change of this machine that a night can measure, its case and both versions.
+
+        Its case counts, and its release has an environment tonight.
+        """
+        history = self.history
+        if history is None:
+            return
+        for change in changes:
+            series = history.series[change.series]
+            where, case = history.environments[series.environment], series.case.name
+            is_here = series.machine == self.workplace.machine and where.release in self.by_release
+            if is_here and self.selection.matches(case):
+                hashes = (history.commits[at].hash for at in (change.previous, change.commit))
+                before, after = (VersionKey(h, where.release, where.python) for h in hashes)
+                yield change, case, before, after
 
     def _is_due(self, times: Iterable[int]) -> bool:
         """Tell whether versions that were compared then are to be compared once more tonight.
@@ -191,30 +206,22 @@ class NightState:
 
     def to_compare(
         self, changes: Iterable[Change]
-    ) -> dict[tuple[VersionKey, VersionKey], list[str]]:
-        """Map the two commits of changes to the cases in which they are to be compared again.
+    ) -> Iterator[tuple[EnvironmentSpec, tuple[str, str], list[str]]]:
+        """Yield the environment, the two commits and the cases of changes that are due.
 
         They come in the order of ``changes``. Those that the code cannot have caused are left out
         (`Change.may_be_code`).
         """
-        history = self.history
-        if history is None:
-            return {}
         times: defaultdict[tuple[VersionKey, VersionKey, str], list[int]] = defaultdict(list)
         for comparison in self.comparisons:
-            for before, after in itertools.combinations(comparison.sitting.versions, 2):
-                times[before.key, after.key, comparison.case].append(comparison.at)
+            for first, last in itertools.combinations(comparison.sitting.versions, 2):
+                times[first.key, last.key, comparison.case].append(comparison.at)
         found: defaultdict[tuple[VersionKey, VersionKey], list[str]] = defaultdict(list)
-        for change in self.changes(changes):
-            series = history.series[change.series]
-            where = history.environments[series.environment]
-            old, new = (
-                VersionKey(history.commits[index].hash, where.release, where.python)
-                for index in (change.previous, change.commit)
-            )
-            if change.may_be_code and self._is_due(times[old, new, series.case.name]):
-                found[old, new].append(series.case.name)
-        return found
+        for change, case, before, after in self.changes(changes):
+            if change.may_be_code and self._is_due(times[before, after, case]):
+                found[before, after].append(case)
+        for (before, after), cases in found.items():
+            yield self.by_release[after.release], (before.commit, after.commit), cases
 
     def reachable(self, environment: EnvironmentSpec) -> tuple[Commit, ...]:
         """Return the commits that a night tries, oldest first.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from asv_watch.comparison import Comparison
-from asv_watch.records.columns import Indices, RunColumns, RunSources
 from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes
@@ -19,11 +21,64 @@ from asv_watch.records.records import (
     Environment,
     LeftOut,
     Machine,
+    Point,
     Problem,
     Record,
     Run,
 )
 from asv_watch.versions.commits import Commit, versions_of
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+_NO_VALUE, _NO_INTERVAL = Point(math.nan), (math.nan, math.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class RunColumns:
+    """The runs of a case apart from `NEVER_RUN`, oldest first, and their columns."""
+
+    commits: tuple[str, ...]
+    """Hashes of all commits measured by the machine in the environment, oldest first."""
+    indices: Indices
+    """Index in ``commits`` of each run."""
+    stored: Sequence[Run]
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.stored)
+
+    def runs(self) -> dict[str, Run]:
+        """Return the run of each commit, `NEVER_RUN` if there is none."""
+        runs = dict.fromkeys(self.commits, NEVER_RUN)
+        for index, run in zip(self.indices.tolist(), self.stored, strict=True):
+            runs[self.commits[index]] = run
+        return runs
+
+    @cached_property
+    def values(self) -> Floats:
+        """Value of each run, in the unit of the benchmark; NaN for a run without one."""
+        return np.array([(run.point or _NO_VALUE).value for run in self.stored], np.float64)
+
+    @cached_property
+    def interval(self) -> Floats:
+        """Lower and upper end of the interval of each run, or NaN; shape (runs, 2)."""
+        ends = [(run.point or _NO_VALUE).interval or _NO_INTERVAL for run in self.stored]
+        return np.array(ends, np.float64).reshape(-1, 2)
+
+    @cached_property
+    def recipes(self) -> Indices:
+        """A number for the recipe of each run."""
+        numbers: dict[str, int] = {}
+        return np.array(
+            [numbers.setdefault(run.recipe, len(numbers)) for run in self.stored], np.intp
+        )
+
+    @cached_property
+    def valued(self) -> RunColumns:
+        """The columns of the runs that have a value."""
+        kept = np.array([run.point is not None for run in self.stored], bool)
+        stored = [run for run in self.stored if run.point is not None]
+        return RunColumns(self.commits, self.indices[kept], stored)
 
 
 @dataclass(frozen=True)
@@ -46,7 +101,7 @@ class Series:
     @property
     def last(self) -> Run:
         """The newest run apart from ``NEVER_RUN``, or ``NEVER_RUN`` if there is none."""
-        return self.columns.run(-1) if self.columns else NEVER_RUN
+        return self.columns.stored[-1] if self.columns else NEVER_RUN
 
 
 @dataclass(frozen=True)
@@ -90,10 +145,10 @@ class History:
         return {position: commit for commit, position in self.positions.items()}
 
     @cached_property
-    def _indices(self) -> dict[RunSources, Indices]:
+    def _indices(self) -> dict[tuple[str, ...], Indices]:
         return {
-            sources: np.array([self.order[commit] for commit in sources.commits], np.intp)
-            for sources in {series.columns.sources for series in self.series}
+            commits: np.array([self.order[commit] for commit in commits], np.intp)
+            for commits in {series.columns.commits for series in self.series}
         }
 
     @cached_property
@@ -103,4 +158,4 @@ class History:
 
     def indices(self, columns: RunColumns) -> Indices:
         """Return the index in `commits` of each row of the columns of a series."""
-        return self._indices[columns.sources][columns.indices]
+        return self._indices[columns.commits][columns.indices]

@@ -40,9 +40,8 @@ from asv_watch.records.asv_results import (
     read_results,
     runs_of,
 )
-from asv_watch.records.columns import RunColumns, RunSources
 from asv_watch.records.explanations import StoredExplanation
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
 from asv_watch.records.notes import Notes, read_notes
@@ -59,6 +58,7 @@ from asv_watch.records.records import (
     Problem,
     Record,
     Run,
+    case_name,
     code_version,
     recipe_of,
 )
@@ -169,9 +169,6 @@ class _Loader:
             for benchmark in benchmarks.values()
             for params in itertools.product(*benchmark.params)
         ]
-        self._numbers = {
-            (case.benchmark, case.params): number for number, case in enumerate(self._cases)
-        }
         self._named = {case.name: number for number, case in enumerate(self._cases)}
         self._left_out: Counter[tuple[str, str]] = Counter()
         for commit in self._notes.unplaced:
@@ -271,17 +268,17 @@ class _Loader:
                 others = {number: run for number, run in resident.items() if number not in private}
                 setup.runs[commit] |= others
             by_commit = self._in_order(setup.runs)
-            sources = RunSources(tuple(by_commit))
+            commits = tuple(by_commit)
             rows: dict[int, list[tuple[int, Run]]] = defaultdict(list)
             for index, runs in enumerate(by_commit.values()):
                 for number, run in runs.items():
                     rows[number].append((index, run))
-            nothing = RunColumns(sources, np.empty(0, np.intp), ())
+            nothing = RunColumns(commits, np.empty(0, np.intp), ())
             for number, case in enumerate(self._cases):
                 columns = nothing
                 if number in rows:
                     indices, stored = zip(*rows[number], strict=True)
-                    columns = RunColumns(sources, np.array(indices, np.intp), stored)
+                    columns = RunColumns(commits, np.array(indices, np.intp), stored)
                 benchmark = self._benchmarks[case.benchmark]
                 yield Series(
                     machine=machine,
@@ -308,8 +305,6 @@ class _Loader:
         else:
             return
         self._machines[machine.name] = machine
-        if folder / suite_lists.FILE_NAME in files:
-            self._check_list(folder / suite_lists.FILE_NAME)
         path = folder / explanations.FILE_NAME
         self._explanations[machine.name], damage = read_stored(
             path, StoredExplanation, "explanation"
@@ -317,15 +312,6 @@ class _Loader:
         self._problems += damage
         for path in result_files:
             self._load_file(path, machine.name)
-
-    def _check_list(self, path: Path) -> None:
-        """Report a machine's list of benchmarks if it is damaged; only the union is used."""
-        try:
-            suite_lists.parse_list(read_regular(path))
-        except OSError as error:
-            self._problem(path, f"it cannot be read: {error.strerror}")
-        except ValueError as error:
-            self._problem(path, f"it is damaged ({error}); the machine's next run replaces it")
 
     def _read_machine(self, path: Path) -> Machine:
         try:
@@ -432,7 +418,7 @@ class _Loader:
             return
         count = unusable = 0
         for params, value, run in runs_of(stored, name):
-            number = self._numbers.get((name, params))
+            number = self._named.get(case_name(name, params))
             count += 1
             if number is not None:
                 unusable += not (is_missing(value) or is_finite_number(value))

@@ -11,7 +11,6 @@ results with another recipe stay in the series, but nothing is compared across t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -101,11 +100,17 @@ class Benchmark(msgspec.Struct, frozen=True):
     higher_is_better: bool = False
     exact: bool = False
     """Whether every run of one commit gives the same value, such as a count."""
-    timeout: float = math.nan
+    timeout: float | None = None
     """Seconds after which one of its cases is stopped."""
+    setup_cache_timeout: float | None = None
+    rounds: int = 1
+    """Number of processes of a run without a comparison."""
+    skip_params: list[list[Any]] = []
+    threshold: str = ""
+    ignore: str = ""
     position: int = 5
     """Sort position of its group, as its suite declares: 0 first, 9 last."""
-    short: Any = True
+    short: bool | dict[str, list[Any]] = True
     """Which of its cases belong to the short set: all, none (``False``), or by parameter."""
 
     @property

@@ -13,7 +13,7 @@ benchmark has several lines, they are read as one entry.
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -39,39 +39,14 @@ Entries = dict[str, dict[str, Any]]
 """Maps the name of a benchmark to its entry."""
 
 
-class _Measurable(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys of an entry from which its cases are chosen and measured."""
-
-    name: str
-    type: str
-    unit: str
-    param_names: list[str]
-    params: list[list[str]]
-    timeout: float | None = None
-    setup_cache_timeout: float | None = None
-    rounds: int = 1
-    position: int = 5
-    skip_params: list[list[Any]] = []
-    short: bool | dict[str, list[Any]] = True
-    threshold: str = ""
-    ignore: str = ""
-
-
 def parse_list(content: bytes) -> Entries:
     """Read a list, or one that git merged.
 
     Raises:
         ValueError: It is not a list of benchmarks in asv's format.
     """
-
-    def merged(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values_by_name: dict[str, list[Any]] = {}
-        for name, value in pairs:
-            values_by_name.setdefault(name, []).append(value)
-        return {name: _merge(values) for name, values in values_by_name.items()}
-
     try:
-        listed = json.loads(content, object_pairs_hook=merged)
+        listed = json.loads(content, object_pairs_hook=_merged)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if not isinstance(listed, dict) or listed.pop("version", None) != API_VERSION:
@@ -87,7 +62,7 @@ def read_machine_list(results: Path, machine: str) -> Entries:
     for folder in (results / machine, results):
         entries = _read(folder / FILE_NAME)
         if entries is not None:
-            return {name: entry for name, entry in entries.items() if _is_benchmark(name, entry)}
+            return {name: entry for name, entry in entries.items() if _is_measurable(name, entry)}
     return {}
 
 
@@ -122,47 +97,48 @@ def store_list(results: Path, machine: str, entries: Mapping[str, Any], suites_a
 
 def merge_lists(lists: Iterable[Entries]) -> Entries:
     """Return the union of lists; the order in which they are given does not matter."""
-    versions_by_name: dict[str, list[Any]] = {}
-    for entries in lists:
-        for name, entry in entries.items():
-            versions_by_name.setdefault(name, []).append(entry)
-    return {name: _merge(versions) for name, versions in versions_by_name.items()}
+    return _merged(entry for entries in lists for entry in entries.items())
 
 
-def _merge(versions: list[Any]) -> Any:
-    """Merge entries of one benchmark: that of the newest suites, with the parameter values of all.
+def _merged(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return one entry a benchmark: that of the newest suites, with the parameter values of all.
 
     If its code or its parameters' names differ, the values of older entries are dropped.
     """
-    if len(versions) == 1 or not all(isinstance(version, dict) for version in versions):
-        return versions[-1]
 
-    def age(entry: dict[str, Any]) -> tuple[float, str]:
-        stored = entry.get(_SUITES_AT)
+    def age(pair: tuple[str, Any]) -> tuple[float, str]:
+        _, entry = pair
+        stored = entry.get(_SUITES_AT) if isinstance(entry, dict) else None
         seconds = stored if isinstance(stored, int | float) else 0.0
         return seconds, json.dumps(entry, sort_keys=True)
 
-    oldest_first = sorted(versions, key=age)
-    return functools.reduce(_merge_two, oldest_first)
+    merged: dict[str, Any] = {}
+    for name, entry in sorted(pairs, key=age):
+        older = merged.get(name)
+        merged[name] = entry
+        if not (isinstance(older, dict) and isinstance(entry, dict)) or any(
+            older.get(key) != entry.get(key) for key in ("version", "param_names")
+        ):
+            continue
+        with contextlib.suppress(LookupError, TypeError, ValueError):  # their shapes differ
+            union = [
+                after + [value for value in before if value not in after]
+                for before, after in zip(older["params"], entry["params"], strict=True)
+            ]
+            merged[name] = entry | {"params": union}
+    return merged
 
 
-def _merge_two(older: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
-    if any(older.get(key) != newer.get(key) for key in ("version", "param_names")):
-        return newer
-    try:
-        union = [
-            after + [value for value in before if value not in after]
-            for before, after in zip(older["params"], newer["params"], strict=True)
-        ]
-    except (LookupError, TypeError, ValueError):  # their shapes differ
-        return newer
-    return newer | {"params": union}
-
-
-def _read(path: Path) -> Entries | None:
+def _read(path: Path, problems: list[Problem] | None = None) -> Entries | None:
+    """Read a list; ``None``, and a problem, if it is missing or damaged."""
     try:
         listed = parse_list(read_regular(path))
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        reason = f"it is damaged ({error}); the machine's next run replaces it"
+        if isinstance(error, OSError):
+            reason = f"it cannot be read: {error.strerror}"
+        if problems is not None:
+            problems.append(Problem(str(path), reason))
         return None
     return {name: entry for name, entry in listed.items() if isinstance(entry, dict)}
 
@@ -188,14 +164,15 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     """Read the union of the lists of a results folder: asv's own, and each machine's.
 
     Returns:
-        The benchmarks in the order of their names, and one problem for each entry that does not
-        have the shape of a benchmark.
+        The benchmarks in the order of their names, and one problem for each machine's list that is
+        damaged, and for each entry that does not have the shape of a benchmark.
 
     Raises:
         WatchError: There is no list, or asv's own is unreadable or not a list of benchmarks.
     """
     path = results_dir / FILE_NAME
-    lists = [_read(own) for own in sorted(results_dir.glob(f"*/{FILE_NAME}"))]
+    problems: list[Problem] = []
+    lists = [_read(own, problems) for own in sorted(results_dir.glob(f"*/{FILE_NAME}"))]
     try:
         lists.append(parse_list(read_regular(path)))
     except FileNotFoundError as error:
@@ -208,16 +185,12 @@ def read_benchmarks(results_dir: Path) -> tuple[dict[str, Benchmark], list[Probl
     except ValueError as error:
         raise WatchError(f"{path} is damaged ({error}): {_REMEDY}") from error
     benchmarks: dict[str, Benchmark] = {}
-    problems: list[Problem] = []
     for name, entry in sorted(merge_lists(filter(None, lists)).items()):
         try:
-            benchmark = _convert(name, entry)
+            benchmarks[name] = _convert(name, entry)
         except (TypeError, ValueError) as error:
             message = f"entry {name!r} is left out: {error}; {_REMEDY}"
             problems.append(Problem(str(path), message))
-            continue
-        better = is_higher_better(entry)
-        benchmarks[name] = msgspec.structs.replace(benchmark, higher_is_better=better)
     return benchmarks, problems
 
 
@@ -227,12 +200,13 @@ def is_higher_better(entry: Mapping[str, Any]) -> bool:
     return more_is_better(str(entry.get("unit"))) if declared is None else bool(declared)
 
 
-def _is_benchmark(name: str, entry: dict[str, Any]) -> bool:
+def _is_measurable(name: str, entry: dict[str, Any]) -> bool:
+    """Tell whether cases can be chosen from an entry."""
     try:
         _convert(name, entry)
-        return msgspec.convert(entry, _Measurable).name == name
     except (TypeError, ValueError):
         return False
+    return entry.get("name") == name and {"type", "unit", "param_names", "params"} <= entry.keys()
 
 
 def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
@@ -242,7 +216,8 @@ def _convert(name: str, entry: dict[str, Any]) -> Benchmark:
         TypeError: The entry is not an object.
         ValueError: It does not have the shape of a benchmark.
     """
-    benchmark = msgspec.convert({"unit": "unit", **entry, "name": name}, Benchmark)
+    named = {"unit": "unit", **entry, "name": name}
+    benchmark = msgspec.convert(named | {"higher_is_better": is_higher_better(entry)}, Benchmark)
     if len(benchmark.params) != len(benchmark.param_names):
         raise ValueError("params and param_names differ in length")
     if math.prod(map(len, benchmark.params)) > MOST_CASES:

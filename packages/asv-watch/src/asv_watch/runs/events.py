@@ -9,8 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from asv_watch.records.columns import RunColumns
-from asv_watch.records.history import History
+from asv_watch.records.history import History, RunColumns
 from asv_watch.records.records import Record, recipe_facts
 
 Key = TypeVar("Key")
@@ -65,7 +64,8 @@ def recipe_changes(columns: RunColumns) -> Iterator[FactChange[int]]:
     """Return the changes of the recipe of a series, by index of the row."""
     changed = (np.flatnonzero(np.diff(columns.recipes)) + 1).tolist()
     return recorded_changes(
-        (row, recipe_facts(columns.run(row).recipe)) for row in ([0, *changed] if changed else [])
+        (row, recipe_facts(columns.stored[row].recipe))
+        for row in ([0, *changed] if changed else [])
     )
 
 
@@ -132,7 +132,7 @@ def find_events(history: History) -> tuple[Event, ...]:
     for series in history.series:
         columns = series.columns.valued
         for row, fact, before, after in recipe_changes(columns):
-            commit, changed = columns.sources.commits[columns.indices[row]], f"recipe {fact}"
+            commit, changed = columns.commits[columns.indices[row]], f"recipe {fact}"
             event = Event(series.machine, series.environment, commit, changed, before, after)
             events.append(event)
     # Without repeats: records have asv's facts too, and many benchmarks change recipe at once.

@@ -19,8 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from asv_watch.records.columns import Floats, Indices
-from asv_watch.records.history import History
+from asv_watch.records.history import Floats, History, Indices
 from asv_watch.records.records import PROCESSES
 from asv_watch.runs.events import environments_of, recipe_changes, recorded_changes
 

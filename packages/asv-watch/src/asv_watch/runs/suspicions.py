@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from asv_watch.asv.steps import Level, Levels
-from asv_watch.records.columns import Floats
+from asv_watch.records.history import Floats
 from asv_watch.runs.segments import Segment
 from asv_watch.statistics.rule import MINIMUM_EFFECT
 

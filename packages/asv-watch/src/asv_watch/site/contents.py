@@ -13,8 +13,7 @@ from packaging.version import Version
 
 from asv_watch.judge.changes import Change
 from asv_watch.judge.findings import Findings
-from asv_watch.records.columns import Indices
-from asv_watch.records.history import History, Series
+from asv_watch.records.history import History, Indices, Series
 from asv_watch.records.labels import Layout
 from asv_watch.records.records import Benchmark, Environment, Machine, Point, Record
 from asv_watch.site import names
@@ -93,7 +92,7 @@ class SeriesSummary(msgspec.Struct, frozen=True):
         """The newest value and its commit index."""
         if not self.has_value:
             return None
-        point = self.series.columns.valued.run(-1).point
+        point = self.series.columns.valued.stored[-1].point
         return None if point is None else (int(self.commits[-1]), point)
 
     @property

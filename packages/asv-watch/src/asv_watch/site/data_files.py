@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,7 +15,7 @@ import numpy as np
 
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
-from asv_watch.records.columns import Indices
+from asv_watch.records.history import Indices
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
@@ -94,7 +93,7 @@ def _history_of(contents: Contents, summary: SeriesSummary) -> Json:
     without_value = np.flatnonzero(np.isnan(columns.values)).tolist()
     if without_value:
         commits = contents.history.indices(columns)[without_value].tolist()
-        runs = [columns.run(row) for row in without_value]
+        runs = [columns.stored[row] for row in without_value]
         reasons = sorted({run.reason for run in runs})
         data["reasons"] = reasons
         data["other"] = [
@@ -214,7 +213,7 @@ def _source(benchmark: Benchmark) -> Json:
         "description": description(benchmark),
         "code": benchmark.code,
         "version": benchmark.version,
-        "timeout": None if math.isnan(benchmark.timeout) else benchmark.timeout,
+        "timeout": benchmark.timeout,
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from asv_watch.records.columns import Floats
+from asv_watch.records.history import Floats
 
 Json = dict[str, Any]
 
