@@ -75,7 +75,8 @@ def asv_results(commit: int = 0, **changes: Any) -> Any:
 
 
 def measured(result: Any = (None,) * 4, samples: Any = SAMPLES) -> Any:
-    return BenchmarkResult(list(result), list(samples), [1] * len(result), 0, "", None)
+    numbers = [None if taken is None else 1 for taken in samples]
+    return BenchmarkResult(list(result), list(samples), numbers, 0, "", None)
 
 
 def save(
