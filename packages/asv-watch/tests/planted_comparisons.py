@@ -58,21 +58,9 @@ def compared_releases(
     commits: tuple[str, str] = (COMMIT, COMMIT),
     unit: str = "seconds",
 ) -> list[Comparison]:
-    """Compare two releases.
+    """Compare two releases; ``half`` is the half-width of the intervals within the sitting.
 
-    Args:
-        before: Release of the requirement.
-        after: The later one.
-        ratios: Case to its ratio.
-        half: Half-width of the intervals within the sitting.
-        kind: ``null`` for a release against itself.
-        at: When, seconds since the epoch.
-        machine: Where.
-        skipped: A further case, which was skipped.
-        values: Peak memory and counts of other cases.
-        requirement: Whose releases they are.
-        commits: Of both sides.
-        unit: Of all cases.
+    ``skipped`` names a further case, which was skipped; ``values`` are those of other cases.
     """
     versions = tuple(
         Version(commit, {requirement: name}, "3.11")

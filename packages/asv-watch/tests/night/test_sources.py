@@ -272,7 +272,7 @@ def test_what_fails_on_three_nights_is_set_aside_until_the_suites_change(
         project.now += 86400 - 600
     assert project.night(NEW) == [(0, "2")]
     failures = project.attempts().failures[newest.name]
-    assert (len(failures.days), failures.reason) == (3, "again, in the same night")
+    assert (len(failures), failures[-1].failed) == (6, "again, in the same night")
     assert project.attempts("other suites").failures == {}
 
 

@@ -16,6 +16,7 @@ from asv_watch.runs.events import find_events
 from asv_watch.runs.segments import split
 from asv_watch.versions.version import Version
 from tests.making import commit_hash, make_commits, make_history, make_series
+from tests.runs.test_suspicions import events_of
 from tests.stored import store_benchmarks
 
 
@@ -62,28 +63,6 @@ def test_a_record_has_facts_and_state(tmp_path: Path, ended: bool) -> None:
 
 def record(at: int, kernel: str = "6.1", build: str = "2.15.0", load: str = "0") -> Record:
     return Record(at, {"kernel": kernel}, {"torch build": build}, before={"load": load})
-
-
-MachineAndEnvironment = tuple[str, str]
-
-
-def events_of(
-    recorded: dict[MachineAndEnvironment, dict[int, list[Record]]],
-    facts: dict[MachineAndEnvironment, dict[int, dict[str, str]]] | None = None,
-) -> list[tuple[str, ...]]:
-    """The events of records, by machine and environment and then by number of the commit."""
-    history = make_history(
-        [make_series([1.0] * 9)],
-        recorded={
-            key: {commit_hash(number): tuple(records) for number, records in commits.items()}
-            for key, commits in recorded.items()
-        },
-        facts={
-            key: {commit_hash(number): result for number, result in by_commit.items()}
-            for key, by_commit in (facts or {}).items()
-        },
-    )
-    return [astuple(event) for event in find_events(history)]
 
 
 def judge(environments: list[dict[str, str]]) -> tuple[list[int], list[tuple[str, ...]]]:
@@ -135,10 +114,10 @@ def test_the_environments_of_a_machine_are_one_sequence_of_its_runs() -> None:
         ("m", "b"): {0: [record(2)], 1: [record(5, kernel="6.2")]},
         ("other", "a"): {0: [record(1, kernel="5")]},
     }
-    assert events_of(runs) == [("m", "", commit_hash(1), "kernel", "6.1", "6.2")]
+    assert events_of({}, runs) == [("m", "", commit_hash(1), "kernel", "6.1", "6.2")]
 
 
 def test_what_asv_stores_too_is_one_event() -> None:
     facts = {("m", "e"): {0: {"cpu": "old"}, 1: {"cpu": "new"}}}
     runs = {("m", "e"): {0: [Record(1, {"cpu": "old"}, {})], 1: [Record(2, {"cpu": "new"}, {})]}}
-    assert events_of(runs, facts) == [("m", "", commit_hash(1), "cpu", "old", "new")]
+    assert events_of(facts, runs) == [("m", "", commit_hash(1), "cpu", "old", "new")]

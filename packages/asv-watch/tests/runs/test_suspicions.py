@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,21 @@ from asv_watch.runs.suspicions import NEWEST, WINDOW
 from tests.making import commit_hash, make_history, make_series, run_of
 
 
-def history_of(facts: Any) -> Any:
-    """(machine, environment) to {number of the commit: facts}."""
-    return make_history(
+def events_of(facts: Any, recorded: Any = None) -> list[tuple[str, ...]]:
+    """The events of facts and records, by machine and environment, then number of the commit."""
+    history = make_history(
         [make_series([1.0] * 9)],
-        facts={
-            series: {commit_hash(number): messages for number, messages in by_commit.items()}
-            for series, by_commit in facts.items()
-        },
+        facts=_by_hash(facts, lambda of_commit: of_commit),
+        recorded=_by_hash(recorded or {}, tuple),
     )
+    return [astuple(event) for event in find_events(history)]
 
 
-def events_of(facts: Any) -> Any:
-    return [astuple(event) for event in find_events(history_of(facts))]
+def _by_hash(of_setups: Any, kept: Callable[[Any], Any]) -> Any:
+    return {
+        setup: {commit_hash(number): kept(value) for number, value in by_commit.items()}
+        for setup, by_commit in of_setups.items()
+    }
 
 
 def test_a_fact_is_compared_with_the_last_commit_that_recorded_it() -> None:

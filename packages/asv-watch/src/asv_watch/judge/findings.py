@@ -22,7 +22,7 @@ from asv_watch.judge.changes import (
 )
 from asv_watch.judge.graph import MachineGraphs
 from asv_watch.judge.measured_pairs import MeasuredCommits
-from asv_watch.judge.precision import Detectable, detectable_changes
+from asv_watch.judge.precision import Detectable, smallest_changes
 from asv_watch.judge.release_history import ReleaseHistory, release_histories
 from asv_watch.records.history import History
 from asv_watch.runs.events import Event, find_events
@@ -102,7 +102,11 @@ def analyse(history: History, levels: Levels | None = None) -> Findings:
         exact_changes=complete(exact),
         graphs=graphs,
         compared=compared,
-        detectable=detectable_changes(graphs),
+        detectable={
+            machine: detectable
+            for machine, of_machine in graphs.items()
+            if (detectable := smallest_changes(of_machine.comparisons, of_machine)).by_case
+        },
         events=events,
         release_histories=release_histories(graphs, history.versions),
     )

@@ -46,15 +46,6 @@ class Detectable(msgspec.Struct, frozen=True):
         return f"median {middle}, 90th percentile {high} of {cases}"
 
 
-def detectable_changes(graphs: Mapping[str, MachineGraphs]) -> dict[str, Detectable]:
-    """Work out the smallest changes of each machine that compared any timed case."""
-    found = {
-        machine: smallest_changes(of_machine.comparisons, of_machine)
-        for machine, of_machine in graphs.items()
-    }
-    return {machine: detectable for machine, detectable in found.items() if detectable.by_case}
-
-
 def smallest_changes(comparisons: Sequence[Comparison], graphs: MachineGraphs) -> Detectable:
     """Return the smallest changes that a machine's newest comparisons of times show."""
     by_case: dict[str, list[Comparison]] = defaultdict(list)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -20,20 +19,14 @@ NIGHTS = 3
 """A task is set aside after failing on so many days."""
 
 
-class _Attempt(msgspec.Struct):
+class Attempt(msgspec.Struct):
+    """A task that failed."""
+
     task: str
     at: Time
     suites: str
     failed: str
-
-
-class Failures(NamedTuple):
-    """When one task failed, and why."""
-
-    days: frozenset[int]
-    """Days since the epoch (UTC)."""
-    reason: str
-    """Reason of the last failure."""
+    """The reason."""
 
 
 class Attempts:
@@ -50,24 +43,20 @@ class Attempts:
         self._path = machine_results / FILE_NAME
         self._suites = suites
         self._clock = clock
-        self.failures: dict[str, Failures] = {}
+        self.failures: dict[str, list[Attempt]] = {}
+        """Maps a task to its failures, the last one at the end."""
         # A line cut off by a crash is left out, which gives one task one more night.
-        for attempt in read_stored(self._path, _Attempt, "attempt")[0]:
+        for attempt in read_stored(self._path, Attempt, "attempt")[0]:
             if attempt.suites == suites:
-                self._count(attempt)
+                self.failures.setdefault(attempt.task, []).append(attempt)
 
     def add_failure(self, task: str, reason: str) -> None:
         """Store that a task failed."""
-        attempt = _Attempt(task, int(self._clock()), self._suites, reason)
+        attempt = Attempt(task, int(self._clock()), self._suites, reason)
         append_lines(self._path, [attempt])
-        self._count(attempt)
+        self.failures.setdefault(task, []).append(attempt)
 
     def set_aside(self, *names: str) -> bool:
         """Tell whether any of these failed on so many nights that it is not tried again."""
-        failed = filter(None, map(self.failures.get, names))
-        return any(len(failures.days) >= NIGHTS for failures in failed)
-
-    def _count(self, attempt: _Attempt) -> None:
-        before = self.failures.get(attempt.task)
-        days = before.days if before else frozenset()
-        self.failures[attempt.task] = Failures(days | {attempt.at // DAY}, attempt.failed)
+        days = ({each.at // DAY for each in self.failures.get(name, ())} for name in names)
+        return any(len(of_task) >= NIGHTS for of_task in days)

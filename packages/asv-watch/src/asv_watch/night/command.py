@@ -225,7 +225,7 @@ class _Night:
                     left["incomplete" if is_begun else "unmeasured"] += 1
             before = len(state.commits) - len(reachable)
             if before:
-                reason = attempts.failures[f"{reachable[0].hash} {environment.name}"].reason
+                reason = attempts.failures[f"{reachable[0].hash} {environment.name}"][-1].failed
                 print(
                     f"{before} commits before {reachable[0].hash[:8]} are not tried with "
                     f"{environment.label}, because this one and one before it failed for the same "
@@ -249,7 +249,7 @@ class _Night:
         descriptions |= {each.name: each.label for each in workplace.environments}
         set_aside = list(filter(attempts.set_aside, descriptions))
         for name in set_aside:
-            reason = attempts.failures[name].reason
+            reason = attempts.failures[name][-1].failed
             print(f"set aside after {NIGHTS} nights: {descriptions[name]}: {reason}")
         if set_aside:
             path = (workplace.results / FILE_NAME).relative_to(workplace.root)

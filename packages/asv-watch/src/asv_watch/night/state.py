@@ -236,10 +236,10 @@ class NightState:
             if self.is_complete(commit, environment):
                 break
             if failures is not None:
-                if failed and failures.reason != reason:
+                if failed and failures[-1].failed != reason:
                     break
                 failed.append(position)
-                reason = failures.reason
+                reason = failures[-1].failed
         return self.commits[failed[-1] :] if len(failed) >= _FAILURES_TO_STOP else self.commits
 
     def is_ours(self, name: str) -> bool:

@@ -44,7 +44,7 @@ from asv_watch.records.explanations import StoredExplanation
 from asv_watch.records.history import History, RunColumns, Series
 from asv_watch.records.json_lines import read_stored
 from asv_watch.records.labels import UNDECLARED, Layout
-from asv_watch.records.notes import Notes, read_notes
+from asv_watch.records.notes import read_notes
 from asv_watch.records.records import (
     NEVER_RUN,
     NOT_FORKED,
@@ -121,16 +121,6 @@ class _Setup(msgspec.Struct):
     """Peak memory as asv stores it."""
 
 
-def with_versions(commits: Sequence[Commit], notes: Notes) -> Sequence[Commit]:
-    """Return the commits, with the versions that the notes name added to their tags."""
-    named = list(commits)
-    for version, position in notes.versions.items():
-        commit = named[position]
-        if version not in commit.tags:
-            named[position] = replace(commit, tags=(*commit.tags, version))
-    return named
-
-
 class _Loader:
     """Collects the parts of a history, file by file."""
 
@@ -145,7 +135,6 @@ class _Loader:
     ) -> None:
         self._results_dir = results_dir
         self._folders = glob.escape(machine) or "*"
-        self._commits = commits
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
         self._benchmarks, self._problems = benchmarks, problems
         measured, damaged = read_record(results_dir, machine, benchmarks)
@@ -161,7 +150,11 @@ class _Loader:
                 by_machine[each.sitting.machine].append(each)
         self._comparisons = {name: tuple(several) for name, several in by_machine.items()}
         self._notes, unreadable = read_notes(results_dir, commits)
-        self._commits = with_versions(commits, self._notes)
+        self._commits = list(commits)
+        for version, position in self._notes.versions.items():
+            named = self._commits[position]
+            if version not in named.tags:
+                self._commits[position] = replace(named, tags=(*named.tags, version))
         self._problems += [*damaged, *unreadable]
         self._layout = layout
         self._cases = [

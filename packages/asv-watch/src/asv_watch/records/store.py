@@ -24,7 +24,7 @@ import glob
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -42,12 +42,6 @@ Benchmarks = Mapping[str, Benchmark]
 _NAME = "[0-9][0-9][0-9][0-9]-[0-9][0-9].jsonl"
 
 
-class _Begin(msgspec.Struct, frozen=True):
-    """First line of a sitting."""
-
-    sitting: Sitting
-
-
 class _End(msgspec.Struct, frozen=True, omit_defaults=True):
     """Last line of a sitting."""
 
@@ -58,11 +52,8 @@ class _End(msgspec.Struct, frozen=True, omit_defaults=True):
     """State of the machine when it ended, if it was described at the beginning."""
 
 
-class _Ended(msgspec.Struct, frozen=True):
-    end: _End
-
-
-_BEGIN, _ENDED = msgspec.json.Decoder(_Begin), msgspec.json.Decoder(_Ended)
+_BEGIN = msgspec.json.Decoder(dict[Literal["sitting"], Sitting])
+_ENDED = msgspec.json.Decoder(dict[Literal["end"], _End])
 _CASE = msgspec.json.Decoder(Comparison)
 
 
@@ -88,7 +79,7 @@ class SittingWriter:
         content = (
             msgspec.json.encode(msgspec.structs.replace(comparison, sitting=UNSTORED)) + b"\n"
         )
-        first = b"" if self._cases else msgspec.json.encode(_Begin(self.sitting)) + b"\n"
+        first = b"" if self._cases else msgspec.json.encode({"sitting": self.sitting}) + b"\n"
         append_durably(self.path, first + content)
         self._digest.update(first + content)
         self._cases += 1
@@ -96,8 +87,8 @@ class SittingWriter:
     def end(self, after: Any = None) -> None:
         """Append the last line, if any case was added, with the state of the machine."""
         if self._cases:
-            end = _Ended(_End(self._cases, self._digest.hexdigest()[:16], after))
-            append_durably(self.path, msgspec.json.encode(end) + b"\n")
+            end = _End(self._cases, self._digest.hexdigest()[:16], after)
+            append_durably(self.path, msgspec.json.encode({"end": end}) + b"\n")
 
 
 def read_record(
@@ -181,9 +172,9 @@ def _read_file(path: Path, problems: list[Problem]) -> Iterator[Comparison]:
                 yield from _placed(read, sitting)
                 sitting, read = None, {}  # cases after a damaged line have none
                 digest, cases, first = hashlib.sha256(line), 0, number
-                sitting = _BEGIN.decode(line).sitting
+                sitting = _BEGIN.decode(line)["sitting"]
             elif line.startswith(b'{"end"'):
-                end = _ENDED.decode(line).end
+                end = _ENDED.decode(line)["end"]
                 if (end.cases, end.sha256) != (cases, digest.hexdigest()[:16]):
                     message = f"of lines {first} to {number} some were changed or removed"
                     problems.append(Problem(str(path), message))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -89,7 +89,12 @@ def releases(
     compared = [pair.stored for pair in pairs if pair.stored.ratios]
     tables = "\n\n".join(_findings(listed.requirement, step) for step in compared)
     print(tables or listed.where_compared())
-    answer = Answer("releases", differences=list(_differences(listed, compared)))
+    answer = Answer("releases")
+    for step in compared:
+        for finding in step.findings:
+            difference = measured_difference(finding, listed.machine)
+            difference.reason = f"{listed.requirement} {step.after} against {step.before}"
+            answer.differences.append(difference)
     write_answer(answer, json_file)
     return ExitStatus.DONE
 
@@ -229,14 +234,6 @@ def _list_benchmarks(
             in_release = dataclasses.replace(package, environment=release)
             return suites.list_benchmarks(workplace, [in_release]).benchmarks
     return suites.list_benchmarks(workplace, [package]).benchmarks
-
-
-def _differences(listed: _Releases, steps: Iterable[ReleaseStep]) -> Iterable[Difference]:
-    for step in steps:
-        for finding in step.findings:
-            difference = measured_difference(finding, listed.machine)
-            difference.reason = f"{listed.requirement} {step.after} against {step.before}"
-            yield difference
 
 
 def _findings(requirement: str, step: ReleaseStep) -> str:
