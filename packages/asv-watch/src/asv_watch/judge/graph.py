@@ -41,17 +41,14 @@ has shown its own: as on this project's first two machines. Some cases vary more
 repeats is taken to vary by the root of their mean square: 0.84 % for times, 1.9 % for memory."""
 
 
-class _Side(NamedTuple):
-    """A comparison as a star of a graph."""
-
-    comparison: Comparison
-    star: Star[Node]
+_Sides = list[tuple[Comparison, Star[Node]]]
+"""Comparisons, each as a star of a graph."""
 
 
 class CaseGraph:
     """The versions that one machine compared in one case."""
 
-    def __init__(self, stars: Sequence[_Side], between: float) -> None:
+    def __init__(self, stars: _Sides, between: float) -> None:
         """Gather what is known of a case.
 
         Args:
@@ -92,7 +89,7 @@ class CaseGraph:
     @property
     def metric(self) -> Metric:
         """What the case measures."""
-        return self._stars[-1].comparison.metric
+        return self._stars[-1][0].metric
 
     def part(self, node: Node) -> int:
         """Return the number of the connected part to which a node belongs."""
@@ -113,7 +110,7 @@ class CaseGraph:
             level = fmean(math.log(ratio.before * ratio.after) / 2 for ratio in sittings)
         else:
             level = (self._levels[before] + self._levels[after]) / 2
-        ratio = _with_values(self._stars[-1].comparison, estimate, level, sittings)
+        ratio = _with_values(self._stars[-1][0], estimate, level, sittings)
         if not ratio.differs:
             return ratio
         days = self._days_showing(ratio, before, after)
@@ -191,7 +188,7 @@ def case_graph(
         between: standard deviation of its ratios between sittings.
     """
     sides = [
-        _Side(comparison, star)
+        (comparison, star)
         for nodes, comparison in comparisons
         if (star := _star(comparison, nodes, 0.0)) is not None
     ]
@@ -269,19 +266,19 @@ class MachineGraphs:
 
     def _graphs(self, comparisons: Iterable[tuple[Comparison, list[Node]]]) -> _Graphs:
         """Return the graph of each case, from comparisons with the nodes of their versions."""
-        stars: dict[str, list[_Side]] = defaultdict(list)
+        stars: dict[str, _Sides] = defaultdict(list)
         for comparison, nodes in comparisons:
             if comparison.sitting.kind in OF_ITSELF or len(set(nodes)) < len(nodes):
                 continue
             star = _star(comparison, nodes, self.usual_spread[comparison.metric])
             if star is not None:
-                stars[comparison.case].append(_Side(comparison, star))
+                stars[comparison.case].append((comparison, star))
         graphs = _Graphs({}, {})
         for metric, middle in BETWEEN_SITTINGS.items():
             cases = {
                 case: RatioGraph([star for _, star in sides], middle)
                 for case, sides in stars.items()
-                if sides[-1].comparison.metric == metric
+                if sides[-1][0].metric == metric
             }
             between = fit_between([g for case, g in cases.items() if not is_import(case)], middle)
             graphs.usual_between[metric] = between.usual

@@ -255,7 +255,8 @@ class Between(NamedTuple):
 
     def of(self, graph: RatioGraph[Node]) -> float:
         """Return the standard deviation of a case, from its own graph and from the other cases."""
-        return _posterior_deviation(self.weights, _likelihoods(graph))
+        posterior = self.weights * _likelihoods(graph)
+        return math.sqrt(float(posterior @ BETWEEN**2) / float(posterior.sum()))
 
 
 def fit_between(graphs: Sequence[RatioGraph[Node]], median: float) -> Between:
@@ -288,8 +289,3 @@ def _likelihoods(graph: RatioGraph[Node]) -> Floats:
     logs = np.array([graph.log_likelihood(between) for between in BETWEEN])
     likelihoods: Floats = np.exp(logs - logs.max())
     return likelihoods
-
-
-def _posterior_deviation(weights: Floats, likelihoods: Floats) -> float:
-    posterior = weights * likelihoods
-    return math.sqrt(float(posterior @ BETWEEN**2) / float(posterior.sum()))
