@@ -101,10 +101,7 @@ def load_history(
     Raises:
         WatchError: Its ``benchmarks.json`` is missing or unusable.
     """
-    problems: list[Problem] = []
-    if benchmarks is None:
-        benchmarks, problems = read_benchmarks(results_dir)
-    return _Loader(results_dir, commits, machine, benchmarks, problems, layout).load()
+    return _Loader(results_dir, commits, machine, benchmarks, layout).load()
 
 
 Runs = dict[int, Run]
@@ -129,14 +126,16 @@ class _Loader:
         results_dir: Path,
         commits: Sequence[Commit],
         machine: str,
-        benchmarks: dict[str, Benchmark],
-        problems: list[Problem],
+        benchmarks: dict[str, Benchmark] | None,
         layout: Layout,
     ) -> None:
         self._results_dir = results_dir
         self._folders = glob.escape(machine) or "*"
         self._order = {commit.hash: position for position, commit in enumerate(commits)}
-        self._benchmarks, self._problems = benchmarks, problems
+        self._problems: list[Problem] = []
+        if benchmarks is None:
+            benchmarks, self._problems = read_benchmarks(results_dir)
+        self._benchmarks = benchmarks
         measured, damaged = read_record(results_dir, machine, benchmarks)
         self._measured = newest_of_runs(measured)
         self._sittings: dict[RunKey, dict[int, Sitting]] = defaultdict(dict)
