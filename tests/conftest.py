@@ -31,15 +31,12 @@ settings.register_profile(
 )
 settings.load_profile("this project")
 
-SHARING = ("tests/own_results",)
-"""Folders whose tests share what is expensive: own results."""
-
 LONGEST = (
     "tests/end_to_end/test_fresh_clone.py",
     "tests/test_lint.py",
     "tests/studies/test_sweep.py",
     "tests/training/test_ranks.py",
-    "tests/own_results",
+    "tests/own_results/test_page.py",
     "tests/measure/test_compile_cost.py",
     "tests/docs/test_commands.py",
     "tests/studies/test_reproductions.py",
@@ -51,7 +48,7 @@ LONGEST = (
     "tests/benchmarks/test_suites.py",
     "tests/models/test_plain_and_tuned.py",
 )
-"""Groups that take longest. They start first, so that no worker is left with one at the end."""
+"""Files that take longest. They start first, so that no worker is left with one at the end."""
 
 
 TEMPORARY = pytest.StashKey[str]()
@@ -91,20 +88,19 @@ def _lacks(program: str) -> bool:
 
 @pytest.hookimpl(wrapper=True)  # its first half runs before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Keep the tests of a file, and those of a folder in `SHARING`, in one worker of xdist."""
+    """Keep the tests of a file in one worker of xdist."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
+        item.add_marker(pytest.mark.xdist_group(_file(item)))
         for marker in item.iter_markers("needs"):
             if _lacks(*marker.args):
                 item.add_marker(pytest.mark.skip(reason=f"needs {marker.args[0]}"))
-    order = {group: index for index, group in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(_group(item), len(LONGEST)))
+    order = {file: index for index, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(_file(item), len(LONGEST)))
     yield
 
 
-def _group(item: pytest.Item) -> str:
-    path = item.path.relative_to(ROOT).as_posix()
-    return next((folder for folder in SHARING if path.startswith(f"{folder}/")), path)
+def _file(item: pytest.Item) -> str:
+    return item.path.relative_to(ROOT).as_posix()
 
 
 @pytest.hookimpl(wrapper=True)
