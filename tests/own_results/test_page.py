@@ -369,6 +369,11 @@ def test_a_version_against_itself_is_seldom_called_a_change(
     assert claims <= total / 300
 
 
+def test_no_line_of_the_record_was_lost_or_changed(stored_history: History) -> None:
+    """As git does where it keeps the lines of both sides, and one had rewritten some."""
+    assert stored_history.problems == ()
+
+
 def test_the_versions_of_this_project_are_commits_of_it() -> None:
     commits = read_commits(ROOT, "main")
     notes, problems = read_notes(ROOT / "results", commits)
