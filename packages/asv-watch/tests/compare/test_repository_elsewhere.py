@@ -100,14 +100,6 @@ def test_virtualenv_makes_environments_whose_program_is_not_installed(
     assert capsys.readouterr().err == replaced
 
 
-def test_environments_of_a_type_that_does_not_exist_are_refused(
-    make_project: Callable[..., Path],
-) -> None:
-    root = make_project(SUITE, environment_type="pixi")
-    with pytest.raises(WatchError, match="no environments of type 'pixi'; choose one of conda"):
-        read_configuration(root)
-
-
 @pytest.mark.parametrize(
     ("file", "text"),
     [

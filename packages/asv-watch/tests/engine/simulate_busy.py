@@ -55,24 +55,32 @@ class Claims:
     """Pairs that are called a change."""
 
 
-class _BusyMachine:
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds since some moment."""
+        return self.now
+
+
+class _BusyMachine(Clock):
     """Draws processes; `monotonic` is the time on its clock."""
 
     def __init__(self, ratio: float, spread: float, seed: int) -> None:
         self._random = np.random.default_rng(seed)
         self._ratio, self._spread = ratio, spread
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        """Seconds since some moment."""
-        return self.now
 
     def round(self, *, number: int) -> Round:
         """Measure a round of a pair."""
         levels = _CALL_S * np.exp(self._random.normal(0.0, self._spread, 2))
         levels *= np.where(self._random.random(2) < 1 / 30, self._random.uniform(1.0, 1.5, 2), 1.0)
         levels[1] *= self._ratio
-        servers: Any = [_BusyProcess(self, self._samples(level)) for level in levels.tolist()]
+        ready_s = _READY_S / 2 * (1 + _WAITING)
+        servers: Any = [
+            BusyProcess(self, self._samples(level), ready_s) for level in levels.tolist()
+        ]
         return measure_round(servers, CASE, number=number)
 
     def _samples(self, level: float) -> Iterator[SideResult]:
@@ -83,26 +91,29 @@ class _BusyMachine:
             yield SideResult(wall_s, wall_s, cpu_s, computes=True)
 
 
-class _BusyProcess:
-    """A process of a side, which takes samples that were drawn."""
+@dataclass
+class BusyProcess:
+    """A process of a side that takes given samples, for so many seconds of a clock to be ready."""
 
+    clock: Clock
+    samples: Iterator[SideResult]
+    ready_s: float
+    one_thread: bool = False
+    computes: bool = True
     side = _SIDE
-
-    def __init__(self, machine: _BusyMachine, samples: Iterator[SideResult]) -> None:
-        self._machine, self._samples = machine, samples
 
     def needs_process(self, case: MeasurableCase) -> bool:
         return False
 
     def start(self, *request: object) -> None:
-        self._machine.now += _READY_S / 2 * (1 + _WAITING)
+        self.clock.now += self.ready_s
 
     def wait_until_ready(self) -> dict[str, Any]:
-        clock = {"one thread": False, "computes": True, "clock": ""}
+        clock = {"one thread": self.one_thread, "computes": self.computes, "clock": ""}
         return {"pid": 0, "calls": 1, "setup costs": False} | clock
 
     def sample(self, *, same_setup: bool = False) -> SideResult:
-        return next(self._samples)
+        return next(self.samples)
 
     def ask_to_end(self) -> None:
         """Do nothing: there is no process."""

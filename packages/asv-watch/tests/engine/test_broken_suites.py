@@ -109,9 +109,3 @@ def test_a_run_goes_on_with_the_other_suites_and_keeps_the_list(
     assert "helped.track_help failed: ImportError: cannot import name 'helper'" in errors
     listed = parse_list((project / "results/m/benchmarks.json").read_bytes())
     assert {"suite.track_words", "helped.track_help"} == listed.keys()
-
-
-def test_nothing_is_done_where_no_suite_is_left(project: Path, tmp_path: Path) -> None:
-    arguments = ("--before", "main", "--cases", r"^broken\.")
-    _, errors = run_driver("compare", project, tmp_path, *arguments, status=ExitStatus.FAILED)
-    assert errors.splitlines()[-1] == f"asv-watch: {MISSING}"

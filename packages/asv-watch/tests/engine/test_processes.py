@@ -45,6 +45,7 @@ from asv_watch.errors import MachineError
 from asv_watch.machine.budget import Budget, BudgetSpentError
 from asv_watch.machine.memory import MEMORY_LIMIT
 from asv_watch.probes.measure import _waits_are_counted
+from tests.engine.simulate_busy import BusyProcess, Clock
 from tests.leftovers import measured_processes, wait_until_none_is_left
 
 SUITE = '''
@@ -368,7 +369,6 @@ def test_a_sample_is_timed_by_the_wall_and_by_the_processor(tmp_path: Path, suit
     ],
 )
 def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_getting_ready(
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
     computes: bool,
@@ -376,45 +376,21 @@ def test_where_other_work_takes_time_a_round_takes_as_long_for_samples_as_for_ge
     ready_s: float,
     expected: int,
 ) -> None:
-    side = _side(tmp_path, "A")
-    now, taken = 0.0, 0
+    clock, taken = Clock(), 0
 
-    class BusyServer(SideProcess):
-        """A case whose samples take 0.4 s, of which its process computes for 0.02 s."""
-
-        def __init__(self, side: Side) -> None:
-            self.side = side
-
-        def needs_process(self, case: MeasurableCase) -> bool:
-            return False
-
-        def start(self, case: MeasurableCase, process: str) -> None:
-            pass
-
-        def wait_until_ready(self) -> Any:
-            nonlocal now
-            now += ready_s / 2
-            ready = {"pid": 0, "calls": 10, "clock": "", "setup costs": False}
-            return ready | {"one thread": cpu_clock, "computes": computes}
-
-        def sample(self, *, same_setup: bool = False) -> SideResult:
-            nonlocal now, taken
-            now, taken = now + 0.4, taken + 1
+    def samples() -> Iterator[SideResult]:
+        """Samples that take 0.4 s, of which the process computes for 0.02 s."""
+        nonlocal taken
+        while True:
+            clock.now, taken = clock.now + 0.4, taken + 1
             waited = taken % 16 == 3  # as for a page of memory
-            return SideResult(0.04, 0.04, 0.002, computes=computes and not waited)
+            yield SideResult(0.4, 0.4, 0.02, computes=computes and not waited)
 
-        def ask_to_end(self) -> None:
-            pass
-
-        def wait_until_ended(self) -> None:
-            pass
-
-        def check_unchanged(self) -> None:
-            pass
-
-    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(processes, "time", clock)
     monkeypatch.setattr(processes, "_pin", lambda *_, **__: None)
-    numbers = measure_round([BusyServer(side), BusyServer(side)], _case(0))
+    busy = BusyProcess(clock, samples(), ready_s / 2, cpu_clock, computes)
+    servers: Any = [busy, busy]
+    numbers = measure_round(servers, _case(0))
     assert taken == 2 * expected
     assert [number.computes for number in numbers] == [computes] * 2
 

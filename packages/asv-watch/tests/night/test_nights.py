@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from asv_watch import bench as measuring
 from asv_watch import publish as publishing
+from asv_watch.engine import runs as measuring
 from asv_watch.errors import ExitStatus
 from asv_watch.night import command as job
 from asv_watch.night import tasks as night_tasks

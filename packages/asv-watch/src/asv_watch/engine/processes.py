@@ -92,8 +92,6 @@ class SideResult:
     timed."""
     cpu: Finite | None = None
     """Seconds of CPU time of its process in a call, as the mean of the fastest by this clock."""
-    calls: int = 1
-    """Calls in a sample."""
     computes: bool = False
     """Whether at least three quarters of its samples ran one thread that never waited; always
     false by other clocks than asv's default."""
@@ -523,7 +521,7 @@ def measure_round(
             raise CaseFailedError(
                 "a sample is not finite or not above zero: the clock stood still", server
             )
-        measured = _number_of(side_samples, int(answer["calls"]), answer["clock"])
+        measured = _number_of(side_samples, answer["clock"])
         numbers.append(dataclasses.replace(measured, one_setup=same_setup))
     return tuple(numbers)
 
@@ -659,14 +657,13 @@ def _end_cases(servers: Sequence[SideProcess]) -> None:
         server.check_unchanged()
 
 
-def _number_of(samples: Sequence[SideResult], calls: int, clock: Clock) -> SideResult:
+def _number_of(samples: Sequence[SideResult], clock: Clock) -> SideResult:
     """Return the means of the fastest samples by each clock: interference only ever adds time."""
     counted = fastest(samples, lambda sample: sample.value)
     return SideResult(
         statistics.fmean(sample.value for sample in counted),
         _mean_of_fastest(sample.wall for sample in samples),
         _mean_of_fastest(sample.cpu for sample in samples),
-        calls,
         computes=sum(sample.computes for sample in samples) >= COMPUTING * len(samples),
         clock=clock,
     )

@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ from asv_watch.engine.sides import Side, commit_side
 from asv_watch.engine.unfinished import find_unfinished
 from asv_watch.engine.workplace import Workplace
 from asv_watch.errors import MachineError, WatchError
-from asv_watch.machine.budget import Budget, run_within
+from asv_watch.machine.budget import Budget, is_spent, run_within
 from asv_watch.machine.facts import machine_facts, machine_state
+from asv_watch.progress import human_time
 from asv_watch.records.asv_results import DamagedError, read_results, runs_of
 from asv_watch.records.records import FORKED, NOT_FORKED, PROCESSES, case_name
 from asv_watch.records.store import RunKey, SittingWriter, newest_of_runs, read_record
@@ -44,7 +46,34 @@ Outcomes = dict[str, tuple[Outcome, str]]
 """Maps a case to its outcome and the reason."""
 
 
-def measure_missing(
+@dataclass
+class Tally:
+    """Outcomes of the cases of a run, counted."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    """Maps an outcome to its number of cases."""
+    failures: list[str] = field(default_factory=list)
+    """A line for each case that failed or timed out."""
+
+    def add(self, outcomes: Outcomes) -> None:
+        """Count the outcomes of one run."""
+        for case, (outcome, reason) in outcomes.items():
+            self.counts[outcome.value] = self.counts.get(outcome.value, 0) + 1
+            if outcome in {Outcome.FAILED, Outcome.TIMED_OUT}:
+                last = reason.splitlines()[-1] if reason else "no message"
+                self.failures.append(f"{case} {outcome.value}: {last}")
+
+    def add_failures(self, reasons: Mapping[str, str], how: str) -> None:
+        """Add the cases that failed in a comparison; ``how`` names it: ``measured again``."""
+        self.failures += [f"{case}, {how}, failed: {why}" for case, why in reasons.items()]
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return "nothing was missing"
+        return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
+
+
+def measure_commit(
     workplace: Workplace,
     commit: str,
     environment: EnvironmentSpec,
@@ -54,7 +83,7 @@ def measure_missing(
     budget: Budget | None = None,
     after_each: Callable[[], None] = lambda: None,
 ) -> Outcomes:
-    """Measure the cases of one commit in one environment that have no stored result.
+    """Measure the cases of one commit in one environment that have no stored result; say so.
 
     When the budget is spent, those that were finished are stored. ``after_each`` is called when
     one has been.
@@ -66,6 +95,9 @@ def measure_missing(
         MachineError: the machine is to blame for a failure; what was measured before stays.
         WatchError: the commit cannot be measured at all.
     """
+    subject = ask_git(workplace.configuration.repository, "log", "-1", "--format=%h %s", commit)
+    print(f"{subject}\n  with {environment.label}, on {workplace.machine}", flush=True)
+    started = time.monotonic()
     side = commit_side(workplace, commit, environment)
     assert side.version is not None  # noqa: S101 - it is a commit
     benchmarks, failures = _list(workplace, side, commit)
@@ -86,35 +118,38 @@ def measure_missing(
                 outcome is not Outcome.OK and retry_failed
             ):
                 missing[case.name] = case
-        if not missing and not skipped:
-            return outcomes
-        unfinished = find_unfinished(workplace, [side], "run")
-        sitting = Sitting(
-            kind="run",
-            at=int(time.time()),
-            machine=workplace.machine,
-            versions=(side.version,),
-            recipe=recipe_of_samples([side]),
-            conditions=conditions_of(workplace, side),
-        )
-        writer = SittingWriter(workplace.configuration.results, unfinished.continued(sitting))
-
-        def keep(result: Comparison) -> None:
-            writer.add(result)
-            outcomes[result.case] = result.outcome(0)
-            after_each()
-
-        for case in skipped:
-            at, reasons = int(time.time()), {0: case.cannot_run}
-            keep(
-                Comparison(
-                    case.name, at, case.unit, skipped=reasons, benchmark_version=case.version
-                )
+        if missing or skipped:
+            unfinished = find_unfinished(workplace, [side], "run")
+            sitting = Sitting(
+                kind="run",
+                at=int(time.time()),
+                machine=workplace.machine,
+                versions=(side.version,),
+                recipe=recipe_of_samples([side]),
+                conditions=conditions_of(workplace, side),
             )
-        if missing:
-            cases = newest_first(workplace.configuration.suites, missing.values())
-            run_within(budget, partial(unfinished.measure, cases, keep, budget=budget))
-        writer.end(machine_state())
+            writer = SittingWriter(workplace.configuration.results, unfinished.continued(sitting))
+
+            def keep(result: Comparison) -> None:
+                writer.add(result)
+                outcomes[result.case] = result.outcome(0)
+                after_each()
+
+            for case in skipped:
+                at, reasons = int(time.time()), {0: case.cannot_run}
+                keep(
+                    Comparison(
+                        case.name, at, case.unit, skipped=reasons, benchmark_version=case.version
+                    )
+                )
+            if missing:
+                cases = newest_first(workplace.configuration.suites, missing.values())
+                run_within(budget, partial(unfinished.measure, cases, keep, budget=budget))
+            writer.end(machine_state())
+    if outcomes or not is_spent(budget):
+        tally = Tally()
+        tally.add(outcomes)
+        print(f"  {tally} in {human_time(time.monotonic() - started)}", flush=True)
     return outcomes
 
 

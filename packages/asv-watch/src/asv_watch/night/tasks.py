@@ -9,13 +9,13 @@ from typing import Literal
 
 from asv_watch.asv.selection import EVERYTHING, Selection, cases_of_releases
 from asv_watch.asv.settings import EnvironmentSpec
-from asv_watch.bench import Tally, measure_commit
 from asv_watch.bisect import candidates_between, describe_culprit, find_culprits
 from asv_watch.compare.measure import compare_missing, measure
 from asv_watch.compare.report import differences_of
 from asv_watch.comparison import import_case
 from asv_watch.engine.cases import find_case, list_cases
 from asv_watch.engine.rounds import PRECISE
+from asv_watch.engine.runs import Tally, measure_commit
 from asv_watch.engine.sides import reference_side, side
 from asv_watch.errors import WatchError
 from asv_watch.explain import explain_case
