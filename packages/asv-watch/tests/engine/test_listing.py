@@ -1,8 +1,7 @@
-"""Suites are imported one after the other, and go on beside one that sleeps in its import."""
+"""Suites are imported one after the other, and one that cannot be is named."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,25 +17,15 @@ from asv_watch.engine.sides import Side
 from asv_watch.errors import WatchError
 from asv_watch.machine.memory import MEMORY_LIMIT
 
-NOTES_ITS_IMPORT = """
-import json
+TIMED = """
 import os
 import time
-from pathlib import Path
 
-began = time.monotonic()
 {importing}
-noted = {{"process": os.getpid(), "began": began, "ended": time.monotonic()}}
-Path(__file__).with_suffix(".noted").write_text(json.dumps(noted))
 
 def time_it():
     pass
 """
-SLEEPS = """
-while not Path(__file__).with_name("d_computes.noted").exists() and time.monotonic() < began + 60:
-    time.sleep(0.1)  # as it does in a download
-"""
-COMPUTES = "while time.process_time() < 1:\n    pass"
 
 
 @pytest.fixture
@@ -55,7 +44,7 @@ def list_suites(
             path = folder / f"{name}.py"
             path.parent.mkdir(exist_ok=True)
             (path.parent / "__init__.py").touch()
-            path.write_text(NOTES_ITS_IMPORT.format(importing=body))
+            path.write_text(TIMED.format(importing=body))
         side = Side("head", tmp_path, EnvironmentSpec({}, "", made_environment), folder)
         configuration = SimpleNamespace(repository=tmp_path)
         workplace: Any = SimpleNamespace(
@@ -67,24 +56,6 @@ def list_suites(
         return [str(benchmark["name"]) for benchmark in listing.benchmarks]
 
     return list_suites
-
-
-def _noted(folder: Path, name: str) -> dict[str, float]:
-    noted: dict[str, float] = json.loads((folder / f"benchmarks/{name}.noted").read_text())
-    return noted
-
-
-def test_other_suites_are_imported_while_some_sleep(
-    list_suites: Callable[..., list[str]], tmp_path: Path
-) -> None:
-    names = ["a_sleeps", "b_sleeps", "c_computes", "d_computes"]
-    listed = list_suites({name: SLEEPS if name.endswith("sleeps") else COMPUTES for name in names})
-    assert listed == [f"{name}.time_it" for name in names]
-    first, second, third, fourth = (_noted(tmp_path, name) for name in names)
-    assert second["began"] < first["ended"]
-    assert third["began"] < second["ended"]
-    assert fourth["began"] >= third["ended"], "those that compute have one core to themselves"
-    assert fourth["process"] == third["process"], "it shares what is imported"
 
 
 def test_a_suite_that_hangs_or_ends_its_process_is_named_and_the_others_are_listed(

@@ -4,10 +4,9 @@ Runs as a script in the environment that is measured, ``python -P listing.py <fo
 <file> <seconds> <folder of the package> [module]...``; it needs nothing of this package. Where
 modules are named, no other is imported: a suite may take half a minute to import.
 
-One process imports module after module, so that what they share is imported once. If it sleeps
-while it imports one, as it does in a download, another process goes on with the next ones. A
-module that takes longer than the given seconds is given up. If a process is killed, such as for
-the memory that it uses, its last module is imported once more at the end, when there is no other.
+One process imports module after module, so that what they share is imported once. A module that
+takes longer than the given seconds is given up. If the process is killed, such as for the memory
+that it uses, its last module is imported once more, by a new process.
 
 The file gets JSON: the list of ``benchmarks``; ``failures``, which maps a module that cannot be
 imported, or whose benchmarks cannot be made, to the error; ``ended``, which maps one whose import
@@ -30,72 +29,45 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any, NoReturn
-
-_SECONDS_BETWEEN_LOOKS = 0.1
-_SLEEPS_S = 2.0
-"""A process that slept for so many seconds in an import waits for something."""
-_MOST_PROCESSES = 8
 
 
 class _Importer:
     """A process that imports one module after the other."""
 
     def __init__(self, suites: str, package: str) -> None:
-        self.connection, theirs = Pipe()
-        self.module = ""
-        """The module that it imports; empty if it has nothing to do."""
+        self._connection, theirs = Pipe()
         self.has_ended = False
         self.has_imported = False
         """Whether it holds a module that it imported before."""
-        self._began = self._looked_s = self.slept_s = 0.0
         self._pid = os.fork()
         if not self._pid:
             _answer_requests(suites, package, theirs)
         theirs.close()
 
-    def ask(self, module: str) -> None:
-        self.module, self._began = module, time.monotonic()
-        self._looked_s = self.slept_s = 0.0
+    def ask(self, module: str, limit_s: float) -> dict[str, Any]:
+        """Return the answer about a module, or why there is none in time."""
         with contextlib.suppress(ConnectionError):  # it has just ended, which `poll` finds out
-            self.connection.send(module)
-
-    def poll(self, limit_s: float) -> dict[str, Any] | None:
-        """Return the answer about its module, or why there is none; ``None`` before that."""
-        seconds = time.monotonic() - self._began
-        if self.connection.poll():
-            try:
-                answer: dict[str, Any] = self.connection.recv()
-            except (EOFError, ConnectionError):
-                answer = {"ended": self.end()}
-        elif seconds > limit_s:
-            self.end()
-            answer = {"late": True}
-        else:
-            self.slept_s += (seconds - self._looked_s) * _is_asleep(self._pid)
-            self._looked_s = seconds
-            return None
-        self.module, self.has_imported = "", True
-        return answer | {"seconds": seconds}
+            self._connection.send(module)
+        try:
+            if not self._connection.poll(limit_s):
+                self.end()
+                return {"late": True}
+            answer: dict[str, Any] = self._connection.recv()
+        except (EOFError, ConnectionError):
+            return {"ended": self.end()}
+        self.has_imported = True
+        return answer
 
     def end(self) -> int:
         """Kill the process, unless it has ended; return its exit status."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         self.has_ended = True
-        self.connection.close()
+        self._connection.close()
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-
-
-def _is_asleep(process: int) -> bool:
-    """Tell whether a process neither computes nor waits for a core or a disk; false if unknown."""
-    try:
-        line = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return line.rpartition(")")[2].split()[0] == "S"
 
 
 def _answer_requests(suites: str, package: str, connection: Connection) -> NoReturn:
@@ -176,41 +148,24 @@ def _import_all(
     """Import the folder of the suites, then the modules; return the answer about each."""
     root = Path(suites).name
     left = [root]
-    alone: list[str] = []
     answers: dict[str, dict[str, Any]] = {}
-    importers: list[_Importer] = []
+    importer = _Importer(suites, package)
     try:
-        while left or alone or any(importer.module for importer in importers):
-            busy = [importer for importer in importers if importer.module]
-            all_sleep = all(importer.slept_s >= _SLEEPS_S for importer in busy)
-            if not left and not busy:
-                while importers:
-                    importers.pop().end()
-                left.append(alone.pop())
-            if left and len(busy) < _MOST_PROCESSES and all_sleep:
-                if len(busy) == len(importers):
-                    importers.append(_Importer(suites, package))
-                idle = next(one for one in reversed(importers) if not one.module)
-                idle.ask(left.pop(0))
+        while left:
+            if importer.has_ended:
+                importer = _Importer(suites, package)
+            name, has_others, began = left.pop(0), importer.has_imported, time.monotonic()
+            answer = importer.ask(name, limit_s)
+            if answer.get("ended") == -signal.SIGKILL and has_others:
+                left.insert(0, name)
                 continue
-            wait([importer.connection for importer in busy], _SECONDS_BETWEEN_LOOKS)
-            for importer in busy:
-                name, has_others = importer.module, importer.has_imported
-                answer = importer.poll(limit_s)
-                if answer is None:
-                    continue
-                has_others |= len(importers) > 1
-                if answer.get("ended") == -signal.SIGKILL and has_others:
-                    alone.append(name)
-                    continue
-                answers[name] = answer
-                below = answer.get("below", [])
-                if name == root and modules and "failed" not in answer and "below" in answer:
-                    below = [f"{root}.{module}" for module in modules]
-                left += below
-            importers = [importer for importer in importers if not importer.has_ended]
+            answers[name] = answer | {"seconds": time.monotonic() - began}
+            if name == root and modules and "failed" not in answer and "below" in answer:
+                left += [f"{root}.{module}" for module in modules]
+            else:
+                left += answer.get("below", [])
     finally:
-        for importer in importers:
+        if not importer.has_ended:
             importer.end()
     return answers
 
