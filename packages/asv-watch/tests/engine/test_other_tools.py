@@ -64,18 +64,19 @@ def _measured(make_project: Callable[..., Path], home: Path) -> tuple[Path, list
     return project, commits
 
 
-@pytest.mark.parametrize("release", sorted({"0.6.4", "0.6.5", "0.6.6"} - {version("asv")}))
+@pytest.mark.parametrize("release", sorted({"0.6.4", "0.6.5", "0.6.6", version("asv")}))
 def test_each_release_of_asv_measures_and_reads_the_results(
     make_project: Callable[..., Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     release: str,
 ) -> None:
-    """`test_runs` tries the one that is installed."""
     folder = tmp_path / "asv"
     command = sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"asv=={release}"
-    installed = run(*command, "--target", str(folder), status=None)
-    if installed.returncode:
+    if (
+        release != version("asv")
+        and run(*command, "--target", str(folder), status=None).returncode
+    ):
         pytest.skip(f"asv {release} cannot be installed: no package index")
     monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     asv = sys.executable, "-m", "asv"

@@ -145,6 +145,9 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     value, *_ = _stored(project, "suite.Timed.time_it", "result")
     rounds, *_ = _stored(project, "suite.Timed.time_it", "samples")
     assert value == statistics.median(rounds)
+    history = load_history(project / "results", read_commits(project))
+    [series] = [entry for entry in history.series if entry.case.name == TIMED]
+    assert [run.point and run.point.value for run in series.runs.values()] == [value]
     assert cases[TIMED].rounds == tuple((number,) for number in rounds)
     first, *_, last = map(json.loads, _record(project).read_text().splitlines())
     sitting = first["sitting"]
@@ -165,29 +168,6 @@ def test_every_case_is_stored_with_its_outcome_and_what_failed_is_tried_again(
     assert _result_file(project).read_bytes() == before, "what is stored is not measured again"
     retried, _ = run_driver("bench", project, tmp_path, "--cases", "track_it.*text", status=3)
     assert "1 failed" in retried
-
-
-def test_every_tool_gives_the_same_number(project: Path, tmp_path: Path) -> None:
-    run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
-    value, *_ = _stored(project, "suite.Timed.time_it", "result")
-    history = load_history(project / "results", read_commits(project))
-    [series] = [entry for entry in history.series if entry.case.name == TIMED]
-    [run_] = series.runs.values()
-    assert run_.point is not None
-    assert run_.point.value == value
-    asv = [sys.executable, "-m", "asv"]
-    first = git(project, "rev-parse", "HEAD")
-    shown = run(*asv, "show", "--machine", "m", first, cwd=project).stdout
-    assert "time_it" in shown
-    second = commit(project, {"benchmarks/other.txt": "x"}, "Two")
-    run_driver("bench", project, tmp_path, "--cases", "fine|peakmem")
-    compared = run(*asv, "compare", "--machine", "m", first, second, cwd=project).stdout
-    assert "time_it" in compared
-    assert "peakmem_it" in compared
-    plain = json.loads((project / "asv.conf.json").read_text()) | {"plugins": []}
-    (project / "plain.json").write_text(json.dumps(plain))
-    run(*asv, "--config", "plain.json", "publish", "--no-pull", cwd=project)
-    assert (project / "html" / "graphs").is_dir(), "stock asv has published it"
 
 
 def test_a_damaged_result_file_is_set_aside_and_written_again_from_the_record(
