@@ -8,36 +8,9 @@ from typing import Any, ClassVar
 
 from ._package import from_commit, options_of, skip_what_cannot_run
 from ._suite import _TimedPasses
-from ._tracked import Measured, _CachedSuite, recorded, tracked
+from ._tracked import Measured, _CachedSuite, tracked
 
 TIMEOUT = 900  # s: the largest of ours takes 1 min 30 s to compile on one idle core
-
-
-def compile_once(folder: str, model: str, device: str, implementation: str) -> Measured:
-    """Compile both passes without a cache, once per run, and return what that cost.
-
-    Raises:
-        NotImplementedError: The passes cannot be compiled here.
-        RuntimeError: Compiling failed.
-    """
-
-    def compile_both() -> Measured:
-        skip_what_cannot_run(device, model)
-        skip_without_compiler(device)
-        compile_cost = from_commit("measure.compile_cost", "compile_cost")
-        options = options_of(compile_cost, implementation)
-        return dataclasses.asdict(compile_cost(model, device, Path(folder), **options))
-
-    record = Path(folder, f"compiled-{implementation}-{model}-{device}.json")
-    return recorded(record, compile_both)
-
-
-def use_compiled_code(folder: str, model: str, device: str, implementation: str) -> None:
-    """Let this process find what `compile_once` has compiled."""
-    code_folder = from_commit("measure.compile_cost", "code_folder")
-    keep_code_in = from_commit("measure.compilation", "keep_code_in")
-    options = options_of(code_folder, implementation)
-    keep_code_in(code_folder(model, device, Path(folder), **options))
 
 
 def skip_without_compiler(device: str) -> None:
@@ -62,8 +35,12 @@ class _Compilation(_CachedSuite):
     implementation: ClassVar[str] = "tuned"
 
     def measure(self, model: str, device: str) -> Measured:
-        """Compile a model."""
-        return compile_once(self.folder, model, device, self.implementation)
+        """Compile a model; the code stays for the other suites of the run."""
+        skip_what_cannot_run(device, model)
+        skip_without_compiler(device)
+        compile_cost = from_commit("measure.compile_cost", "compile_cost")
+        options = options_of(compile_cost, self.implementation)
+        return dataclasses.asdict(compile_cost(model, device, Path(self.folder), **options))
 
     track_compile_seconds_forward = tracked("forward_seconds", unit="seconds")
     track_compile_seconds_backward = tracked("backward_seconds", unit="seconds")
@@ -88,5 +65,8 @@ class _CompiledPasses(_TimedPasses):
         if mode == "compiled":
             skip_what_cannot_run(device, model)
             skip_without_compiler(device)
-            use_compiled_code(folder, model, device, self.implementation)
+            code_folder = from_commit("measure.compile_cost", "code_folder")
+            keep_code_in = from_commit("measure.compilation", "keep_code_in")
+            options = options_of(code_folder, self.implementation)
+            keep_code_in(code_folder(model, device, Path(folder), **options))
         super().setup(*case)

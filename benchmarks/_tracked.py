@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from operator import getitem
 from pathlib import Path
 from typing import Any
@@ -42,29 +42,6 @@ def tracked(
     return track
 
 
-def recorded(record: Path, measure: Callable[[], Measured]) -> Measured:
-    """Return a case's values from the record of this run, after measuring them if there is none.
-
-    Raises:
-        NotImplementedError: The case was skipped.
-        RuntimeError: The case failed.
-    """
-    if not record.exists():
-        try:
-            outcome = measure()
-        except NotImplementedError as reason:
-            outcome = {"skipped": str(reason)}
-        except Exception as error:
-            outcome = {"failed": f"{type(error).__name__}: {error}"}
-        record.write_text(json.dumps(outcome), encoding="utf-8")
-    measured: Measured = json.loads(record.read_text(encoding="utf-8"))
-    if "skipped" in measured:
-        raise NotImplementedError(measured["skipped"])
-    if "failed" in measured:
-        raise RuntimeError(measured["failed"])
-    return measured
-
-
 class _CachedSuite(_Suite):
     """The first benchmark of a case measures all of its values; the others look theirs up."""
 
@@ -79,10 +56,28 @@ class _CachedSuite(_Suite):
         return str(Path.cwd())
 
     def setup(self, folder: str, *case: Any) -> None:
-        """Measure the case, or read what another benchmark has measured."""
+        """Measure the case, or read what another benchmark has measured.
+
+        Raises:
+            NotImplementedError: The case was skipped.
+            RuntimeError: The case failed.
+        """
         self.folder = folder
         name = "-".join([self.__module__, type(self).__name__, *map(str, case)])
-        self.measured = recorded(Path(folder, f"{name}.json"), partial(self.measure, *case))
+        record = Path(folder, f"{name}.json")
+        if not record.exists():
+            try:
+                outcome = self.measure(*case)
+            except NotImplementedError as reason:
+                outcome = {"skipped": str(reason)}
+            except Exception as error:
+                outcome = {"failed": f"{type(error).__name__}: {error}"}
+            record.write_text(json.dumps(outcome), encoding="utf-8")
+        self.measured = json.loads(record.read_text(encoding="utf-8"))
+        if "skipped" in self.measured:
+            raise NotImplementedError(self.measured["skipped"])
+        if "failed" in self.measured:
+            raise RuntimeError(self.measured["failed"])
 
     def measure(self, *case: Any) -> Measured:
         """Measure one case.

@@ -63,7 +63,7 @@ def test_fluxs_trainings_have_the_sizes_of_their_source(
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_one_training_step_lowers_the_loss(name: str) -> None:
+def test_one_training_step_has_every_gradient_and_lowers_the_loss(name: str) -> None:
     workload = get_workload(name)
     model = workload.create_model().eval()  # dropout would draw two different losses
     inputs, targets = workload.example_inputs(8), workload.example_targets(8)
@@ -71,9 +71,17 @@ def test_one_training_step_lowers_the_loss(name: str) -> None:
     losses = []
     for _ in range(2):
         optimiser.zero_grad()
-        loss = workload.loss(model(inputs), targets)
+        output = model(inputs)
+        assert output.dtype == torch.float32
+        assert workload.classifies or output.shape == targets.shape
+        loss = workload.loss(output, targets)
         assert loss.shape == ()
         loss.backward()
+        for key, parameter in model.named_parameters():
+            # In evaluation DeepAR forecasts by means alone.
+            if parameter.requires_grad and not key.startswith("deviation."):
+                assert parameter.grad is not None, key
+                assert parameter.grad.isfinite().all(), key
         optimiser.step()
         losses.append(loss.item())
     assert losses[1] < losses[0]

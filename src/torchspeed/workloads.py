@@ -10,8 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -48,9 +47,9 @@ class Workload:
     """The loss that training minimises."""
     objective_name: LossName = "sum_of_output"
     """The scalar whose gradient `time_backward` computes; FluxBench's is the sum of the output."""
-    overrides: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    overrides: Mapping[str, object] = field(default_factory=dict)
     """Arguments that differ from the model's default configuration."""
-    cpu_compile_options: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
+    cpu_compile_options: Mapping[str, bool] = field(default_factory=dict)
     """Options of ``torch.compile`` on CPUs, where its defaults are slower than eager."""
 
     def __post_init__(self) -> None:
@@ -168,13 +167,8 @@ def _real_size(model: str, window: int, features: int, batch: int) -> Workload:
     return Workload(
         f"{model}_{window}_{features}", "real_size", batch, (window, features), features,
         "windows of 512 and 720 of the data sets of Informer and LSTNet", model=model, horizon=96,
-        overrides=MappingProxyType({"window": window, "features": features}),
+        overrides={"window": window, "features": features},
     )  # fmt: skip
-
-
-def _pretrained(name: str, input_shape: tuple[int, ...], outputs: int, **more: Any) -> Workload:
-    """Return a workload of one window, as a service forecasts."""
-    return Workload(name, "pretrained", 1, input_shape, outputs, **more)
 
 
 def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object) -> Workload:
@@ -182,7 +176,7 @@ def _flux_training(name: str, model: str, outputs: int = 1, **overrides: object)
     return Workload(
         name, "flux_training", 500, (10, 137), outputs, _FLUX_TRAINING,
         model=model, objective_name="squared_error",
-        overrides=MappingProxyType({"features": 137, "window": 10, **overrides}),
+        overrides={"features": 137, "window": 10, **overrides},
     )  # fmt: skip
 
 
@@ -193,7 +187,7 @@ def _small_cnn(
     return Workload(
         name, "small_cnn", batch, shape, 10, source,
         classifies=True, loss_name=loss, objective_name=loss,
-        cpu_compile_options=MappingProxyType(cpu_compile_options),
+        cpu_compile_options=cpu_compile_options,
     )  # fmt: skip
 
 
@@ -215,7 +209,7 @@ def _fluxbench(
 ) -> Workload:
     return Workload(
         name, "fluxbench", batch, input_shape, outputs, _FLUXBENCH,
-        model=model, vocabulary=vocabulary, overrides=MappingProxyType(overrides),
+        model=model, vocabulary=vocabulary, overrides=overrides,
     )  # fmt: skip
 
 
@@ -243,9 +237,12 @@ _TABLE = (
         for model, batch in (("dlinear", 8), ("patchtst", 1), ("itransformer", 4), ("tsmixer", 8))
         for window, features in ((720, 321), (512, 862))
     ),
-    _pretrained("chronos_bolt", (512,), 9, source="TMLR 2024, arXiv:2403.07815", horizon=64),
-    _pretrained("timesfm", (512,), 10, source="ICML 2024, arXiv:2310.10688", horizon=128),
-    _pretrained("mamba", (256, 7), 7, source="2023, arXiv:2312.00752"),
+    # One window, as a service forecasts.
+    Workload(
+        "chronos_bolt", "pretrained", 1, (512,), 9, "TMLR 2024, arXiv:2403.07815", horizon=64
+    ),
+    Workload("timesfm", "pretrained", 1, (512,), 10, "ICML 2024, arXiv:2310.10688", horizon=128),
+    Workload("mamba", "pretrained", 1, (256, 7), 7, "2023, arXiv:2312.00752"),
     _flux_training("darnn_solar", "darnn", encoder_hidden=10, decoder_hidden=10),
     _flux_training("dsanet_solar", "dsanet"),
     # Flux's skip of 120 runs along samples; in a window of 10 it is 2, as at FluxBench's sizes.

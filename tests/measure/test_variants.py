@@ -127,9 +127,7 @@ def test_captured_passes_compute_what_eager_ones_do_on_the_values_of_each_call(
 
 
 @needs_gpu
-@pytest.mark.parametrize(
-    "name", ["darnn", "dsanet", "lstnet", "tpa_lstm", "flux_cnn", "lenet5", "resnet18_mnist"]
-)
+@pytest.mark.parametrize("name", SMALL)
 def test_on_a_device_a_graph_computes_what_eager_does(name: str) -> None:
     captured = passes(name, "cuda", mode="cudagraph")
     assert isinstance(captured, CapturedPasses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from tests.models.reference import forecasters as reference
 from torchspeed.models import create_model
-from torchspeed.workloads import get_workload, list_workloads
+from torchspeed.workloads import list_workloads
 
 NAMES = list_workloads("forecaster")
 EVERY = pytest.mark.parametrize("name", NAMES)
@@ -86,30 +85,6 @@ def test_forecasts_are_those_of_the_equations(
     for actual in (fast, model(x)[0].detach()):  # torch infers in other ways than it trains
         # Positions are drawn in float32, whatever the parameters are.
         np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-6, atol=1e-6)
-
-
-@EVERY
-def test_shapes_and_gradients_of_the_workload(name: str) -> None:
-    workload = get_workload(name)
-    model = workload.create_model()
-    x = workload.example_inputs(3).requires_grad_()
-    targets = workload.example_targets(3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        out = model(x)
-    assert out.shape == targets.shape == (3, 96, 7)
-    assert out.dtype == torch.float32
-    workload.loss(out, targets).backward()
-    assert x.grad is not None
-    assert x.grad.isfinite().all()
-    without = 0
-    for key, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            assert parameter.grad is not None, key
-            assert parameter.grad.isfinite().all(), key
-        else:
-            without += parameter.numel()
-    assert without == (96 * 513 if name == "nhits" else 0)
 
 
 @EVERY

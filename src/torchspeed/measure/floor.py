@@ -17,11 +17,9 @@ from typing import NamedTuple
 import torch
 
 from torchspeed.measure.clocks import clock_for, interleaved, seconds_per_call
-from torchspeed.measure.passes import OfBothPasses, Passes
+from torchspeed.measure.passes import OfBothPasses, passes
 from torchspeed.measure.peak import Peak
 from torchspeed.measure.work import CountablePasses, count, parameter_bytes
-
-FLOOR_MODES = ("eager", "compiled")
 
 SMALLEST_COPY = {"cpu": 2**18, "cuda": 2**26}
 """Bytes read and written by the smallest copy that a bandwidth is measured with; a smaller one
@@ -55,16 +53,14 @@ def floor_of(
 ) -> OfBothPasses[Floor]:
     """Time both passes of a workload, interleaved with what their floors are made of.
 
-    The passes run on the device of the peak; the floor is the same in each of `FLOOR_MODES`.
+    The passes run on the device of the peak; the floor is the same in every mode.
 
     Raises:
         ValueError: no such workload or mode, or a batch below 1.
     """
-    if mode not in FLOOR_MODES:
-        raise ValueError(f"mode is {mode!r}; it must be one of {', '.join(FLOOR_MODES)}")
     floors = floors_on(peak, pass_works(workload, batch))
-    passes = Passes(workload, str(peak.device), batch, compiled=mode == "compiled")
-    measured = interleaved((passes.forward, passes.backward), floors, str(peak.device))
+    timed = passes(workload, str(peak.device), batch, mode)
+    measured = interleaved((timed.forward, timed.backward), floors, str(peak.device))
     forward, backward = (
         Floor(
             floor_seconds=statistics.median(floor for _, floor in pairs),
@@ -77,12 +73,12 @@ def floor_of(
 
 def pass_works(workload: str, batch: int | None = None) -> tuple[PassWork, PassWork]:
     """Return the work of the forward and the backward pass of a workload, counted on the CPU."""
-    passes = CountablePasses(workload, "cpu", batch)
-    resident = parameter_bytes(passes.model) + passes.inputs.nbytes
+    counted = CountablePasses(workload, "cpu", batch)
+    resident = parameter_bytes(counted.model) + counted.inputs.nbytes
     return (
-        PassWork(count(passes.forward).flops, resident + passes.forward().nbytes),
+        PassWork(count(counted.forward).flops, resident + counted.forward().nbytes),
         # The gradients of parameters and inputs are as large as these.
-        PassWork(count(passes.backward).flops, 2 * (resident + passes.activation_bytes())),
+        PassWork(count(counted.backward).flops, 2 * (resident + counted.activation_bytes())),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -27,7 +27,6 @@ WARM_UPS = 3
 """Runs before a capture, as ``torch.cuda.make_graphed_callables`` has them: libraries choose
 kernels and make their workspaces, which a capture must not see."""
 
-P = ParamSpec("P")
 Found = TypeVar("Found")
 
 
@@ -42,19 +41,6 @@ class OfBothPasses(Generic[Found]):
 def _require(name: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
         raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
-
-
-def _autocast(function: Callable[P, Tensor], device_type: str) -> Callable[P, Tensor]:
-    """Let products and convolutions compute in bfloat16, and sensitive operators in float32.
-
-    Gradients are computed in the format of their forward pass.
-    """
-
-    def autocast(*args: P.args, **kwargs: P.kwargs) -> Tensor:
-        with torch.autocast(device_type, dtype=torch.bfloat16):
-            return function(*args, **kwargs)
-
-    return autocast
 
 
 class Passes:
@@ -101,8 +87,9 @@ class Passes:
             model = compilation.compiled(self.model, options)
         self._call, self._objective = model, recipe.objective
         if precision == "bf16":
-            kind = self.inputs.device.type
-            self._call, self._objective = _autocast(model, kind), _autocast(self._objective, kind)
+            # Products and convolutions in bfloat16, gradients in the format of their forward pass.
+            autocast = torch.autocast(self.inputs.device.type, torch.bfloat16)
+            self._call, self._objective = autocast(model), autocast(self._objective)
         # Flux's DSANet has parameters that nothing uses.
         self.parameters = [p for p in self.model.parameters() if p.requires_grad]
 

@@ -6,8 +6,10 @@ of the same parameters faster on a CPU. Importing this package imports torch but
 which takes a second: that happens when the first model built on it is made.
 
 Forecasters have ``features`` series in a ``window`` of time steps, ``horizon`` steps of forecast,
-and a ``dropout``: a probability, in training mode. A size below 1, a dropout outside [0, 1), and
-what a class says of its other arguments, is a ValueError of ``create_model``.
+and a ``dropout``: a probability, in training mode. Models with attention have tokens of a
+``width``, which their ``heads`` divide, a number of ``layers``, and networks whose hidden layers
+have the size ``inner``. A size below 1, a dropout outside [0, 1), and what a class says of its
+other arguments, is a ValueError of ``create_model``.
 
 The models with attention have a method ``attention_weights(x)``, which returns a
 dictionary of the weights that ``forward`` used. ``forward`` itself pays nothing for it.

@@ -121,11 +121,8 @@ class ChronosBolt(nn.Module):
     Args:
         patch: steps of a patch; it divides the window.
         quantiles: predicted quantiles of each step.
-        width: size of a token.
-        heads: attention heads.
         size: size of a head.
         layers: layers of the encoder, and of the decoder.
-        inner: size of the hidden layer of each network.
     """
 
     buckets: Tensor

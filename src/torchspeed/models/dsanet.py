@@ -80,7 +80,6 @@ class DSANet(TwoTowers):
     Maps (batch, window, features) to (batch, outputs).
 
     Args:
-        features: series in the input.
         local_length: length of the local filters, at most the window.
         kernels: filters of either convolution.
         d_model: size of a series' representation in the attention.

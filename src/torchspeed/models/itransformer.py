@@ -57,9 +57,7 @@ class ITransformer(nn.Module):
         window: time steps of the input, T.
         horizon: time steps of the forecast, S.
         width: size of a token, D; the heads divide it.
-        heads: attention heads.
         layers: blocks, L.
-        inner: size of the feed-forward network's hidden layer.
     """
 
     def __init__(

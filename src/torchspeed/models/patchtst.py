@@ -63,8 +63,6 @@ class PatchTST(nn.Module):
         stride: steps from one patch to the next, S.
         width: size of a token, D; the heads divide it.
         heads: attention heads, H.
-        layers: layers of the encoder.
-        inner: size of the feed-forward network's hidden layer.
     """
 
     def __init__(

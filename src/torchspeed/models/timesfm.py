@@ -89,10 +89,6 @@ class TimesFM(nn.Module):
         horizon: time steps that a patch forecasts; the patch divides it.
         patch: steps of a patch; it divides the window.
         quantiles: predicted quantiles of each step.
-        width: size of a token; the heads divide it.
-        heads: attention heads.
-        layers: layers of the decoder.
-        inner: size of the hidden layer of each network.
         longest: most steps of window and forecasts together.
     """
 

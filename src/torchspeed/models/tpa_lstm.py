@@ -21,18 +21,16 @@ class TPALSTM(nn.Module):
     embedding with relu before the LSTM is Flux's and jingw2's.
 
     Flux and jingw2/demand_forecast also apply relu to H and to H^C, which the paper
-    does not. 2103 parameters, as jingw2's: ``torch.nn.LSTM`` has a second bias per gate, 40
+    does not. 2,103 parameters, as jingw2's: ``torch.nn.LSTM`` has a second bias per gate, 40
     numbers, that the paper does not have; a reshape in jingw2's mixes filters and features.
-    FluxArchitectures' version has 2063, but at every time step it runs the LSTM along the
+    FluxArchitectures' version has 2,063, but at every time step it runs the LSTM along the
     *samples*, handing the state from one to the next without a reset.
 
     Maps (batch, window, features) to (batch, outputs).
 
     Args:
-        features: series in the input.
         window: time steps of the input, at least 2: the last one queries the others.
         hidden: size of the embedding and of the LSTM's state, m in the paper.
-        layers: LSTM layers.
         filters: filters of the temporal patterns, k.
         filter_size: width of a filter across the state; 1 in the paper.
         outputs: predicted values.

@@ -22,7 +22,7 @@ class TPALSTMFluxLiteral(nn.Module):
     Flux also keeps the state from call to call. Here every call starts from zero:
     the same work, and results that depend on the input alone.
 
-    Maps (batch, window, features) to (batch, 1). Sizes as in `TPALSTM`; 2063 parameters.
+    Maps (batch, window, features) to (batch, 1). Sizes as in `TPALSTM`; 2,063 parameters.
     """
 
     def __init__(

@@ -29,11 +29,6 @@ class TransformerEncoder(nn.Module):
 
     Maps (batch, tokens, width) to the same shape.
 
-    Args:
-        width: size of a token; the heads divide it.
-        heads: attention heads.
-        layers: layers of the encoder.
-        inner: size of the feed-forward network's hidden layer.
     """
 
     def __init__(
