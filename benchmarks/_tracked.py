@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from operator import getitem
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,10 @@ def tracked(
     if exact:
         track.__dict__["exact"] = True
     return track
+
+
+share = partial(tracked, unit="%", scale=100, higher_is_better=True)
+"""Makes a ``track_*`` of a share that is better when it is higher, in percent."""
 
 
 class _CachedSuite(_Suite):

@@ -6,7 +6,7 @@ import dataclasses
 
 from ._cases import FORECASTERS, TIME_SERIES, TUNED_CNNS
 from ._package import from_commit, options_of, skip_what_cannot_run
-from ._tracked import Measured, _CachedSuite, tracked
+from ._tracked import Measured, _CachedSuite, share, tracked
 
 
 class _DeviceTime(_CachedSuite):
@@ -32,12 +32,8 @@ class _DeviceTime(_CachedSuite):
     track_event_seconds_backward = tracked("backward", "event_seconds", unit="seconds")
     track_launches_forward = tracked("forward", "launches", unit="launches", exact=True)
     track_launches_backward = tracked("backward", "launches", unit="launches", exact=True)
-    track_busy_forward = tracked(
-        "forward", "busy_share", unit="%", scale=100, higher_is_better=True
-    )
-    track_busy_backward = tracked(
-        "backward", "busy_share", unit="%", scale=100, higher_is_better=True
-    )
+    track_busy_forward = share("forward", "busy_share")
+    track_busy_backward = share("backward", "busy_share")
 
 
 class DeviceTime(_DeviceTime):

@@ -12,7 +12,7 @@ import statistics
 from ._cases import DEVICES, FLUX_LITERAL, SMALL_CNNS, TIME_SERIES, TORCHVISION
 from ._package import device_peak, from_commit, skip_what_cannot_run
 from ._suite import _Suite, skipped
-from ._tracked import Measured, _CachedSuite, tracked
+from ._tracked import Measured, _CachedSuite, share, tracked
 
 
 class _Utilisation(_CachedSuite):
@@ -37,12 +37,8 @@ class _Utilisation(_CachedSuite):
     track_flops_per_second_backward = tracked(
         "backward", "flops_per_second", unit="FLOP/s", higher_is_better=True
     )
-    track_mfu_forward = tracked(
-        "forward", "share_of_peak", unit="%", scale=100, higher_is_better=True
-    )
-    track_mfu_backward = tracked(
-        "backward", "share_of_peak", unit="%", scale=100, higher_is_better=True
-    )
+    track_mfu_forward = share("forward", "share_of_peak")
+    track_mfu_backward = share("backward", "share_of_peak")
 
 
 class TimeSeries(_Utilisation):
