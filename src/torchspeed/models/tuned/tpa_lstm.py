@@ -52,12 +52,14 @@ class TunedTPALSTM(tpa_lstm.TPALSTM):
     def forward(self, x: Tensor) -> Tensor:
         """Predict the next values, (batch, outputs)."""
         past, last = self._states(x)
-        alpha = self._scored(past, last)
-        # H^C = past C' + b is never built, here or in the scores: weighing its rows and
-        # then filtering is the same sum in another order, with far fewer terms.
         filters = self.patterns.weight.flatten(1)  # (filters, time * filter_size)
-        context = (alpha.unsqueeze(1) @ past).squeeze(1) @ filters.t()
         bias = cast("Tensor", self.patterns.bias)
+        query = self.W_a(last)  # (batch, filters)
+        # H^C = past C' + b is never built, neither in the scores f(H^C_i, h_t) = H^C_i . (W_a h_t)
+        # nor in v_t: weighing its rows and then filtering is the same sum with far fewer terms.
+        scores = (past @ (query @ filters).unsqueeze(2)).squeeze(2)
+        alpha = torch.sigmoid(scores + (query @ bias).unsqueeze(1))
+        context = (alpha.unsqueeze(1) @ past).squeeze(1) @ filters.t()
         context = torch.addcmul(context, alpha.sum(1, keepdim=True), bias)  # v_t
         forecast: Tensor = self.output(self.W_hv(torch.cat((last, context), 1)))
         if self.autoregression is None:
@@ -77,9 +79,3 @@ class TunedTPALSTM(tpa_lstm.TPALSTM):
         # (batch, time, rows, filter_size) -> (batch, rows, time * filter_size)
         past = states[:, :-1].unfold(2, self.patterns.kernel_size[1], 1).transpose(1, 2).flatten(2)
         return past, states[:, -1]
-
-    def _scored(self, past: Tensor, last: Tensor) -> Tensor:
-        query = self.W_a(last)  # (batch, filters)
-        # f(H^C_i, h_t) = H^C_i . (W_a h_t), with H^C = past C' + b taken apart.
-        scores = (past @ (query @ self.patterns.weight.flatten(1)).unsqueeze(2)).squeeze(2)
-        return torch.sigmoid(scores + (query @ self.patterns.bias).unsqueeze(1))
