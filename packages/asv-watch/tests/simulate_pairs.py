@@ -1,9 +1,8 @@
-"""One case compared in one or two sittings, many times: how often what is claimed of it is true.
+"""One case compared in a sitting, many times: how often what is claimed of it is true.
 
 A machine's cases have spreads of rounds between 0.4 and 4 %, and one process in thirty is slower
 by up to a fifth. Rounds go on until the interval of the rounds alone is narrow enough, as the
-engine does. In each sitting the ratio is off its true one. What was compared once and is a change,
-or near one, is measured again in another sitting, as nights do on another day.
+engine does. In each sitting the ratio is off its true one.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asv_watch.engine.rounds import DEFAULT, PRECISE, Sampling
-from asv_watch.statistics.graph import RatioGraph, Star
+from asv_watch.engine.rounds import DEFAULT
+from asv_watch.statistics.graph import Estimate, Star
 from asv_watch.statistics.ratio import estimate_ratio, levels
-from asv_watch.statistics.rule import SMALLEST, Verdict, verdict
+from asv_watch.statistics.rule import Verdict, verdict
 from asv_watch.statistics.stopping import is_precise
 
 BETWEEN = 0.005
@@ -32,7 +31,9 @@ class Claims:
     holding: int = 0
     """Intervals of the first sitting that hold the ratio of another day."""
     called: int = 0
-    """Pairs that are called a change at the end of the night."""
+    """Pairs that the first sitting calls a change."""
+    called_twice: int = 0
+    """Pairs that a sitting of another day calls a change in the same direction."""
 
 
 def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
@@ -46,41 +47,34 @@ def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
     rng, claims = np.random.default_rng(seed), Claims(pairs)
     for _ in range(pairs):
         spread = float(np.clip(USUAL_SPREAD * rng.lognormal(0.0, 0.5), 0.004, 0.04))
-        first = _sitting(rng, ratio, spread, DEFAULT)
-        answer = first.estimate(0, 1, BETWEEN)
-        low, high = answer.interval
+        first, again = (_compare(rng, ratio, spread) for _ in range(2))
+        low, high = first.interval
         claims.holding += low <= ratio * math.exp(rng.normal(0.0, BETWEEN)) <= high
-        if abs(answer.log) >= SMALLEST:
-            again = _sitting(rng, ratio, spread, PRECISE)
-            both = RatioGraph([first, again], BETWEEN).estimate("a", "b")
-            assert both is not None
-            answer = both
-        claims.called += verdict(answer.ratio, answer.interval) is not Verdict.SAME
+        verdicts = [verdict(each.ratio, each.interval) for each in (first, again)]
+        claims.called += verdicts[0] is not Verdict.SAME
+        claims.called_twice += verdicts[0] is verdicts[1] is not Verdict.SAME
     return claims
 
 
-def _sitting(
-    rng: np.random.Generator, ratio: float, spread: float, sampling: Sampling
-) -> Star[str]:
+def _compare(rng: np.random.Generator, ratio: float, spread: float) -> Estimate:
     """Measure a pair in a sitting of its own."""
-    rounds = _rounds(rng, ratio, spread, sampling)
+    rounds = _rounds(rng, ratio, spread)
     logs, variances = levels([(1.0, each) for each in rounds], USUAL_SPREAD)
-    return Star(("a", "b"), tuple(logs), tuple(variances), len(rounds) - 1)
+    star = Star(("a", "b"), tuple(logs), tuple(variances), len(rounds) - 1)
+    return star.estimate(0, 1, BETWEEN)
 
 
-def _rounds(
-    rng: np.random.Generator, ratio: float, spread: float, sampling: Sampling
-) -> tuple[float, ...]:
+def _rounds(rng: np.random.Generator, ratio: float, spread: float) -> tuple[float, ...]:
     """Draw the rounds of one sitting, until their interval is narrow enough."""
     here = ratio * math.exp(rng.normal(0.0, BETWEEN))
     rounds: list[float] = []
-    while len(rounds) < sampling.most_rounds:
+    while len(rounds) < DEFAULT.most_rounds:
         slow = rng.uniform(1.0, 1.2) if rng.random() < 1 / 30 else 1.0
         slow /= rng.uniform(1.0, 1.2) if rng.random() < 1 / 30 else 1.0
         rounds.append(here * slow * math.exp(rng.normal(0.0, spread)))
-        if len(rounds) >= sampling.fewest_rounds:
+        if len(rounds) >= DEFAULT.fewest_rounds:
             middle, (low, high) = estimate_ratio(rounds)
             half, difference = math.log(high / low) / 2, abs(math.log(middle))
-            if is_precise(difference, half, sampling.half_width, sampling.share_of_difference):
+            if is_precise(difference, half, DEFAULT.half_width, DEFAULT.share_of_difference):
                 break
     return tuple(rounds)
