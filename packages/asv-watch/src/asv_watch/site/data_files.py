@@ -15,7 +15,6 @@ import numpy as np
 
 from asv_watch.asv.patterns import pattern_of
 from asv_watch.judge.changes import kind_of
-from asv_watch.records.history import Indices
 from asv_watch.records.records import Benchmark
 from asv_watch.site import names
 from asv_watch.site.case_table import CaseTable
@@ -24,7 +23,7 @@ from asv_watch.site.explained_data import explained_cases
 from asv_watch.site.index import series_in_a_file
 from asv_watch.site.pair_data import commit_pairs
 from asv_watch.site.release_data import compared
-from asv_watch.site.scripts import Json, distances, shortened, write_script
+from asv_watch.site.scripts import Json, shortened, write_script
 from asv_watch.site.stretches import stretch_data
 from asv_watch.statistics.rule import TOO_NOISY
 from asv_watch.text import quantities
@@ -63,26 +62,16 @@ def _series_files(contents: Contents) -> Iterator[tuple[str, str, Sequence[Serie
 
 
 def _values_of(summary: SeriesSummary) -> Json:
+    """Return the values over all commits: exact ones whole, those with an interval shortened."""
     commits, valued = summary.commits, summary.series.columns.valued
-    values, interval = valued.values, valued.interval
-    has_interval = ~np.isnan(interval[:, 0])
-    shown = values.copy()
-    shown[has_interval] = [shortened(value) for value in values[has_interval]]
-    data = {"from": int(commits[0]), "v": _spread_out(commits, commits, shown.tolist())}
-    known = has_interval & (values != 0)  # a distance from zero has no relative size
-    if known.any():
-        centres, ends = values[known], interval[known]
-        for key, differences in (("lo", centres - ends[:, 0]), ("hi", ends[:, 1] - centres)):
-            data[key] = _spread_out(commits, commits[known], distances(differences, centres))
-    return data
-
-
-def _spread_out(span: Indices, commits: Indices, numbers: Sequence[float]) -> list[float | None]:
-    """Return an entry for each commit of a span; commits without a number have none."""
-    column = np.full(span[-1] - span[0] + 1, None)
-    column[commits - span[0]] = numbers
-    entries: list[float | None] = column.tolist()
-    return entries
+    column = np.full(commits[-1] - commits[0] + 1, None)
+    column[commits - commits[0]] = [
+        value if is_exact else shortened(value)
+        for value, is_exact in zip(
+            valued.values.tolist(), np.isnan(valued.interval[:, 0]), strict=True
+        )
+    ]
+    return {"from": int(commits[0]), "v": column.tolist()}
 
 
 def _history_of(contents: Contents, summary: SeriesSummary) -> Json:

@@ -18,7 +18,7 @@ from asv_watch.text import quantities
 
 _T = TypeVar("_T")
 
-FORMAT = 2
+FORMAT = 3
 VALUES = 60_000
 """Most values in a file of series, about a megabyte. More are divided over several files, so that
 the timeline of one series of a long history does not wait for all the others."""
@@ -240,12 +240,6 @@ def _last(summary: SeriesSummary) -> Json | None:
     if summary.last is None:
         return None
     commit, point = summary.last
-    low, high = map(shortened, point.interval) if point.interval else (None, None)
     value = shortened(point.value) if point.interval else point.value
-    return {
-        "c": commit,
-        "v": value,
-        "text": quantities.quantity(value, summary.metric.unit),
-        "lo": low,
-        "hi": high,
-    }
+    text = quantities.quantity(value, summary.metric.unit)
+    return {"c": commit, "v": value, "text": text}

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-
-from asv_watch.records.history import Floats
 
 Json = dict[str, Any]
 
@@ -27,8 +24,6 @@ _ESCAPES = (
     ("\u2028".encode(), b"\\u2028"),
     ("\u2029".encode(), b"\\u2029"),
 )
-_FARTHEST = 1e12
-"""Largest distance that is written; values close to zero may have larger ones."""
 
 
 def json_bytes(data: Any) -> bytes:
@@ -67,13 +62,6 @@ def write_script(site: Path, name: str, data: Any) -> bytes:
 def shortened(value: float) -> float:
     """Round a value to five significant digits: further ones would only show noise."""
     return float(f"{value:.5g}")
-
-
-def distances(differences: Floats, values: Floats | float) -> list[int]:
-    """Return distances from values in 1/10,000 of them, as data files store them."""
-    relative = differences / np.abs(values) * 10_000
-    whole: list[int] = np.rint(relative.clip(-_FARTHEST, _FARTHEST)).astype(np.int64).tolist()
-    return whole
 
 
 def _encodable(data: Any) -> Any:

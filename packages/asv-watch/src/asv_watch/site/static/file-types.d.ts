@@ -6,13 +6,11 @@
  */
 type PairRow = [number, number, number, number, number, number, number, number?];
 
-/** One series of a benchmark's file. Distances are in 1/10,000 of the value. */
+/** One series of a benchmark's file. */
 interface BenchmarkSeries {
   s: SeriesIndex;
   from: CommitIndex;
   v: (number | null)[];
-  lo?: (number | null)[];
-  hi?: (number | null)[];
   /** Commit, outcome, index of the reason in `reasons`. */
   other?: [CommitIndex, Outcome, number][];
   reasons?: string[];

@@ -114,14 +114,11 @@ interface Setup {
   metric: Metric;
 }
 
-/** A value and, where known, its interval. */
-interface Measured {
+/** A value of a run; or a ratio that comparisons measured, which has an interval. */
+interface Point {
+  stop: CommitIndex;
   value: number;
   interval: [number, number] | null;
-}
-/** Ratios that comparisons measured are `compared`. */
-interface Point extends Measured {
-  stop: CommitIndex;
   compared?: boolean;
 }
 /** A run without a value. */

@@ -94,13 +94,11 @@ interface CaseEntry {
   labels: Record<string, string>;
 }
 
-/** The newest value of a series, with its interval where it has one. */
+/** The newest value of a series. */
 interface NewestValue {
   c: CommitIndex;
   v: number;
   text: string;
-  lo: number | null;
-  hi: number | null;
 }
 
 interface SeriesRow {

@@ -5,18 +5,6 @@ import { getModel } from "./model.js";
 
 /** @typedef {{ points: Point[], others: OtherRun[], pairs: MeasuredPair[], stretches: [CommitIndex, number, number][] }} Runs */
 
-/**
- * An interval from distances in 1/10,000 of the value.
- * @param {number} value
- * @param {number | null | undefined} low
- * @param {number | null | undefined} high
- * @returns {[number, number] | null}
- */
-const spanOf = (value, low, high) =>
-  low === null || low === undefined || high === null || high === undefined
-    ? null
-    : [value * (1 - low / 1e4), value * (1 + high / 1e4)];
-
 /** @type {Map<unknown, SeriesIndex> | null} */
 let firstOfBenchmark = null;
 /** @type {WeakMap<BenchmarkSeries, Runs>} */
@@ -75,9 +63,7 @@ function parse(entry) {
   /** @type {Point[]} */
   const points = [];
   entry.v.forEach((value, i) => {
-    if (value === null) return;
-    const interval = spanOf(value, entry.lo?.[i], entry.hi?.[i]);
-    points.push({ stop: entry.from + i, value, interval });
+    if (value !== null) points.push({ stop: entry.from + i, value, interval: null });
   });
   return {
     points,

@@ -15,8 +15,10 @@ import { columnOf, drawTable, sheetOf } from "../page/tables.js";
 import { plural } from "../text/format.js";
 
 /** Why the newest run has no value, or is not of the newest commit. @param {Series} series */
-const reasonOf = ({ status, behind, reason }) =>
-  status === "stale" ? `${plural(behind, "commit")} behind the newest` : reason || "no message";
+function reasonOf({ status, behind, reason }) {
+  if (status === "stale") return `${plural(behind, "commit")} behind the newest`;
+  return reason || (status === "never run" ? "no run is stored" : "no message");
+}
 
 /** The reason, with the whole message where that is longer. @param {Series} series */
 function drawReason(series) {

@@ -31,19 +31,19 @@ function differingLabels(sides) {
  * @returns {Series[]}
  */
 function seriesOf({ setup, by }, side) {
-  const { cases, series, machineAt, environmentAt, fullest, index, ...model } = getModel();
-  const measured = series.filter(({ metric, last }) => metric === setup.metric && last);
+  const model = getModel();
+  const measured = model.series.filter(({ metric, last }) => metric === setup.metric && last);
   if (by.id === "environment") {
-    const e = environmentAt(side);
+    const e = model.environmentAt(side);
     return measured.filter((one) => one.m === setup.m && one.e === e);
   }
   if (by.id === "machine") {
-    const there = measured.filter(({ m }) => m === machineAt(side));
-    const { short } = index.environments[setup.e] ?? {};
+    const there = measured.filter(({ m }) => m === model.machineAt(side));
+    const { short } = model.index.environments[setup.e] ?? {};
     const alike = there.filter(({ environment }) => environment.short === short);
-    return alike.length ? alike : fullest(there);
+    return alike.length ? alike : model.fullest(there);
   }
-  const of = cases.filter(
+  const of = model.cases.filter(
     ({ metric, labels }) => metric === setup.metric && labels[by.id] === side,
   );
   return of.flatMap((what) => model.measured(what, setup) ?? []).filter(({ last }) => last);

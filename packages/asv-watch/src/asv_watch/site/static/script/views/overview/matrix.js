@@ -1,7 +1,7 @@
 // The table of the newest values.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { el, muted, notice } from "../../page/elements.js";
+import { el, notice } from "../../page/elements.js";
 import {
   casePage,
   changeSign,
@@ -12,7 +12,7 @@ import {
 } from "../../page/signs.js";
 import { ofGroup } from "../../page/fields.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
-import { capital, plural } from "../../text/format.js";
+import { capital } from "../../text/format.js";
 import { columnsElsewhere, matrixColumns, rowsOfCases } from "./rows.js";
 
 /** Rows that are drawn at once: the rest follows at a click. */
@@ -80,7 +80,7 @@ export function drawMatrix(setup, group) {
     className: "matrix",
     first: ROWS_AT_ONCE,
     groupOf: ({ line }) => line.group,
-    headingOf: (of) => [headingOf(rows, of), behindOf(rows, of)],
+    headingOf: (of) => headingOf(rows, of),
   });
   const parts = [drawn, signsHelp()];
   const none = notice(`No ${label} is measured here: choose another machine.`);
@@ -91,17 +91,4 @@ export function drawMatrix(setup, group) {
 function headingOf(rows, group) {
   const groupRows = rows.filter(({ line }) => line.group === group);
   return groupRows.length > 1 ? group : (group.split(" · ").at(-1) ?? group);
-}
-
-/** How many newer commits did not measure a group's cases. @param {Row[]} rows @param {string} group */
-function behindOf(rows, group) {
-  const cells = rows
-    .filter(({ line }) => line.group === group)
-    .flatMap((row) => [...row.cells.values()]);
-  const stale = cells.filter(({ status }) => status === "stale");
-  if (!stale.length) return null;
-  const most = Math.max(...stale.map(({ behind }) => behind));
-  const all = stale.length === cells.length ? "all" : `${stale.length} of ${cells.length}`;
-  const when = `up to ${plural(most, "commit")} ago`;
-  return muted(` · ${all} last measured ${when}`);
 }

@@ -117,14 +117,12 @@ export function courseNote({ drawn, axis: { stops } }) {
 }
 
 /**
- * Columns of a table with a row for each commit; the intervals of the values are saved only.
+ * Columns of a table with a row for each commit; the units are saved only.
  * @param {SeriesLine[]} lines
  * @returns {Column<CommitIndex>[]}
  */
 export function valueColumns(lines) {
   const { commitLine, commits } = getModel();
-  /** @param {string} text @param {(commit: CommitIndex) => number | string | undefined} value */
-  const saved = (text, value) => columnOf(text, value, { hidden: true });
   return [
     columnOf("Commit", (commit) => commits[commit]?.hash, { draw: commitLine }),
     ...lines.flatMap(({ label, values, series: { metric } }) => [
@@ -132,9 +130,7 @@ export function valueColumns(lines) {
         number: true,
         draw: (commit) => formatValue(values.get(commit)?.value, metric),
       }),
-      saved(`${label}, low`, (commit) => values.get(commit)?.interval?.[0]),
-      saved(`${label}, high`, (commit) => values.get(commit)?.interval?.[1]),
-      saved(`${label}, unit`, () => metric.unit),
+      columnOf(`${label}, unit`, () => metric.unit, { hidden: true }),
     ]),
   ];
 }
