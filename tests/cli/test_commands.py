@@ -2,17 +2,23 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from rich.console import Console
 
 from torchspeed.cli.main import main
+from torchspeed.cli.progress import RunProgress
+from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.train import train
 
 ROOT = Path(__file__).parents[2]
 FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet", "--threads", "1"]
@@ -38,8 +44,12 @@ def run_json(tmp_path: Path, *arguments: str) -> Any:
 def test_train_shows_phases_epochs_and_time_to_accuracy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = run_json(tmp_path, "train", *QUICK, "-e", "2", "--target-accuracy", "100")
+    figure = tmp_path / "loss.svg"
+    options = [*QUICK, "-e", "2", "--target-accuracy", "100", "--figure", str(figure)]
+    result = run_json(tmp_path, "train", *options)
     shown = capsys.readouterr().out
+    assert shown.endswith(f"{figure}\n")
+    assert "<!-- held out -->" in figure.read_text()
     for text in ("data loading", "data processing", "forward", "backward", "median a step", "IQR",
                  "time to 100.00 % on test", "not reached", "best training accuracy",
                  "total data loading time", "total epoch training time",
@@ -51,11 +61,6 @@ def test_train_shows_phases_epochs_and_time_to_accuracy(
     assert result["ranks"][0]["steps"] == 5
     assert result["machine"]["physical cores"].isdecimal()
     assert result["machine"]["torch"] == torch.__version__.split("+", maxsplit=1)[0]
-
-
-@pytest.fixture(scope="module")
-def usual_config(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return run_json(tmp_path_factory.mktemp("usual"), "train", *QUICK)["config"]
 
 
 @pytest.mark.parametrize(
@@ -76,13 +81,13 @@ def usual_config(tmp_path_factory: pytest.TempPathFactory) -> Any:
     ],
 )  # fmt: skip
 def test_every_option_reaches_the_run(
-    tmp_path: Path, usual_config: Any, options: list[str], changed: dict[str, object]
+    tmp_path: Path, options: list[str], changed: dict[str, object]
 ) -> None:
     config = run_json(tmp_path, "train", *QUICK, *options)["config"]
+    given = {"model": "lenet5", "batch_size": 32, "limit_batches": 3, "threads": 1, "epochs": 1}
+    usual = complete(RunConfig(**{**given, **changed})).as_dict()  # type: ignore[arg-type]
+    assert config | {"data_options": {}} == usual | {"data_options": {}}
     assert {name: config[name] for name in changed} == changed
-    assert not any(usual_config[name] == value for name, value in changed.items())
-    same = set(usual_config) - set(changed) - {"data_options"}
-    assert {name: config[name] for name in same} == {name: usual_config[name] for name in same}
 
 
 def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
@@ -108,24 +113,20 @@ def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
 
 
 def test_options_of_a_series_reach_the_data(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("a,b,c\n" + "".join(f"{i},{i % 7},{i * i}\n" for i in range(300)))
     options = ["-m", "tpa_lstm", "-q", "--window", "6", "--horizon", "8", "-b", "16"]
-    of_table = ["-d", f"csv:{table}", "--target", "c", "-e", "2"]
-    result = run_json(tmp_path, "train", *of_table, *options)
+    result = run_json(tmp_path, "train", "-d", "lorenz", "--target", "z", "-e", "2", *options)
     read = result["config"]["data_options"]
-    assert (read["window"], read["horizon"], read["target"]) == (6, 8, "c")
+    assert (read["window"], read["horizon"], read["target"]) == (6, 8, "z")
     assert result["accuracy"] is None
-    dummy = run_json(
-        tmp_path, "inference", "-d", "dummy", "--features", "3", "--items", "500", *options
-    )
-    assert dummy["parameters"] == result["parameters"]
+    dummy = ["-d", "dummy", "--features", "3", "--items", "500"]
+    tested = run_json(tmp_path, "inference", *dummy, *options)
+    assert tested["parameters"] == result["parameters"]
 
 
 def test_inference_and_smooth_inference(tmp_path: Path) -> None:
     plain = run_json(tmp_path, "inference", *FEW_STEPS)
     assert (plain["command"], plain["ranks"][0]["steps"]) == ("inference", 2)
-    smooth = run_json(tmp_path, "smooth-inference", *FEW_STEPS, "-w", "1", "--passes", "2")
+    smooth = run_json(tmp_path, "smooth-inference", *FEW_STEPS, "-w", "1")
     assert (smooth["command"], smooth["ranks"][0]["items"]) == ("smooth-inference", 2 * 32)
     assert "backward" not in smooth["ranks"][0]["phases"]
 
@@ -138,6 +139,7 @@ def test_inference_and_smooth_inference(tmp_path: Path) -> None:
         (["train", "-b", "0"], 2, "-b/--batch-size: '0': give a whole number from 1"),
         (["train", "--rate", "0"], 2, "--rate/--lr: '0': give a number from 1e-30"),
         (["train", "--mode", "fast"], 2, "'fast': give tuned or eager or compiled"),
+        (["train", "--figure", "x.xyz"], 2, "'x.xyz': give a file that ends in .svg, .png or"),
         (["sweep", "x.db", "-b", "32,32"], 2, "'32,32' names a value twice"),
         (["sweep", "x.db", "--optimiser", "sgd,sdg"], 2, "'sdg': give sgd or adam"),
         (["train", "--resume"], 1, "--resume needs --checkpoint FILE"),
@@ -160,6 +162,16 @@ def test_a_wrong_request_is_one_line(
     assert error.startswith("torchspeed: ")
     assert error.count("\n") == 1
     assert message in error
+
+
+def test_progress_counts_the_steps_of_all_epochs() -> None:
+    text = StringIO()
+    console = Console(file=text, force_terminal=True, width=160, highlight=False)
+    progress = RunProgress(console)
+    train(RunConfig(epochs=7, limit_batches=3, batch_size=32), observer=progress)
+    progress.close()
+    assert " 0/21" in text.getvalue()
+    assert re.search(r"epoch 7: .* s, training loss", text.getvalue())
 
 
 def test_too_little_memory_is_one_line(

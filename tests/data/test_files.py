@@ -10,30 +10,24 @@ from torchspeed.data.load import load_data
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path
+DATED = "date,a, b\n2020-01-01,1,2\n2020-01-02,3,-4.5e1\n"
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_header_dates_and_separators(tmp_path: Path, separator: str) -> None:
-    text = "date,a, b\n2020-01-01,1,2\n2020-01-02,3,-4.5e1\n".replace(",", separator)
-    table = read_table(write(tmp_path / "t.csv", text))
-    assert table.to_numpy().tolist() == [[1, 2], [3, -45]]
-    assert list(table.columns) == ["a", "b"]
-
-
-def test_gzip_byte_order_mark_and_no_header(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "columns", "rows"),
+    [
+        *((DATED.replace(",", mark), ["a", "b"], [[1, 2], [3, -45]]) for mark in ",;\t"),
+        ('\ufeff"1",2\r\n3,4\r\n', ["0", "1"], [[1, 2], [3, 4]]),
+        ("hour;load\n0;1,5\n1;2,25\n", ["hour", "load"], [[0, 1.5], [1, 2.25]]),
+    ],
+)
+def test_separators_headers_dates_and_decimal_commas_are_understood(
+    tmp_path: Path, text: str, columns: list[str], rows: list[list[float]]
+) -> None:
     path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress('\ufeff"1",2\r\n3,4\r\n'.encode()))
+    path.write_bytes(gzip.compress(text.encode()))
     table = read_table(path)
-    assert (list(table.columns), table.to_numpy().tolist()) == (["0", "1"], [[1, 2], [3, 4]])
-
-
-def test_decimal_commas_beside_another_separator(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path / "t.csv", "hour;load\n0;1,5\n1;2,25\n"))
-    assert table.to_numpy().tolist() == [[0, 1.5], [1, 2.25]]
+    assert (list(table.columns), table.to_numpy().tolist()) == (columns, rows)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +62,8 @@ def test_a_missing_or_damaged_file_is_named(tmp_path: Path) -> None:
 
 def test_any_csv_is_a_series(tmp_path: Path) -> None:
     rows = "\n".join(f"2020-{i},{i},{i * i}" for i in range(100))
-    path = write(tmp_path / "t.csv", f"day,linear,square\n{rows}\n")
+    path = tmp_path / "t.csv"
+    path.write_text(f"day,linear,square\n{rows}\n")
     data = load_data(f"csv:{path}", DataOptions(window=4, horizon=5, target="square"))
     assert data.item_shape == (4, 2)
     item, label = data.train[0]

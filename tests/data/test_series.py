@@ -16,6 +16,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 from torch.utils.data import TensorDataset
 
 from torchspeed.data import files
@@ -80,8 +81,8 @@ def test_anomalies_have_no_season_in_training_rows_and_forecasts_get_it_back(
     assert torch.allclose(restored, values[rows][..., -1:])
 
 
-def monthly(anomalies: bool | None, values: torch.Tensor) -> Any:
-    options = DataOptions(window=5, horizon=3, target="all", anomalies=anomalies)
+def monthly(values: torch.Tensor) -> Any:
+    options = DataOptions(window=5, horizon=3, target="all", anomalies=True)
     return split_series("months", values, ["a", "b"], options, "a test", season=12)
 
 
@@ -89,28 +90,17 @@ def test_anomalies_know_nothing_of_the_rows_to_validate_and_to_test() -> None:
     values = torch.randn(200, 2)
     other = values.clone()
     other[120:] = 100 * torch.randn(80, 2)
-    ours, others = monthly(True, values), monthly(True, other)
+    ours, others = monthly(values), monthly(other)
     for name in ("mean", "deviation", "season"):
         assert torch.equal(getattr(ours.scale, name), getattr(others.scale, name))
     assert torch.equal(ours.train.values[:120], others.train.values[:120])
-
-
-@pytest.mark.parametrize("anomalies", [None, False])
-def test_without_anomalies_a_column_is_scaled_as_a_whole_to_the_last_bit(
-    anomalies: bool | None,
-) -> None:
-    values = torch.randn(200, 2) + 5
-    data = monthly(anomalies, values)
-    deviation, mean = torch.std_mean(values[:120], dim=0, correction=0)
-    assert data.scale.season is None
-    assert torch.equal(data.train.values, (values - mean) / (deviation + 1e-5))
 
 
 def test_anomalies_need_a_season_that_the_training_rows_hold() -> None:
     with pytest.raises(TorchspeedError, match=r"eeg has no known season; leave out --anomalies"):
         load_data("eeg", DataOptions(anomalies=True))
     with pytest.raises(TorchspeedError, match=r"months has 11 rows to train on, no whole season"):
-        monthly(True, torch.randn(19, 2))
+        monthly(torch.randn(19, 2))
 
 
 def test_the_monthly_series_holds_anomalies_unless_declined() -> None:
@@ -162,7 +152,7 @@ def test_a_published_series_is_downloaded_once_and_refused_when_damaged(
 
 @pytest.mark.parametrize(
     ("name", "rows", "features", "column"),
-    [("eeg", 800, 4, "pg9"), ("el_nino", 732, 1, "temperature")],
+    [("eeg", 800, 4, "pg9"), ("el_nino", 732, 1, "temperature"), ("lorenz", 1000, 3, "z")],
 )
 def test_embedded_series_need_nothing(name: str, rows: int, features: int, column: str) -> None:
     data: Any = load_data(name, DataOptions(target=column))
@@ -170,6 +160,17 @@ def test_embedded_series_need_nothing(name: str, rows: int, features: int, colum
     assert len(data.train) + len(data.validation) + len(data.test) == rows - 12
     with pytest.raises(TorchspeedError, match=rf"no column of numbers 'dividend'.*{column}"):
         load_data(name, DataOptions(target="dividend"))
+
+
+def test_lorenz_solves_his_equations() -> None:
+    data: Any = load_data("lorenz", DataOptions())
+    times = np.arange(1, 101) / 10
+    exact = solve_ivp(
+        lambda _, s: (10 * (s[1] - s[0]), s[0] * (28 - s[2]) - s[1], s[0] * s[1] - 8 / 3 * s[2]),
+        (0, 10), (1, 1, 1), t_eval=times, rtol=1e-9, atol=1e-9,
+    )  # fmt: skip
+    ours = data.scale.restore(data.test.values[:100], slice(None), torch.arange(100))
+    assert np.allclose(ours, exact.y.T, atol=0.05)
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,15 +16,14 @@ import pytest
 
 @contextmanager
 def postgresql() -> Iterator[str]:
-    """Start a server on a free port, yield the address of its database, and stop it."""
+    """Start a server on a socket of its own, yield the address of its database, and stop it."""
     programs = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
     if programs is None:
         pytest.skip("needs postgresql")
     # PostgreSQL refuses to run as root, and Debian's user cannot enter root's folders.
     is_root = os.getuid() == 0
     owner = pwd.getpwnam("postgres") if is_root else pwd.getpwuid(os.getuid())
-    home = owner.pw_dir if is_root else None
-    folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=home))
+    folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=owner.pw_dir if is_root else None))
     shutil.chown(folder, owner.pw_uid)
 
     def run(program: str, *arguments: str) -> None:
@@ -34,21 +32,12 @@ def postgresql() -> Iterator[str]:
             command, user=owner.pw_uid, cwd=folder, check=True, stdout=subprocess.DEVNULL
         )
 
-    def start() -> int:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = int(server.getsockname()[1])
-        settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
-        return port
-
     try:
         run("initdb", "-A", "trust", "-U", owner.pw_name)
+        settings = f"-k {folder} -c listen_addresses= -c fsync=off"
+        run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
         try:
-            port = start()
-        except subprocess.CalledProcessError:
-            port = start()  # another process took the port meanwhile
-        try:
-            yield f"postgresql://{owner.pw_name}@127.0.0.1:{port}/postgres"
+            yield f"postgresql://{owner.pw_name}@/postgres?host={folder}"
         finally:
             run("pg_ctl", "-w", "-m", "immediate", "stop")
     finally:

@@ -100,6 +100,13 @@ def several(read: Read) -> Read:
     return read_all
 
 
+def picture(text: str) -> Path:
+    """Return the file of a picture, whose name says its format."""
+    if not text.endswith((".svg", ".png", ".pdf")):
+        raise ArgumentTypeError(f"{text!r}: give a file that ends in .svg, .png or .pdf")
+    return Path(text)
+
+
 def add_place(parser: ArgumentParser) -> None:
     """Add the choice of model and data, and where a run and its data are."""
     option = parser.add_argument
@@ -107,7 +114,7 @@ def add_place(parser: ArgumentParser) -> None:
     option("-m", "--model", help=about)
     about = (
         "a name of `torchspeed list`, csv:FILE, or package.module:callable; by default digits for "
-        "a CNN, el_nino for a time series: real, and nothing to download"
+        "a CNN, el_nino or lorenz for a time series: nothing to download"
     )
     option("-d", "--data", help=about)
     option("--device", help="cpu, cuda or cuda:N (cpu)")

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from torchspeed.cli.options import add_command, add_place, check_writable, configure, number
+from torchspeed.cli.options import (
+    add_command,
+    add_place,
+    check_writable,
+    configure,
+    number,
+    picture,
+)
 from torchspeed.cli.show import error_console, make_table, standard_output
 from torchspeed.errors import TorchspeedError
 
@@ -33,7 +40,7 @@ def add_commands(commands: Any) -> None:
     option("--full", action="store_true", default=False, help=about)
     about = "each round measures every point once (3)"
     option("--rounds", type=number(int, 1), default=3, help=about)
-    option("--figure", type=Path, default=None, help="file of the picture (NAME.svg)")
+    option("--figure", type=picture, default=None, help="file of the picture (NAME.svg)")
     add_place(parser)
 
 

@@ -22,7 +22,7 @@ from torchspeed.cli.options import (
     add_training,
     check_writable,
     configure,
-    number,
+    picture,
 )
 from torchspeed.cli.show import show_run, standard_output
 from torchspeed.errors import TorchspeedError
@@ -42,6 +42,7 @@ def add_commands(commands: Any) -> None:
     add_run(parser)
     add_training(parser)
     output = _add_output(parser)
+    output("--figure", type=picture, help="file for a picture of the losses, such as x.svg")
     output("--checkpoint", type=Path, help="file for the state after each epoch")
     output("--resume", action="store_true", help="continue from --checkpoint")
 
@@ -53,7 +54,6 @@ def add_commands(commands: Any) -> None:
 
     parser = add_command(commands, "smooth-inference", smooth_inference)
     add_run(parser)
-    parser.add_argument("--passes", type=number(int, 1), help="forward passes per item (1)")
     _add_output(parser)
 
 
@@ -76,10 +76,17 @@ def train(options: dict[str, Any]) -> None:
     chosen = {name: options[name] for name in ("checkpoint", "resume") if name in options}
     if "resume" in chosen and "checkpoint" not in chosen:
         raise TorchspeedError("--resume needs --checkpoint FILE to continue from")
-    check_writable(chosen.get("checkpoint"))
+    figure = options.get("figure")
+    for file in (figure, chosen.get("checkpoint")):
+        check_writable(file)
     from torchspeed.training.train import train as run
 
-    _run(partial(run, **chosen), options)
+    result = _run(partial(run, **chosen), options)
+    if result is not None and figure is not None:
+        from torchspeed.studies.figures import draw_losses
+
+        draw_losses(result, figure)
+        print(figure)
 
 
 def inference(options: dict[str, Any]) -> None:
@@ -99,15 +106,14 @@ def smooth_inference(options: dict[str, Any]) -> None:
 
     Examples:
       torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda
-      torchspeed smooth-inference -m lenet5 --passes 10
     """
     from torchspeed.training.infer import infer_smoothly
 
-    _run(partial(infer_smoothly, passes=options.get("passes", 1)), options)
+    _run(infer_smoothly, options)
 
 
-def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
-    """Run with progress, write the JSON, show the tables; of several ranks the first reports."""
+def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> RunResult | None:
+    """Run with progress, write the JSON, show the tables; other ranks than the first get None."""
     from torchspeed.cli.progress import RunProgress
     from torchspeed.training import ranks
 
@@ -136,10 +142,11 @@ def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> None:
         ) from None
     ranks.leave()
     if not leads:
-        return
+        return None
     if file is not None:
         write_result(file, result.as_dict())
     show_run(result, standard_output())
+    return result
 
 
 def write_result(file: Path, values: dict[str, Any]) -> None:

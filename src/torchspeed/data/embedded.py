@@ -1,9 +1,10 @@
 """Data with nothing to download: real ones with the packages of the ``train`` extra, and random.
 
 ``digits`` is the test set of UCI's Optical Recognition of Handwritten Digits (Alpaydin and Kaynak,
-1998), 8x8 grey, with scikit-learn. ``el_nino`` is the default series: the sea's temperature
-follows the seasons, and its anomalies persist for months. ``eeg`` is hard: ten seconds of brain
-waves.
+1998), 8x8 grey, with scikit-learn. ``el_nino`` follows the seasons, and its anomalies persist for
+months: hardly anything beats a linear map of them. ``eeg`` is hard: ten seconds of brain waves.
+``lorenz`` is computed, not measured. It has no noise and is not linear, so it shows whether a
+model learns.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
 from torch.utils.data import Dataset
@@ -86,6 +88,30 @@ def load_eeg(options: DataOptions) -> Data:
     values = torch.from_numpy(samples).float()
     source = "brain waves at 4 electrodes, 80 samples a second (matplotlib sample data)"
     return split_series("eeg", values, EEG_ELECTRODES, options, source)
+
+
+LORENZ_ROWS, LORENZ_STEPS, LORENZ_STEP = 1000, 10, 0.01
+"""Rows of ``lorenz``, steps of integration from one row to the next, and the time of a step."""
+
+
+def load_lorenz(options: DataOptions) -> Data:
+    """Return windows of 1,000 states of Lorenz's equations (1963), by Runge and Kutta's method."""
+
+    def slope(state: NDArray[np.float64]) -> NDArray[np.float64]:
+        x, y, z = state
+        return np.array([10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z])
+
+    state, step, states = np.ones(3), LORENZ_STEP, []
+    for _ in range(LORENZ_ROWS * LORENZ_STEPS):
+        first = slope(state)
+        second = slope(state + step / 2 * first)
+        third = slope(state + step / 2 * second)
+        fourth = slope(state + step * third)
+        state = state + step / 6 * (first + 2 * second + 2 * third + fourth)
+        states.append(state)
+    values = torch.from_numpy(np.array(states[LORENZ_STEPS - 1 :: LORENZ_STEPS])).float()
+    source = "states of Lorenz's equations (Deterministic Nonperiodic Flow, 1963), every 0.1"
+    return split_series("lorenz", values, ("x", "y", "z"), options, source)
 
 
 def _file_of(package: str, path: str) -> Path:

@@ -14,13 +14,19 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset, default_collate
 
+from torchspeed.data import embedded
 from torchspeed.data.dataset import Data
-from torchspeed.data.embedded import load_digits, load_dummy, load_eeg, load_el_nino
 from torchspeed.data.options import CSV_PREFIX, DataOptions, kind_of
 from torchspeed.data.series import Windows
 from torchspeed.errors import TorchspeedError
 
-OWN_LOADER = {"digits": load_digits, "el_nino": load_el_nino, "eeg": load_eeg, "dummy": load_dummy}
+OWN_LOADER = {
+    "digits": embedded.load_digits,
+    "el_nino": embedded.load_el_nino,
+    "lorenz": embedded.load_lorenz,
+    "eeg": embedded.load_eeg,
+    "dummy": embedded.load_dummy,
+}
 
 
 def load_data(name: str, options: DataOptions | None = None) -> Data:

@@ -20,6 +20,7 @@ IMPORT_MARK = ":"
 DATA = {
     "digits": ("images", "1,797 handwritten digits, resized for the model"),
     "el_nino": ("series", "temperature of the sea off Peru, 732 months"),
+    "lorenz": ("series", "Lorenz's equations of convection, 1,000 computed states"),
     "eeg": ("series", "brain waves, 800 samples of 4 electrodes"),
     "dummy": ("dummy", "random numbers of any shape"),
     "mnist": ("images", "70,000 handwritten digits, 28x28; --download"),

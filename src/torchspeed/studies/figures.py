@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchspeed.studies.reproductions import Point as MeasuredPoint
     from torchspeed.studies.reproductions import Reproduction, Row, Values
     from torchspeed.studies.sweep import Outcome, Point
+    from torchspeed.training.results import RunResult
 
 
 Rounds = tuple[str, float | str, dict[str, list[float]]]
@@ -34,6 +35,9 @@ def by_row(measured: Iterable[tuple[MeasuredPoint, Values]]) -> list[Rounds]:
 
 LOGARITHMIC = ("batch", "batch_size", "rate")
 """Settings whose values are usually multiples of each other."""
+
+LABELLED = 12
+"""Most values of an axis that each have a label."""
 
 SWEEP_TIMES: dict[str, Callable[[dict[str, Any]], float | None]] = {
     "mean time of an epoch": lambda result: fmean(epoch["wall_s"] for epoch in result["epochs"]),
@@ -70,6 +74,18 @@ def draw_sweep(outcomes: Iterable[tuple[Point, Outcome]], folder: Path) -> list[
         files.append(folder / f"against_{axis}.svg")
         _draw(title, {"": rows}, axis, dict.fromkeys(SWEEP_TIMES, "s"), drawn_as, files[-1])
     return files
+
+
+def draw_losses(result: RunResult, file: Path) -> None:
+    """Draw the loss of each epoch of a training, in training and of the held-out items."""
+    config = result.config
+    losses: list[Rounds] = [
+        (name, epoch.number, {"loss": [loss]})
+        for epoch in result.epochs
+        for name, loss in (("training", epoch.train_loss), ("held out", epoch.held_out_loss))
+    ]
+    title = f"{config['model']} on {config['data']}"
+    _draw(title, {"": losses}, "epoch", {"loss": ""}, "lines", file)
 
 
 def draw_side_by_side(
@@ -148,7 +164,8 @@ def _marks(
         numbers = sorted(float(x) for x in positions)
         if axis in LOGARITHMIC:
             panel.set_xscale("log", base=2 if axis.startswith("batch") else 10)
-        panel.set_xticks(numbers, [f"{x:g}" for x in numbers])
+        if len(numbers) <= LABELLED:
+            panel.set_xticks(numbers, [f"{x:g}" for x in numbers])
     else:
         panel.set_xticks(
             range(len(positions)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,12 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Subset
 
 from torchspeed.data.load import naming_worker_errors
+from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
-from torchspeed.training.checkpoint import take_parameters
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import forecast_report
 from torchspeed.training.results import RunResult
-from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
+from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, read_saved, summed
 
 SMOOTH_ITEMS = 2000
 """Most items of smooth inference, as in BenchmarkJade."""
@@ -33,14 +32,24 @@ def infer(
 ) -> RunResult:
     """Run over the test items once, batch by batch.
 
-    Without a file of ``weights`` the parameters are random, drawn from the seed.
+    ``weights`` is a file that ``--checkpoint`` wrote, whose best epoch counts, or any
+    ``torch.save`` of a ``state_dict()``. Without it the seed draws the parameters at random.
 
     Raises:
-        TorchspeedError: impossible configuration, unreadable data or weights, or a dead worker.
+        TorchspeedError: impossible configuration, unreadable data, parameters that are missing or
+            of another model, or a dead worker.
     """
     run = Run.prepared(config, observer)
     if weights is not None:
-        take_parameters(run.model, weights)
+        saved = read_saved(weights)
+        try:
+            run.model.load_state_dict(saved.get("best") or saved.get("model") or saved)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise TorchspeedError(
+                f"{weights} does not fit the model ({reason}); give the --model and "
+                "--model-kwargs that it was trained with"
+            ) from None
     batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
     result = _inference(run, "inference", batches, len(batches))
     if run.data.scale is None:
@@ -52,20 +61,17 @@ def infer(
 
 
 @naming_worker_errors()
-def infer_smoothly(
-    config: RunConfig, *, passes: int = 1, observer: Observer = NOBODY
-) -> RunResult:
-    """Run each test item repeated to a full batch with Gaussian noise, ``passes`` times over.
+def infer_smoothly(config: RunConfig, *, observer: Observer = NOBODY) -> RunResult:
+    """Run each test item repeated to a full batch with Gaussian noise.
 
     As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
-    own process unless there are workers. Each item is read once and used for all its passes.
+    own process unless there are workers.
     """
     run = SmoothRun.prepared(config, observer)
     available = len(run.data.test)  # type: ignore[arg-type]
     indices = ranks.share(min(available, SMOOTH_ITEMS))
     items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
-    repeated = chain.from_iterable(repeat(item, passes) for item in items)
-    return _inference(run, "smooth-inference", repeated, len(indices) * passes)
+    return _inference(run, "smooth-inference", items, len(indices))
 
 
 @dataclass(frozen=True, slots=True)

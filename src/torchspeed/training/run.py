@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -178,6 +179,29 @@ class Run:
             loss=loss,
             accuracy=accuracy,
         )
+
+
+def read_saved(path: Path) -> dict[str, Any]:
+    """Read the state of a training, or parameters alone, that `torch.save` wrote.
+
+    Raises:
+        TorchspeedError: missing or damaged file.
+    """
+    if not path.exists():
+        raise TorchspeedError(
+            f"no checkpoint {path}; leave out --resume or --weights, or give a file that exists"
+        )
+    try:
+        saved: Any = torch.load(path, weights_only=True, map_location="cpu")
+    except PermissionError:
+        raise
+    except Exception:  # torch raises anything for a damaged file
+        saved = None
+    if not isinstance(saved, dict):
+        raise TorchspeedError(
+            f"{path} is damaged or not a checkpoint of this version; delete it and begin anew"
+        )
+    return saved
 
 
 def summed(loop: LoopResult) -> LoopResult:

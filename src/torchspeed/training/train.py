@@ -20,12 +20,14 @@ from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training import baselines, ranks
-from torchspeed.training.checkpoint import load_checkpoint
 from torchspeed.training.config import RunConfig
 from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult, Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
-from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, summed
+from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, read_saved, summed
+
+FREE = {"epochs", "patience", "target_accuracy", "threads", "device"}
+"""Options that may differ when a run is resumed."""
 
 MOMENTUM = 0.9
 """Momentum of SGD, as in BenchmarkJade, dl-benchmark and the Flux blog."""
@@ -50,7 +52,7 @@ def train(
     run = Run.prepared(config, observer, trains=True)
     trainer = Trainer(run)
     if checkpoint is not None and resume:
-        trainer.restore(load_checkpoint(checkpoint, run.config))
+        trainer.restore(checkpoint)
     elif checkpoint is not None and checkpoint.exists():
         raise TorchspeedError(
             f"{checkpoint} exists already; give --resume to continue that run, another "
@@ -183,12 +185,19 @@ class Trainer:
             "best": self.best,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`.
+    def restore(self, file: Path) -> None:
+        """Go on from a `state` in a file.
 
         Raises:
-            TorchspeedError: its parameters do not fit the model.
+            TorchspeedError: missing or damaged file, or the state of another run or model.
         """
+        state, config = read_saved(file), self._run.config
+        free = FREE - {"epochs"} if config.cosine else FREE
+        if difference := config.difference(state.get("config", {}), free):
+            raise TorchspeedError(
+                f"{file} comes from a run with {difference}; give the same, or another "
+                "--checkpoint"
+            )
         try:
             for name, part in self._parts.items():
                 part.load_state_dict(state[name])
