@@ -17,7 +17,7 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
-from torchspeed.training.baselines import LINEAR_NAME, MEAN, RIDGE
+from torchspeed.training.baselines import MEAN, RIDGE
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
 from torchspeed.training.loop import Phase
@@ -316,7 +316,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
         if report is None:
             raise AssertionError("train() returned no forecast of a series")
         # The mean is so far off that the picture would not show how the others differ.
-        baselines = {f"{name}, window of {model}" if name in (RIDGE, LINEAR_NAME) else name: errors
+        baselines = {f"{name}, window of {model}" if name == RIDGE else name: errors
                      for name, errors in report.baselines.items() if name != MEAN}  # fmt: skip
         values: Values = {}
         for name, accuracy in {f"{model}, here": report.model, **baselines}.items():

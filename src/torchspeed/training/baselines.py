@@ -8,11 +8,9 @@
 | the mean of the season | the mean of the training data at the same time of the season |
 | the last anomaly | that mean, plus the last value's deviation from the mean at its own time |
 | ridge regression | a linear map of the window, with its penalty chosen on the validation items |
-| DLinear | the model of that name, trained by its own recipe whatever the run's is |
 
 A season is what the data's frequency says (a year of months), else what the autocorrelation of the
-training data shows; a series without one has no seasonal forecasts. DLinear is trained by
-`torchspeed.training.train`, beside a model in training alone.
+training data shows; a series without one has no seasonal forecasts.
 """
 
 from __future__ import annotations
@@ -23,12 +21,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from torchspeed.data.dataset import Data, Scale
 from torchspeed.data.series import Windows, rows_of
-from torchspeed.models import create_model
-from torchspeed.training.config import RunConfig, complete
 
 LAST_VALUE, MEAN = "the last value", "the mean"
 SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the season"
@@ -68,48 +64,6 @@ def baseline_forecasts(data: Data, scale: Scale, items: NDArray[np.int64]) -> di
             forecast = _ridge(data.train, data.validation, data.test, items)
             forecasts[RIDGE] = scale.restore(forecast.reshape(shape), columns, rows)
     return forecasts
-
-
-LINEAR_MODEL, LINEAR_NAME, LINEAR_BATCH = "dlinear", "DLinear", 32
-"""Name, displayed name and batch size of the model that is trained as a baseline."""
-
-
-class LinearForecaster(nn.Module):
-    """DLinear for the targets of a data set: a single step, or each up to the horizon."""
-
-    def __init__(self, data: Data) -> None:
-        super().__init__()
-        window, features = data.item_shape
-        shape = data.test[0][1].shape
-        self._every_step = len(shape) == 2
-        self._columns = data.target_columns
-        self.model = create_model(
-            LINEAR_MODEL,
-            "plain",
-            window=window,
-            features=features,
-            horizon=shape[0] if self._every_step else 1,
-        )
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, window, features) to (batch, columns), or (batch, horizon, columns)."""
-        forecast: Tensor = self.model(x)[..., self._columns]
-        return forecast if self._every_step else forecast[:, 0]
-
-
-def linear_config(config: RunConfig) -> RunConfig:
-    """Return the configuration of the `LINEAR_MODEL` baseline: the run's data, its own recipe."""
-    return complete(
-        RunConfig(
-            model=LINEAR_MODEL,
-            data=config.data,
-            data_options=config.data_options,
-            batch_size=LINEAR_BATCH,
-            limit_batches=config.limit_batches,
-            seed=config.seed,
-            device=config.device,
-        )
-    )
 
 
 def find_season(values: NDArray[np.float32]) -> int | None:

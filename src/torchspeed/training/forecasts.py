@@ -73,15 +73,14 @@ class ForecastReport:
 
 
 def forecast_report(
-    data: Data, scale: Scale, horizon: int, forecasts: dict[str, Tensor], epoch: int | None
+    data: Data, scale: Scale, horizon: int, forecasts: Tensor, epoch: int | None
 ) -> ForecastReport:
-    """Judge forecasts of the test items of a series, from the first on, beside simple ones.
+    """Judge a model's forecasts of the test items of a series, from the first on.
 
-    Forecasts are (items, values); the first are the model's, whose parameters are those after
-    ``epoch``, which is None if it was not trained.
+    They are (items, values). The model's parameters are those after ``epoch``, which is None if
+    it was not trained.
     """
-    name, *others = forecasts
-    items = np.arange(len(forecasts[name]))
+    items = np.arange(len(forecasts))
     _, rows = rows_of(data.test, items)
 
     def measured(values: Tensor) -> Tensor:
@@ -90,8 +89,6 @@ def forecast_report(
         return scale.restore(by_step, data.target_columns, rows)
 
     truth = measured(torch.stack([data.test[int(index)][1] for index in items]))
-    simple = baseline_forecasts(data, scale, items)
-    simple |= {other: measured(forecasts[other]) for other in others}
 
     def accuracy(values: Tensor) -> ForecastAccuracy:
         return forecast_accuracy(values.flatten(0, 1).numpy(), truth.flatten(0, 1).numpy())
@@ -100,8 +97,11 @@ def forecast_report(
         horizon=horizon,
         items=len(items),
         epoch=epoch,
-        model=accuracy(measured(forecasts[name])),
-        baselines={other: accuracy(values) for other, values in simple.items()},
+        model=accuracy(measured(forecasts)),
+        baselines={
+            name: accuracy(values)
+            for name, values in baseline_forecasts(data, scale, items).items()
+        },
     )
 
 

@@ -15,7 +15,6 @@ from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecasts import forecast_report
 from torchspeed.training.results import RunResult
 from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, read_saved, summed
 
@@ -52,12 +51,7 @@ def infer(
             ) from None
     batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
     result = _inference(run, "inference", batches, len(batches))
-    if run.data.scale is None:
-        return result
-    forecasts = {run.config.model: run.forecast(run.model)}
-    horizon = run.config.data_options.horizon
-    report = forecast_report(run.data, run.data.scale, horizon, forecasts, epoch=None)
-    return replace(result, forecast=report)
+    return replace(result, forecast=run.forecast_report(epoch=None))
 
 
 @naming_worker_errors()

@@ -17,6 +17,7 @@ from torchspeed.data.load import make_loader
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
 from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult, LossFunction, PhaseClock, Step, run_loop
 from torchspeed.training.prepare import prepare
 from torchspeed.training.results import EpochRecord, RunResult, rank_times
@@ -149,16 +150,23 @@ class Run:
             on_step=observer.step,
         )
 
-    def forecast(self, model: nn.Module) -> Tensor:
-        """Return a model's forecasts of the test items, from the first on, (items, values)."""
-        model.eval()
-        batches = self.loader(self.data.test, range(len(self.data.test)))  # type: ignore[arg-type]
+    def forecast_report(self, epoch: int | None) -> ForecastReport | None:
+        """Judge the model's forecasts of the test items; None unless they are of a series.
+
+        The parameters are those after an ``epoch``, or None if nothing was trained.
+        """
+        data = self.data
+        if data.scale is None:
+            return None
+        self.model.eval()
+        batches = self.loader(data.test, range(len(data.test)))  # type: ignore[arg-type]
         with torch.inference_mode():
             outputs = [
-                self.forward(model, self.loss, *self.place(batch))[0].float().cpu()
+                self.forward(self.model, self.loss, *self.place(batch))[0].float().cpu()
                 for batch in islice(batches, self.config.limit_batches)
             ]
-        return torch.cat(outputs)
+        horizon = self.config.data_options.horizon
+        return forecast_report(data, data.scale, horizon, torch.cat(outputs), epoch)
 
     def accuracy(self, loop: LoopResult) -> float | None:
         """Return the share of items classified correctly; None for a forecast."""

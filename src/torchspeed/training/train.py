@@ -19,9 +19,8 @@ from torch.utils.data import DistributedSampler
 from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
-from torchspeed.training import baselines, ranks
+from torchspeed.training import ranks
 from torchspeed.training.config import RunConfig
-from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult, Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
 from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, read_saved, summed
@@ -211,37 +210,17 @@ class Trainer:
 
     def result(self) -> RunResult:
         """Return what all ranks measured, and how good the best epoch's forecasts are."""
-        last, target = self.epochs[-1], self._run.config.target_share
-        result = self._run.result("train", self._loops, last.train_loss, last.test_accuracy)
+        run, last, target = self._run, self.epochs[-1], self._run.config.target_share
+        result = run.result("train", self._loops, last.train_loss, last.test_accuracy)
+        if run.data.scale is not None:
+            if not self.best_epoch:
+                raise TorchspeedError(
+                    "the validation loss was not finite after any epoch; give a smaller --rate"
+                )
+            run.model.load_state_dict(self.best)
         return replace(
             result,
             epochs=self.epochs,
             time_to_accuracy=time_to_accuracy(self.epochs, target),
-            forecast=self._forecast_report(),
+            forecast=run.forecast_report(self.best_epoch),
         )
-
-    def _forecast_report(self) -> ForecastReport | None:
-        run, config = self._run, self._run.config
-        if run.data.scale is None:
-            return None
-        if not self.best_epoch:
-            raise TorchspeedError(
-                "the validation loss was not finite after any epoch; give a smaller --rate"
-            )
-        run.model.load_state_dict(self.best)
-        forecasts = {config.model: run.forecast(run.model)}
-        if config.model != baselines.LINEAR_MODEL:
-            forecasts[baselines.LINEAR_NAME] = run.forecast(self._trained_linear_model())
-        horizon = config.data_options.horizon
-        return forecast_report(run.data, run.data.scale, horizon, forecasts, self.best_epoch)
-
-    def _trained_linear_model(self) -> nn.Module:
-        run, config = self._run, baselines.linear_config(self._run.config)
-        torch.manual_seed(config.seed)
-        model = baselines.LinearForecaster(run.data).to(run.device)
-        trainer = Trainer(Run(config, model, run.data, F.mse_loss))
-        while trainer.goes_on():
-            trainer.epoch()
-        if trainer.best_epoch:
-            model.load_state_dict(trainer.best)
-        return model
