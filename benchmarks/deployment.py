@@ -34,9 +34,14 @@ class Export(_CachedSuite):
 
 
 class AheadOfTime(_TimedSuite):
-    """The forward pass that AOTInductor compiled; a run compiles it once."""
+    """The forward pass that AOTInductor compiled; a run compiles it once.
 
-    params = (MODELS, DEVICES)
+    Compiling takes 10 to 14 s of CPU time for most models. TimesNet is left out: what torch 2.15
+    makes of it differs from the model by up to 0.11, where forecasts reach 2.2 and its export
+    computes the same bits.
+    """
+
+    params = ([model for model in MODELS if model != "timesnet"], DEVICES)
     param_names = ("model", "device")
     rounds = 1
     timeout = TIMEOUT
