@@ -43,7 +43,7 @@ class Line:
 
 
 def read(folder: Path) -> list[Line]:
-    """Read all lines of a machine's record from which ratios follow."""
+    """Read all lines of a machine's record from which ratios of versions follow."""
     lines: list[Line] = []
     for path in sorted(folder.glob("2???-??.jsonl")):
         sitting: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def read(folder: Path) -> list[Line]:
             line = json.loads(text)
             if "sitting" in line:
                 sitting = line["sitting"]
-            elif line.get("rounds") and not line.get("exact"):
+            elif sitting["kind"] != "cases" and line.get("rounds") and not line.get("exact"):
                 lines += _line(sitting, line)
     return sorted(lines, key=lambda line: line.at)
 
