@@ -258,7 +258,7 @@ _TABLE = (
     _small_cnn("flux_cnn", 1000, (3, 32, 32), _FLUX_BLOG),
     _small_cnn("lenet5", 128, (1, 28, 28), _DL_BENCHMARK),
     # Compiled by torch's defaults, with channels last, it is slower than eager on CPUs
-    # (docs/notes/tuned.md).
+    # (docs/findings.md).
     _small_cnn("resnet18_mnist", 128, (1, 28, 28), _DL_BENCHMARK, layout_optimization=False),
     _torchvision("resnet18"),
     _torchvision("resnet34"),

@@ -24,7 +24,7 @@ _IS_OPERATOR = hasattr(torch.library, "register_fake")  # from torch 2.4 on
 """Whether the factors are computed by an operator, which ``torch.compile`` calls as it is.
 
 The compiler's own loops draw one number after the other, and have no vectors of 16-bit integers
-(docs/notes/tuned.md).
+(docs/findings.md).
 """
 
 

@@ -27,7 +27,7 @@ class _ReluMaxPool(torch.autograd.Function):
     """Relu and pooling with the gradient of torch's kernels: the first of equal numbers gets it.
 
     Each maximum is located by arithmetic. Comparisons are as fast, but ``torch.compile`` would
-    keep their results for the backward pass, and is slow at that (docs/notes/tuned.md).
+    keep their results for the backward pass, and is slow at that (docs/findings.md).
     """
 
     @staticmethod
