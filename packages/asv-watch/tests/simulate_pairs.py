@@ -1,8 +1,8 @@
 """One case compared in a sitting, many times: how often what is claimed of it is true.
 
 A machine's cases have spreads of rounds between 0.4 and 4 %, and one process in thirty is slower
-by up to a fifth. Rounds go on until the interval of the rounds alone is narrow enough, as the
-engine does. In each sitting the ratio is off its true one.
+by up to a fifth. The engine decides after how many rounds a case is known. In each sitting the
+ratio is off its true one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asv_watch.engine.rounds import DEFAULT
-from asv_watch.statistics.graph import Estimate, Star
-from asv_watch.statistics.ratio import estimate_ratio, levels
+from asv_watch.comparison import Comparison
+from asv_watch.engine.cases import MeasurableCase
+from asv_watch.engine.processes import SideResult
+from asv_watch.engine.rounds import DEFAULT, RoundsOfCases
+from asv_watch.statistics.graph import Estimate
 from asv_watch.statistics.rule import Verdict, verdict
-from asv_watch.statistics.stopping import is_precise
 
 BETWEEN = 0.005
 """Standard deviation of what a ratio is off in a sitting."""
 USUAL_SPREAD = 0.015
+_CASE = MeasurableCase("s.time_it", "s.time_it-0", 1.0)
 
 
 @dataclass
@@ -57,24 +59,16 @@ def simulate_pairs(pairs: int, ratio: float, seed: int = 1) -> Claims:
 
 
 def _compare(rng: np.random.Generator, ratio: float, spread: float) -> Estimate:
-    """Measure a pair in a sitting of its own."""
-    rounds = _rounds(rng, ratio, spread)
-    logs, variances = levels([(1.0, each) for each in rounds], USUAL_SPREAD)
-    star = Star(("a", "b"), tuple(logs), tuple(variances), len(rounds) - 1)
-    return star.estimate(0, 1, BETWEEN)
-
-
-def _rounds(rng: np.random.Generator, ratio: float, spread: float) -> tuple[float, ...]:
-    """Draw the rounds of one sitting, until their interval is narrow enough."""
+    """Measure a pair in a sitting of its own, until the engine knows enough."""
     here = ratio * math.exp(rng.normal(0.0, BETWEEN))
-    rounds: list[float] = []
-    while len(rounds) < DEFAULT.most_rounds:
+    finished: list[Comparison] = []
+    case = RoundsOfCases([_CASE], 2, DEFAULT, finished.append, {})
+    while case.open:
         slow = rng.uniform(1.0, 1.2) if rng.random() < 1 / 30 else 1.0
         slow /= rng.uniform(1.0, 1.2) if rng.random() < 1 / 30 else 1.0
-        rounds.append(here * slow * math.exp(rng.normal(0.0, spread)))
-        if len(rounds) >= DEFAULT.fewest_rounds:
-            middle, (low, high) = estimate_ratio(rounds)
-            half, difference = math.log(high / low) / 2, abs(math.log(middle))
-            if is_precise(difference, half, DEFAULT.half_width, DEFAULT.share_of_difference):
-                break
-    return tuple(rounds)
+        seconds = 1.0, here * slow * math.exp(rng.normal(0.0, spread))
+        case.add(_CASE, tuple(SideResult(each, each, each) for each in seconds))
+        case.close_known()
+    star = finished[0].star(usual_spread=USUAL_SPREAD)
+    assert star is not None
+    return star.estimate(0, 1, BETWEEN)
