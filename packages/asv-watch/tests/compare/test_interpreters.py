@@ -94,16 +94,34 @@ def test_asvs_own_existing_environment_is_measured(
     assert content["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
+def _two_commits(make_repository: Callable[..., Path], file: str, name: str) -> Path:
+    files = project_files(SUITE, {file: "SECONDS = 0.001"}, project=name, **INSTALLED)
+    project = make_repository(files)
+    commit(project, {file: "SECONDS = 0.0013"}, "Be slower")
+    return project
+
+
 def test_one_interpreter_measures_two_commits(
     make_repository: Callable[..., Path], tmp_path: Path
 ) -> None:
-    suite = SUITE.replace("engine", "package")
-    files = {"src/package.py": "SECONDS = 0.001"}
-    project = make_repository(project_files(suite, files, matrix=INSTALLED["matrix"]))
-    commit(project, {"src/package.py": "SECONDS = 0.0013"}, "Be slower")
+    project = _two_commits(make_repository, "src/engine.py", "engine")
     python = make_interpreter(tmp_path / "env", "1.1", 0.001)
     output, _ = run_driver("compare", project, tmp_path, "--python", python)
+    for number, hash_ in enumerate(git(project, "rev-list", "--reverse", "HEAD").split()):
+        folder = f", from .asv/interleaved/packages/{hash_}/src"
+        assert output.splitlines()[number].endswith(folder)
     assert "1 slower, 0 faster, 0 same" in output
     [comparison], _ = read_record(project / "results")
     assert str(comparison.sitting.versions[-1].release) == "engine 1.1"
     assert comparison.sitting.kind == "compare"
+
+
+def test_commits_that_import_what_is_installed_are_refused(
+    make_repository: Callable[..., Path], tmp_path: Path
+) -> None:
+    project = _two_commits(make_repository, "lib/engine.py", "engine")
+    python = make_interpreter(tmp_path / "env", "1.1", 0.001)
+    _, errors = run_driver("compare", project, tmp_path, "--python", python, status=1)
+    [line] = errors.splitlines()
+    assert f"import the same engine, from {tmp_path}/env/lib/python3" in line
+    assert "let asv build the commits" in line

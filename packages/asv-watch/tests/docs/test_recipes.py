@@ -171,7 +171,8 @@ def test_installed_environments_are_compared_as_the_page_shows(
 ) -> None:
     commands, shown = _shown_step("compare.md", "--python")
     suite = SUITE.replace("package import", "engine import").replace('SECONDS["slow"]', "SECONDS")
-    project = make_project("", {"benchmarks/plain.py": suite}, **torchless.INSTALLED)
+    settings = torchless.INSTALLED | {"project": "engine"}
+    project = make_project("", {"benchmarks/plain.py": suite}, **settings)
     torchless.give_command(project)
     for name, release, seconds in (("old", "1.0", 0.001), ("new", "1.1", 0.0012)):
         torchless.make_interpreter(project / name, release, seconds)

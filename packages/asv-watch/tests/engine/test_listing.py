@@ -46,7 +46,7 @@ def list_suites(
             (path.parent / "__init__.py").touch()
             path.write_text(TIMED.format(importing=body))
         side = Side("head", tmp_path, EnvironmentSpec({}, "", made_environment), folder)
-        configuration = SimpleNamespace(repository=tmp_path)
+        configuration = SimpleNamespace(repository=tmp_path, project="p")
         workplace: Any = SimpleNamespace(
             root=tmp_path,
             configuration=configuration,

@@ -17,7 +17,7 @@ from asv_watch.asv.selection import SHORT, matching
 from asv_watch.compare.measure import Compared, measure
 from asv_watch.compare.pairing import pair_cases
 from asv_watch.compare.report import differences_of, report
-from asv_watch.engine.cases import choose_cases, list_benchmarks
+from asv_watch.engine.cases import choose_cases, import_folders, list_benchmarks
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, Sampling
 from asv_watch.engine.sides import interpreter_side, side
 from asv_watch.engine.workplace import check_room, open_workplace
@@ -96,10 +96,14 @@ def compare(
             for text in named
         ]
         check_room(workplace.configuration, tuple(each.environment for each in versions))
-        labels = ("before: ", "after:  ") if len(versions) == 2 else map("{}: ".format, count(1))
-        for label, version in zip(["with "] if against else labels, versions, strict=False):
+        folders = import_folders(workplace, versions)
+        labels = {1: ("with ",), 2: ("before: ", "after:  ")}.get(
+            len(versions), map("{}: ".format, count(1))
+        )
+        for label, version, folder in zip(labels, versions, folders, strict=False):
             built = f", {version.built}" if version.built else ""
-            print(f"{label}{version.name}{built}", flush=True)
+            place = f", from {folder.removeprefix(f'{root}/')}" if folder else ""
+            print(f"{label}{version.name}{built}{place}", flush=True)
         if not against and len({(version.source, version.python) for version in versions}) == 1:
             print("both sides are the same commit: the table shows the noise of this machine")
         listing = list_benchmarks(workplace, versions, "" if against else selection.pattern)

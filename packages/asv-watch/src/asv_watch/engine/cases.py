@@ -132,12 +132,10 @@ def list_benchmarks(
         import_s: how long importing a suite may take, if asv.conf.json does not allow less.
 
     Raises:
-        WatchError: an environment cannot be made, no suite can be imported, or they do not import
-            the side's package.
+        WatchError: an environment cannot be made, no suite can be imported, or a side does not
+            import its own package.
     """
-    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
-    for spec in specs.values():
-        make_environment(workplace.root, workplace.configuration.repository, spec)
+    import_folders(workplace, sides)
     declared = workplace.declared
     modules = _named_module(sides[-1].suites, pattern)
     benchmarks, failures = _list_in(sides[-1], declared, modules, import_s)
@@ -150,6 +148,28 @@ def list_benchmarks(
     failures = left_out | failures
     _report(benchmarks, {suite: failures[suite] for suite in left_out})
     return Listing(benchmarks, failures, tuple(left_out))
+
+
+def import_folders(workplace: Workplace, sides: Sequence[Side]) -> list[str]:
+    """Make missing environments, and return `Side.imported_from` of each side.
+
+    Raises:
+        WatchError: an environment cannot be made, or two packages are imported from one folder.
+    """
+    configuration = workplace.configuration
+    specs = {(side.environment.name, side.environment.folder): side.environment for side in sides}
+    for spec in specs.values():
+        make_environment(workplace.root, configuration.repository, spec)
+    project, found = configuration.project, dict[str, Side]()
+    folders = [side.imported_from(project) for side in sides]
+    for side, folder in zip(sides, folders, strict=True):
+        other = found.setdefault(folder, side)
+        if folder and other.source != side.source:
+            raise WatchError(
+                f"{other.name} and {side.name} import the same {project}, from {folder}; let asv "
+                'build the commits: without --python, "build_command" and "install_command"'
+            )
+    return folders
 
 
 def _named_module(suites: Path, pattern: str) -> list[str]:

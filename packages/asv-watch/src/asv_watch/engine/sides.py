@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from asv_watch import probes
+from asv_watch.asv.commands import run_command
 from asv_watch.asv.environments import describe_interpreter
 from asv_watch.asv.packages import build_package
 from asv_watch.asv.settings import NEWEST, EnvironmentSpec, select_environments
@@ -56,6 +58,14 @@ class Side:
         """Name and release of the package that was built for it; empty if none was."""
         about = next(self.source.glob("*.dist-info"), None)
         return about.stem.replace("-", " ") if about else ""
+
+    def imported_from(self, project: str) -> str:
+        """Return the folder from which it imports the project; empty if it finds none by name."""
+        command = [str(self.python), "-P", str(probes.IMPORTING), project, "folder"]
+        try:
+            return run_command(command, 60.0, env=self.variables).strip()
+        except WatchError:  # such as for a part of a package: ``ruamel.yaml``
+            return ""
 
     def command(self, script: Path, *arguments: object) -> list[str]:
         """Return the command that runs a script on its suites, in its environment."""

@@ -1,13 +1,14 @@
-"""Prints the CPU seconds of importing a package, as JSON.
+"""Prints the CPU seconds of importing a package, as JSON, or only the folder that has it.
 
-Runs as a script in the environment that is measured, ``python -P importing.py <distribution>``; it
-needs nothing of this package.
+Runs as a script in the environment that is measured, ``python -P importing.py <distribution>
+[folder]``; it needs nothing of this package.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import sys
 import time
@@ -27,12 +28,23 @@ def module_of(distribution: str) -> str:
     return next((module for module in sorted(modules) if module[0] != "_"), same_name)
 
 
+def folder_of(module: str) -> str:
+    """Return the folder from which a module would be imported; empty if it is Python's or none."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or module in sys.stdlib_module_names:
+        return ""
+    return os.path.dirname(next(iter(spec.submodule_search_locations or [str(spec.origin)])))
+
+
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 if __name__ == "__main__":
     module = module_of(sys.argv[1])
-    began = time.process_time()
-    importlib.import_module(module)
-    print(json.dumps(time.process_time() - began))
+    if sys.argv[2:]:
+        print(folder_of(module))
+    else:
+        began = time.process_time()
+        importlib.import_module(module)
+        print(json.dumps(time.process_time() - began))
