@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import newest_repeats, noise_in_words, smallest_changes
+from asv_watch.judge.precision import (
+    newest_repeats,
+    noise_in_words,
+    place_in_words,
+    smallest_changes,
+)
 from asv_watch.records.store import read_record
 from asv_watch.text import quantities
 from tests.clockwork import CLOCK
@@ -61,12 +66,24 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
     assert rows[-1][5] == quantities.interval(ratios[-1].interval)
     assert "out of cheese" in output
-    noise, smallest, failed = output.splitlines()[-3:]
+    noise, _, smallest, failed = output.splitlines()[-4:]
     assert failed == "Failed: suite.Suite.time_it('broken')."
     assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
     assert str(smallest_changes(timed, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert len(files) == 1, "the record, and nothing else"
+
+
+def test_any_number_of_sides_is_head(make_project: Callable[..., Path], tmp_path: Path) -> None:
+    project = make_project(SUITE, {"src/package.py": ""})
+    arguments = ("--cases", "plain", "--comparisons", "1", "--sides", "3")
+    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
+    [stored], _ = read_record(project / "results")
+    assert (stored.sitting.kind, stored.measured_sides) == ("null", [0, 1, 2])
+    assert len(set(stored.sitting.versions)) == 1
+    noise, place, _ = output.splitlines()[-3:]
+    assert noise.startswith("2 ratios of ")
+    assert place == place_in_words([stored], MachineGraphs([stored]), 3)
 
 
 WORK = """

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from asv_watch.comparison import Ratio
-from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words
+from asv_watch.comparison import Comparison, Ratio
+from asv_watch.judge.graph import MachineGraphs
+from asv_watch.judge.precision import Detectable, newest_repeats, noise_in_words, place_in_words
 from asv_watch.text import quantities
 from tests.planted_comparisons import compared_commits
 
@@ -23,6 +26,25 @@ def test_noise_is_the_standard_deviation_of_all_logarithms_about_0() -> None:
         "1 of them counted as a change"
     )
     assert noise_in_words(ratios[1:]).endswith("1.0 % at worst. None of them counted as a change")
+
+
+def test_the_place_that_differs_most_is_named_with_its_standard_errors() -> None:
+    noise = np.random.default_rng(0).normal(0, 0.01, (40, 40, 3))
+    planted = np.exp(noise + np.array([0, 0, -0.02]))
+    cases = [
+        Comparison(str(case), 0, rounds=tuple(map(tuple, rounds.tolist())))
+        for case, rounds in enumerate(planted)
+    ]
+    graphs = MachineGraphs([])
+    variance = 1.5 * (0.01**2 / 40 + graphs.usual_between("time") ** 2 / 2) / 40
+    words = place_in_words(cases, graphs, 3)
+    size, errors = map(float, re.findall(r"\d+\.\d", words))
+    assert words == (
+        "Place 3 of 3 differs most from the mean of the others: "
+        f"{size} % faster, {errors} standard errors."
+    )
+    assert size == pytest.approx(2, abs=0.1)
+    assert errors == pytest.approx(0.02 / math.sqrt(variance), rel=0.1)
 
 
 def test_the_version_that_was_compared_with_itself_last_counts() -> None:

@@ -22,8 +22,8 @@ from asv_watch.engine.cases import list_cases
 from asv_watch.engine.sides import side
 from asv_watch.engine.workplace import Workplace, open_workplace
 from asv_watch.errors import ExitStatus, WatchError
+from asv_watch.judge import precision
 from asv_watch.judge.graph import machine_graphs
-from asv_watch.judge.precision import noise_in_words, smallest_changes
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.versions.git import ask_git
 
@@ -33,6 +33,9 @@ def calibrate(
     comparisons: Annotated[
         int, typer.Option(min=1, help="Number of interleaved comparisons of HEAD with itself.")
     ] = 3,
+    sides: Annotated[
+        int, typer.Option(min=2, help="Number of sides of a comparison that all are HEAD.")
+    ] = 2,
     planted: Annotated[
         int,
         typer.Option(
@@ -63,28 +66,31 @@ def calibrate(
         failed: dict[str, None] = {}
         for number in range(1, comparisons + 1):
             print(f"comparison {number} of {comparisons} of {commit[:8]} with itself", flush=True)
-            compared = measure(workplace, (version, slowed), timed).between(0, 1)
+            compared = measure(workplace, [version] * (sides - 1) + [slowed], timed)
+            compared = compared.between(0, sides - 1)
             found = differences_of(compared, workplace.machine)
             print(f"\n{report(compared, found, version.name, after)}\n", flush=True)
             measured += compared.cases
             failed |= dict.fromkeys(compared.failures)
         if not planted:
-            _print_noise(workplace, commit, measured)
+            _print_noise(workplace, commit, measured, sides)
     if failed:
         print(f"Failed: {', '.join(failed)}.")
         return ExitStatus.SOME_CASES_FAILED
     return ExitStatus.DONE
 
 
-def _print_noise(workplace: Workplace, commit: str, measured: Sequence[Comparison]) -> None:
+def _print_noise(
+    workplace: Workplace, commit: str, measured: Sequence[Comparison], sides: int
+) -> None:
     graphs = machine_graphs(workplace.configuration.results, workplace.machine)
-    ratios = [ratio for case in measured if (ratio := graphs.alone(case, 0, 1))]
+    ratios = precision.ratios_to_first(measured, graphs)
     print(
         f"{len(ratios)} ratios of {commit[:8]} to itself differ from 1 by "
-        f"{noise_in_words(ratios)}."
+        f"{precision.noise_in_words(ratios)}.\n{precision.place_in_words(measured, graphs, sides)}"
     )
     print(
         f"Smallest detectable change of a comparison on {workplace.machine}: "
-        f"{smallest_changes(measured, graphs)}. "
+        f"{precision.smallest_changes(measured, graphs)}. "
         "`pyperf system show` names settings that disturb timings."
     )

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
 import msgspec
+import numpy as np
 
 from asv_watch.comparison import Comparison, Ratio
 from asv_watch.judge.graph import MachineGraphs
@@ -80,6 +81,37 @@ def noise_in_words(ratios: Sequence[Ratio]) -> str:
         f"{quantities.share(math.sqrt(fmean(size**2 for size in sizes)))} (standard deviation), "
         f"{quantities.share(math.expm1(max(sizes)))} at worst. "
         f"{false_alarms or 'None'} of them counted as a change"
+    )
+
+
+def ratios_to_first(comparisons: Sequence[Comparison], graphs: MachineGraphs) -> list[Ratio]:
+    """Return the ratio of each further side of comparisons to the first."""
+    pairs = ((each, side) for each in comparisons for side in each.measured_sides[1:])
+    ratios = (graphs.alone(each, 0, side) for each, side in pairs)
+    return [ratio for ratio in ratios if ratio is not None]
+
+
+def place_in_words(comparisons: Sequence[Comparison], graphs: MachineGraphs, sides: int) -> str:
+    """Say which place among sides that are the same differs most from the others.
+
+    The standard error holds the deviation between sittings, as that of an interval does.
+    """
+    usual, between = graphs.usual_spread["time"], graphs.usual_between("time")
+    stars = [star for each in comparisons if (star := each.star(usual))]
+    stars = [star for star in stars if len(star.nodes) == sides]
+    if not stars:
+        return "No comparison has two rounds of all sides."
+    weights = np.full((sides, sides), -1 / (sides - 1))
+    np.fill_diagonal(weights, 1.0)
+    differences = weights @ np.mean([star.levels for star in stars], axis=0)
+    variances = np.mean([star.variances for star in stars], axis=0) + between**2 / 2
+    in_errors = differences / np.sqrt(weights**2 @ variances / len(stars))
+    place = int(np.argmax(np.abs(in_errors)))
+    return (
+        f"Place {place + 1} of {sides} differs most from the mean of the others: "
+        f"{quantities.share(abs(differences[place]))} "
+        f"{'slower' if differences[place] > 0 else 'faster'}, "
+        f"{abs(in_errors[place]):.1f} standard errors."
     )
 
 

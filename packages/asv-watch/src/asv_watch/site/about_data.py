@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from asv_watch.comparison import Outcome
 from asv_watch.judge.graph import MachineGraphs
-from asv_watch.judge.precision import newest_repeats, noise_in_words
+from asv_watch.judge.precision import newest_repeats, noise_in_words, ratios_to_first
 from asv_watch.records.records import LeftOut
 from asv_watch.site import names
 from asv_watch.site.contents import Contents, Setup, setup_key
@@ -113,8 +113,8 @@ def _noise(contents: Contents) -> list[str]:
     for machine, comparisons in sorted(contents.history.comparisons.items()):
         repeated = newest_repeats(comparisons)
         graphs = contents.findings.graphs[machine]
-        alone = [graphs.alone(each, 0, 1) for each in repeated if each.metric == "time"]
-        if ratios := [ratio for ratio in alone if ratio is not None]:
+        timed = [each for each in repeated if each.metric == "time"]
+        if ratios := ratios_to_first(timed, graphs):
             newest = repeated[-1].sitting
             sentences.append(
                 f"{machine}, {quantities.day(newest.at)}: {len(ratios)} interleaved comparisons "
