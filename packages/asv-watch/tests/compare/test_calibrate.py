@@ -13,6 +13,7 @@ from asv_watch.judge.precision import (
     newest_repeats,
     noise_in_words,
     place_in_words,
+    ratios_to_first,
     smallest_changes,
 )
 from asv_watch.records.store import read_record
@@ -49,7 +50,7 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     project = make_project(SUITE, {"src/package.py": ""})
-    arguments = ("--cases", "suite", "--comparisons", "2")
+    arguments = ("--cases", "suite", "--comparisons", "2", "--sides", "3")
     output, _ = run_driver("calibrate", project, tmp_path, *arguments, status=3)
     comparisons, problems = read_record(project / "results")
     assert problems == []
@@ -61,29 +62,19 @@ def test_it_compares_head_with_itself_stores_that_and_prints_the_noise(
     timed = [each for each in comparisons if not each.failed]
     assert [each.case for each in timed] == [case, case]
     graphs = MachineGraphs(comparisons)
-    ratios = [ratio for each in timed if (ratio := graphs.alone(each, 0, 1))]
-    assert [ratio.ratio for ratio in ratios] == pytest.approx([1, 1], abs=0.01)
+    assert [each.measured_sides for each in timed] == [[0, 1, 2]] * 2
+    ratios = ratios_to_first(timed, graphs)
+    assert [ratio.ratio for ratio in ratios] == pytest.approx([1] * 4, abs=0.01)
     rows = [re.split(r" *\| *", line) for line in output.splitlines() if f"| `{case}`" in line]
     assert rows[-1][5] == quantities.interval(ratios[-1].interval)
     assert "out of cheese" in output
-    noise, _, smallest, failed = output.splitlines()[-4:]
+    noise, place, smallest, failed = output.splitlines()[-4:]
     assert failed == "Failed: suite.Suite.time_it('broken')."
-    assert noise == f"2 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
+    assert noise == f"4 ratios of {head[:8]} to itself differ from 1 by {noise_in_words(ratios)}."
+    assert place == place_in_words(timed, graphs, 3)
     assert str(smallest_changes(timed, graphs)) in smallest
     files = {path for path in (project / "results").rglob("*") if path.is_file()}
     assert len(files) == 1, "the record, and nothing else"
-
-
-def test_any_number_of_sides_is_head(make_project: Callable[..., Path], tmp_path: Path) -> None:
-    project = make_project(SUITE, {"src/package.py": ""})
-    arguments = ("--cases", "plain", "--comparisons", "1", "--sides", "3")
-    output, _ = run_driver("calibrate", project, tmp_path, *arguments)
-    [stored], _ = read_record(project / "results")
-    assert (stored.sitting.kind, stored.measured_sides) == ("null", [0, 1, 2])
-    assert len(set(stored.sitting.versions)) == 1
-    noise, place, _ = output.splitlines()[-3:]
-    assert noise.startswith("2 ratios of ")
-    assert place == place_in_words([stored], MachineGraphs([stored]), 3)
 
 
 WORK = """

@@ -555,15 +555,10 @@ def test_code_that_is_timed_in_a_process_of_its_own_runs_that_of_its_side(tmp_pa
     ],
 )
 def test_what_cannot_be_measured_says_why_and_leaves_no_process(
-    suites: Path,
-    tmp_path: Path,
-    index: int,
-    timeout: float,
-    error: type[Exception],
-    output: str,
+    suites: Path, sides: Sides, index: int, timeout: float, error: type[Exception], output: str
 ) -> None:
     with pytest.raises(error, match=output):
-        _measure((_side(tmp_path, "A"), _side(tmp_path, "B")), _case(index, timeout))
+        _measure(sides, _case(index, timeout))
     wait_until_none_is_left(suites)
 
 
@@ -607,8 +602,7 @@ def test_a_suspended_sample_makes_no_difference(sides: Sides) -> None:
 
 
 def test_a_suite_is_imported_once_for_a_server_and_its_cache_made_once_for_a_side(
-    tmp_path: Path,
-    sides: Sides,
+    tmp_path: Path, sides: Sides
 ) -> None:
     cached = MeasurableCase("x", "suite.Cached.time_it", 30.0)
     for servers in (1, 2):
@@ -629,7 +623,7 @@ def test_a_suite_is_imported_once_a_side_and_round_whatever_the_order_of_the_cas
 
 
 def test_setup_cache_may_take_longer_than_the_timeout_of_its_cases(
-    tmp_path: Path, suites: Path
+    tmp_path: Path, sides: Sides, suites: Path
 ) -> None:
     (suites / "slow.py").write_text(
         """
@@ -642,7 +636,6 @@ class Cached:
         pass
 """
     )
-    sides = [_side(tmp_path, "A"), _side(tmp_path, "B")]
     case = MeasurableCase("x", "slow.Cached.time_it", 2.0, cache_timeout=30.0)
     assert len(_measure(sides, case)) == 1
     for path in tmp_path.rglob("setup_cache*"):
@@ -871,7 +864,7 @@ def test_each_side_has_the_variables_and_the_suites_of_its_own(tmp_path: Path) -
 
 
 def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
-    tmp_path: Path, suites: Path
+    tmp_path: Path, sides: Sides, suites: Path
 ) -> None:
     (suites / "patricide.py").write_text(
         "import os, package, pathlib, signal, time\n"
@@ -884,10 +877,8 @@ def test_nothing_is_left_where_the_parent_of_both_sides_was_killed(
         "        os.kill(parent_of(server), signal.SIGKILL)\n"
         "    time.sleep(60)\n"
     )
-    side = _side(tmp_path, "A")
-    other = _side(tmp_path, "B")
     with pytest.raises(CaseFailedError, match="did not answer in 2 s"):
-        _measure((side, other), MeasurableCase("a case", "patricide.time_it", 2.0))
+        _measure(sides, MeasurableCase("a case", "patricide.time_it", 2.0))
     wait_until_none_is_left(tmp_path)
 
 

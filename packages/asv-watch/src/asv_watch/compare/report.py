@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from asv_watch.answers import (
-    UNCERTAIN,
-    UNKNOWN,
-    UNMEASURED,
-    Difference,
-    measured_difference,
-    word_of,
-)
+from asv_watch import answers
+from asv_watch.answers import Difference
 from asv_watch.compare.measure import Compared
 from asv_watch.comparison import metric_of
 from asv_watch.engine.rounds import DEFAULT
@@ -55,12 +49,12 @@ def differences_of(
         if ratio is None:
             _, reason = case.why_no_ratio(compared.before, compared.after)
             difference = Difference(
-                case=case.case, verdict=UNMEASURED, reason=reason, machine=machine
+                case=case.case, verdict=answers.UNMEASURED, reason=reason, machine=machine
             )
         else:
-            difference = measured_difference(ratio, machine)
+            difference = answers.measured_difference(ratio, machine)
             if difference.differs and not ratio.exact and ratio.rounds < DEFAULT.fewest_rounds:
-                difference.verdict, difference.worse = UNCERTAIN, False
+                difference.verdict, difference.worse = answers.UNCERTAIN, False
         difference.case, difference.sides = case.case_of(compared.before), list(sides)
         difference.against = case.case_of(compared.after) if case.cases else ""
         found.append(difference)
@@ -105,12 +99,13 @@ def _order(case: Difference) -> tuple[bool, bool, float]:
 def _summary(ratios: Sequence[Difference]) -> str:
     [kind, *others] = {metric_of(case.unit) for case in ratios}
     worse, better = (
-        word_of(answer, "memory" if others else kind) for answer in (Verdict.WORSE, Verdict.BETTER)
+        answers.word_of(answer, "memory" if others else kind)
+        for answer in (Verdict.WORSE, Verdict.BETTER)
     )
     changed = [case.worse for case in ratios if case.differs]
     count_of_worse, same = sum(changed), len(ratios) - len(changed)
     counts = f"{count_of_worse} {worse}, {len(changed) - count_of_worse} {better}, {same} same"
-    for verdict in (UNKNOWN, UNCERTAIN):
+    for verdict in (answers.UNKNOWN, answers.UNCERTAIN):
         count = sum(case.verdict == verdict for case in ratios)
         counts += f" ({count} of these {verdict})" if count else ""
     widest = max(

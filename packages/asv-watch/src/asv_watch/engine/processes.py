@@ -569,14 +569,10 @@ def sampling_orders(sides: int, number: int) -> list[list[int]]:
 def _needs_samples(
     samples: int, sides: int, ready_s: float, sampling_s: float, waited_s: float
 ) -> bool:
-    """Tell whether a round needs more samples.
+    """Tell whether a round needs more samples than each side has.
 
-    Args:
-        samples: number of samples that each side has.
-        sides: number of sides.
-        ready_s: how long it took until all sides were ready.
-        sampling_s: how long sampling has taken since then.
-        waited_s: how much of this time other work kept the processes waiting.
+    All sides were ready after ``ready_s``. In ``waited_s`` of the ``sampling_s`` since then, other
+    work kept the processes waiting.
     """
     if samples < (FEWEST_SAMPLES if sides > 1 else _FEWEST_SAMPLES_ALONE):
         return True
@@ -587,12 +583,7 @@ def _needs_samples(
 
 
 def _waiting_s(sample: SideResult, ready: _Answer) -> float:
-    """Return the seconds of a call in which other work kept a computing process waiting.
-
-    Args:
-        sample: the sample.
-        ready: what its process answered when it was ready.
-    """
+    """Return the seconds of a call in which other work kept a computing process waiting."""
     computes = sample.computes or ready["one thread"]
     if not computes or sample.wall is None or sample.cpu is None:
         return 0.0

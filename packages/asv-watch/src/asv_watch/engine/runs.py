@@ -253,14 +253,11 @@ def _list(workplace: Workplace, version: Side, commit: str) -> tuple[Benchmarks,
     if not stored or commit == newest:
         suites = workplace.configuration.suites
         committed = ask_git(suites, "log", "-1", "--format=%ct", "--", ".")
-        store_list(results, workplace.machine, _entries(benchmarks), int(committed or 0))
+        entries = {str(benchmark["name"]): benchmark for benchmark in benchmarks}
+        store_list(results, workplace.machine, entries, int(committed or 0))
     return benchmarks, {
         suite: reason for suite, reason in listing.failures.items() if not failing[suite]
     }
-
-
-def _entries(benchmarks: Benchmarks) -> dict[str, dict[str, Any]]:
-    return {str(benchmark["name"]): benchmark for benchmark in benchmarks}
 
 
 def conditions_of(workplace: Workplace, side: Side) -> Conditions:
