@@ -45,8 +45,6 @@ class Claims:
     """What was claimed of pairs with one true ratio."""
 
     pairs: int
-    rounds: int = 0
-    """Rounds of all pairs together."""
     seconds: float = 0.0
     """Wall time of all pairs together."""
     holding: int = 0
@@ -68,13 +66,13 @@ class Clock:
 class _BusyMachine(Clock):
     """Draws processes; `monotonic` is the time on its clock."""
 
-    def __init__(self, ratio: float, spread: float, seed: int) -> None:
-        self._random = np.random.default_rng(seed)
-        self._ratio, self._spread = ratio, spread
+    def __init__(self, ratio: float) -> None:
+        self._random = np.random.default_rng(1)
+        self._ratio = ratio
 
     def round(self, *, number: int) -> Round:
         """Measure a round of a pair."""
-        levels = _CALL_S * np.exp(self._random.normal(0.0, self._spread, 2))
+        levels = _CALL_S * np.exp(self._random.normal(0.0, _SPREAD, 2))
         levels *= np.where(self._random.random(2) < 1 / 30, self._random.uniform(1.0, 1.5, 2), 1.0)
         levels[1] *= self._ratio
         ready_s = _READY_S / 2 * (1 + _WAITING)
@@ -121,19 +119,15 @@ class BusyProcess:
     wait_until_ended = check_unchanged = ask_to_end
 
 
-def simulate_busy(
-    pairs: int, ratio: float, sampling: Sampling, *, spread: float = _SPREAD, seed: int = 1
-) -> Claims:
+def simulate_busy(pairs: int, ratio: float, sampling: Sampling) -> Claims:
     """Compare pairs of versions whose true ratio is known.
 
     Args:
         pairs: how many.
         ratio: true ratio of all.
         sampling: when a case is known.
-        spread: standard deviation of the level of a process, as a logarithm.
-        seed: of all that is drawn.
     """
-    machine, claims = _BusyMachine(ratio, spread, seed), Claims(pairs)
+    machine, claims = _BusyMachine(ratio), Claims(pairs)
     with mock.patch.object(processes, "time", machine):
         for _ in range(pairs):
             finished: list[Comparison] = []
@@ -149,6 +143,5 @@ def simulate_busy(
             claims.holding += low <= ratio <= high
             differs = verdict(answer.ratio, answer.interval) is not Verdict.SAME
             claims.called += differs
-            claims.rounds += len(finished[0].rounds)
     claims.seconds = machine.now
     return claims
