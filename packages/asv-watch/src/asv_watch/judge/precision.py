@@ -94,9 +94,9 @@ def ratios_to_first(comparisons: Sequence[Comparison], graphs: MachineGraphs) ->
 def place_in_words(comparisons: Sequence[Comparison], graphs: MachineGraphs, sides: int) -> str:
     """Say which place among sides that are the same differs most from the others.
 
-    The standard error holds the deviation between sittings, as that of an interval does.
+    The standard error is that of the rounds alone: sides of one sitting share all else.
     """
-    usual, between = graphs.usual_spread["time"], graphs.usual_between("time")
+    usual = graphs.usual_spread["time"]
     stars = [star for each in comparisons if (star := each.star(usual))]
     stars = [star for star in stars if len(star.nodes) == sides]
     if not stars:
@@ -104,7 +104,7 @@ def place_in_words(comparisons: Sequence[Comparison], graphs: MachineGraphs, sid
     weights = np.full((sides, sides), -1 / (sides - 1))
     np.fill_diagonal(weights, 1.0)
     differences = weights @ np.mean([star.levels for star in stars], axis=0)
-    variances = np.mean([star.variances for star in stars], axis=0) + between**2 / 2
+    variances = np.mean([star.variances for star in stars], axis=0)
     in_errors = differences / np.sqrt(weights**2 @ variances / len(stars))
     place = int(np.argmax(np.abs(in_errors)))
     return (
