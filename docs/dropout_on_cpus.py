@@ -5,7 +5,8 @@
 Both are interpreters of environments with torch. Each gets a process, and the two are timed in
 turns A B B A, so that noise affects them equally. A turn's time is the fastest of three calls
 after one that is not counted. Only the number of threads is set: the allocator has the C
-library's defaults, unless you set its MALLOC_* variables, which are printed.
+library's defaults, unless you set its MALLOC_* variables, which are printed. More threads than
+idle cores wait for each other, and what they take says nothing.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _start(python: str, arguments: list[str]) -> tuple[IO[str], IO[str], list[st
     return questions, answers, header.strip().split("\t")
 
 
-def _compare(pythons: list[str], batch: int, rounds: int) -> None:
+def _compare(pythons: list[str], threads: list[int], batch: int, rounds: int) -> None:
     sides = [_start(python, [*pythons, "--batch", str(batch)]) for python in pythons]
     (old, *cases), (new, *_) = (header for _, _, header in sides)
     malloc = [f"{name}={value}" for name, value in os.environ.items() if "MALLOC_" in name]
@@ -78,31 +79,32 @@ def _compare(pythons: list[str], batch: int, rounds: int) -> None:
     print(f"Allocator: {' '.join(malloc) or 'defaults'}\n")
     print(f"| what | threads | torch {new} / {old} | middle half | old, ms | new, ms |")
     print("|---|---|---|---|---|---|")
-    for threads in (1, 2):
+    for count in threads:
         for index, case in enumerate(cases):
             times: list[list[float]] = [[], []]
             for side in (0, 1, 1, 0) * rounds:
                 questions, answers, _ = sides[side]
-                print(threads, index, file=questions, flush=True)
+                print(count, index, file=questions, flush=True)
                 times[side].append(float(answers.readline()))
             pairs = [zip(side[::2], side[1::2], strict=True) for side in times]
             ratios = [sum(after) / sum(before) for before, after in zip(*pairs, strict=True)]
             low, ratio, high = quantiles(ratios, n=4)
             before, after = (f"{median(side):.2f}" for side in times)
             shown = f"{ratio:.2f} | {low:.2f} to {high:.2f} | {before} | {after}"
-            print(f"| {case} | {threads} | {shown} |", flush=True)
+            print(f"| {case} | {count} | {shown} |", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pythons", nargs=2, metavar="PYTHON", help="the old and the new one")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.rounds < 2 or options.batch < 1:
-        parser.error("--rounds must be at least 2, --batch at least 1")
+    if options.rounds < 2 or min(options.batch, *options.threads) < 1:
+        parser.error("--rounds must be at least 2, --batch and --threads at least 1")
     if options.worker:
         _work(options.batch)
     else:
-        _compare(options.pythons, options.batch, options.rounds)
+        _compare(options.pythons, options.threads, options.batch, options.rounds)
