@@ -41,11 +41,12 @@ COMMANDS: tuple[tuple[int, Sequence[str]], ...] = (
     (2, ("bench", "--cases", _ON_THE_CPU)),
     (3, ("bench", "--cases", rf"^batches{_TIMES}'{_FIVE}', .*, (1|'all'), (1|32|'source'|256)\)")),
     (4, ("compare", "--before", "v0.5.0", "--cases", _EAGER_OR_GRAPH)),
+    (2, ("bench", "--cases", rf"^(pretrained|real_sizes|variants){_TIMES}.*'cuda'")),
 )
 """Commands of asv-watch, the most useful first: plain, tuned, compiled and CUDA graph as sides of
 one measurement; values of eager passes and graphs; the CPU of the same machine; batches; the
-newest commit against an older one. The number is a share of the time; what a command leaves of its
-own is for those after it."""
+newest commit against an older one; next steps, long windows and bf16. The number is a share of the
+time; what a command leaves of its own is for those after it."""
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 _RESERVE_S = 20.0
 """Seconds at the end for what the last command does after its budget, such as publishing."""
