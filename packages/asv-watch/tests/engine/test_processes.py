@@ -10,6 +10,7 @@ import itertools
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -430,6 +431,30 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, {max(usable)})
     yield
     os.sched_setaffinity(0, usable)
+
+
+FORGING = """
+import json
+dumps = json.dumps
+json.dumps = lambda answer: dumps(answer | {{"pid": {process}}} if "pid" in answer else answer)
+
+def time_it():
+    sum(range(1000))
+"""
+
+
+def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(
+    sides: Sides, suites: Path
+) -> None:
+    started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # and is nobody's child then
+    stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
+    cores = os.sched_getaffinity(stranger)
+    (suites / "forging.py").write_text(FORGING.format(process=stranger))
+    try:
+        _measure(sides, MeasurableCase("it", "forging.time_it", 60.0))
+        assert os.sched_getaffinity(stranger) == cores
+    finally:
+        os.kill(stranger, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not _waits_are_counted(), reason="the kernel counts no waits")
