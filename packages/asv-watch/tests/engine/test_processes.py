@@ -446,7 +446,7 @@ def time_it():
 def test_a_process_that_a_suite_names_as_its_own_stays_where_it_is(
     sides: Sides, suites: Path
 ) -> None:
-    started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # and is nobody's child then
+    started = ["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"]  # in the session of the tests
     stranger = int(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
     cores = os.sched_getaffinity(stranger)
     (suites / "forging.py").write_text(FORGING.format(process=stranger))

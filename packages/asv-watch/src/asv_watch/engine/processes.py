@@ -680,11 +680,12 @@ def _cores_of(process: int) -> list[int]:
 def _pin(processes: Sequence[int], cores: Collection[int]) -> None:
     """Let all threads of processes run on the same few cores; do nothing where there are none.
 
-    A suite may answer with the number of any process: only those that this one started are moved.
+    A suite may answer with the number of any process: only those of sessions that this one started
+    are moved.
     """
     for process in processes if cores else ():
         # A process that has just died is reported when it is asked for a sample.
         with contextlib.suppress(OSError, psutil.Error):
-            if os.getpid() in (parent.pid for parent in psutil.Process(process).parents()):
+            if psutil.Process(os.getsid(process)).ppid() == os.getpid():
                 for thread in os.listdir(f"/proc/{process}/task"):
                     os.sched_setaffinity(int(thread), cores)
