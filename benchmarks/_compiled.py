@@ -1,7 +1,5 @@
 """Compile each model once per run; all suites that run it share the compiled code."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Today's suites also run against older packages. A case that needs what an old co
 release of torch or this machine lacks is skipped with the reason.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import lru_cache
 from importlib import import_module

@@ -5,8 +5,6 @@ ignores names that begin with an underscore. asv.conf.json says where the site l
 suite and which of its cases ``make bench`` measures.
 """
 
-from __future__ import annotations
-
 import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Tracked values of a case: one benchmark measures all, once per run; others look theirs up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial, reduce

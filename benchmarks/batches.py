@@ -1,7 +1,5 @@
 """Passes at several batches on one core, on more and on a GPU: when is the GPU faster?"""
 
-from __future__ import annotations
-
 import os
 import time
 from importlib import import_module

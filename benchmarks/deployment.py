@@ -3,8 +3,6 @@
 Suite plain_compiled has them compiled by ``torch.compile``, with that cost.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

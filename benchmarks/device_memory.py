@@ -1,7 +1,5 @@
 """Peak memory of the CUDA device, for the workloads that the other suites time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How long the kernels of a pass keep a CUDA device busy, and how many kernels there are."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from ._cases import FORECASTERS, TIME_SERIES, TUNED_CNNS

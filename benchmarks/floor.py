@@ -4,8 +4,6 @@ The floor is the larger of a pass's FLOPs over the peak rate and the bytes that 
 bandwidth. Both rates and the passes are measured in one process, interleaved.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from ._cases import DEVICES, SMALL_CNNS, TIME_SERIES

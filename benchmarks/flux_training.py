@@ -5,8 +5,6 @@ affect times. ``…_solar`` are the papers' models, ``…_solar_literal`` do Flu
 (docs/models.md).
 """
 
-from __future__ import annotations
-
 import os
 import time
 from importlib import import_module

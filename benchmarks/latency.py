@@ -1,7 +1,5 @@
 """Latency of a single forecast or classification: a batch of one."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from ._cases import DEVICES, PLAIN

@@ -5,8 +5,6 @@ the 96 rows that follow it. ``numpy`` copies from its ``sliding_window_view``, `
 ``unfold``: the floor of what a loader can take.
 """
 
-from __future__ import annotations
-
 from ._package import from_commit
 from ._tracked import Measured, _CachedSuite, tracked
 

@@ -3,8 +3,6 @@
 Times of data loading are wall time: workers load in processes of their own.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from importlib.util import find_spec

@@ -4,8 +4,6 @@ One process measures a case, with passes and peak interleaved; the other benchma
 look their values up.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 

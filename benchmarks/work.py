@@ -1,7 +1,5 @@
 """How much work each workload takes: exact counts, the same in every run."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import ClassVar
 

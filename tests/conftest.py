@@ -1,7 +1,5 @@
 """What tests of several areas share."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

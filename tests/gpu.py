@@ -1,7 +1,5 @@
 """The mark of tests that need a GPU."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

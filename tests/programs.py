@@ -1,7 +1,5 @@
 """The command in a process of its own, where other packages are not installed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

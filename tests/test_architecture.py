@@ -1,7 +1,5 @@
 """Imports go in the directions that the tree promises."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

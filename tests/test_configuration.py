@@ -1,7 +1,5 @@
 """asv.conf.json keeps what the other files of the project rely on."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import sys

@@ -1,7 +1,5 @@
 """Both packages together grow no larger: who adds lines takes others away."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

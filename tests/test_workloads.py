@@ -1,7 +1,5 @@
 """The table of workloads: every one runs, trains and is what its source says."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given, settings

@@ -14,8 +14,6 @@ least so much, as at least so many days show by themselves.
 ``printed: COMMAND`` gives what a command prints; ``printed 5: COMMAND`` its first five lines.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -6,8 +6,6 @@ with the packages of its own interpreter, until ``--minutes`` are over. After ea
 it is ended, ``OUT/results.tar.gz`` has what was measured: unpack it in the checkout.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

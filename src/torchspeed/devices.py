@@ -1,7 +1,5 @@
 """The devices that a case may name, and whether this machine has them."""
 
-from __future__ import annotations
-
 import torch
 
 

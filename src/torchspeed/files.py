@@ -1,7 +1,5 @@
 """Writes files that stay whole when the process is killed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

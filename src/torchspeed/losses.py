@@ -1,7 +1,5 @@
 """Losses that workloads train with, and objectives of their backward passes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Following docs/measure-your-model.md adds a model and a suite; a code_version is raised."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

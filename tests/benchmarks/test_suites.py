@@ -1,7 +1,5 @@
 """asv sees the suites that the README promises, and they work with what it installs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

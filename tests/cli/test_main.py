@@ -1,7 +1,5 @@
 """The command as a whole: what it imports, and what it says without a package."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

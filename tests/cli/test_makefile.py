@@ -1,7 +1,5 @@
 """Real make: variables arrive as they were typed, and an interrupted setup is repaired."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """What the hosted workflows promise, read off their files."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages that people read: their commands and links, and the outputs that they show."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

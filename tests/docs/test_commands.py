@@ -1,7 +1,5 @@
 """Every command in the pages is one that the programs take; those that train are run."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The script beside the findings, with one interpreter on both sides."""
 
-from __future__ import annotations
-
 import re
 import sys
 

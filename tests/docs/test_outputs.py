@@ -1,7 +1,5 @@
 """Pages show what their commands print, but for its numbers."""
 
-from __future__ import annotations
-
 import os
 import sysconfig
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages hold together: links, length, pictures, and what code and pages say of each other."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

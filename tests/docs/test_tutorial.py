@@ -5,8 +5,6 @@ real one, on a stand-in for torch whose own pooling takes three times as long, b
 own: no installation.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

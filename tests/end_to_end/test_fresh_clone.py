@@ -4,8 +4,6 @@ One real clone, one real environment with real torch, real asv, shared by the
 tests below, which run in order. torch comes from a cache: what these tests run with.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The wheel of torchspeed in an environment without torch."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """A call is timed in batches that are long enough, whatever it costs, or by itself."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -4,8 +4,6 @@ One quick model and our dropout are compiled for real, in this one file because 
 C++ compiler once what it can do, which takes 13 s.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a CUDA device does in a pass: its kernels, the time it is busy, and its peak of memory."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """A pass beside its bounds: the peak of a device, and the least time of its work."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

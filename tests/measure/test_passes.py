@@ -1,7 +1,5 @@
 """The passes do the work they are named for, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

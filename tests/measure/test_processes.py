@@ -1,7 +1,5 @@
 """By hand and in asv's environments the allocator behaves alike."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

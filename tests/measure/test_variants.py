@@ -1,7 +1,5 @@
 """Precision, layout and mode change how a pass runs, not what it computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work is counted as one would by hand."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

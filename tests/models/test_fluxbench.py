@@ -1,7 +1,5 @@
 """Detectors, transformers and graph networks of FluxBench compute what their papers say."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

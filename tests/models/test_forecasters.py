@@ -1,7 +1,5 @@
 """Today's forecasters compute what their papers say, for any sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

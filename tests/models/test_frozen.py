@@ -1,7 +1,5 @@
 """What plain models compute never changes under one code version: their series are of torch."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Models compute on a CUDA device what they compute on the CPU."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

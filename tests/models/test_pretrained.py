@@ -1,7 +1,5 @@
 """Pretrained forecasters: what they keep of a window is what they would compute again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of tuned models compute what torch's own do: attention, dropout and pooling."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given, settings

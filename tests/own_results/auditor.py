@@ -10,8 +10,6 @@ checked that repeats disagree as seldom as it says. Counts of changes in the new
 checked against the listed changes, and values of private memory are taken as the page has them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

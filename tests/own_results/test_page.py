@@ -4,8 +4,6 @@ Numbers are read from the data files that the page draws, and recomputed from th
 by `tests.own_results.auditor`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """A PostgreSQL server of Debian's for the time of a test."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

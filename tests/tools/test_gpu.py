@@ -1,7 +1,5 @@
 """tools/gpu.py packs a small project and measures it without a GPU, while there is time."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

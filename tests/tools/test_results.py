@@ -1,7 +1,5 @@
 """Pages say what the results say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

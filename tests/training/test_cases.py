@@ -1,7 +1,5 @@
 """What suites of training measure."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """What tests of several areas share."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -4,8 +4,6 @@ A history is a git repository and a results folder in asv's own format, made fro
 wholly determined by it: ``generate(Path("/tmp/history"), plan_of_size(1000, 200))``.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -4,8 +4,6 @@ A background job of a shell ignores interrupts, and so do its children: a test r
 wait for an end that never comes.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

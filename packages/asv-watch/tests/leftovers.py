@@ -1,7 +1,5 @@
 """Processes that a measurement of a project has left running."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small histories made by hand: commits, series and values without files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Interleaved comparisons of releases and of commits, and values: each change is known."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers on this machine, for the time of a test."""
 
-from __future__ import annotations
-
 import functools
 import socketserver
 import threading

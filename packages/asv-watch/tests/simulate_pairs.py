@@ -5,8 +5,6 @@ by up to a fifth. The engine decides after how many rounds a case is known. In e
 ratio is off its true one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

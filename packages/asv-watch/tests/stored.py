@@ -1,7 +1,5 @@
 """What asv and the engine store, of a few cases with known values."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of cases that commands print, and comments show."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,7 +1,5 @@
 """A long run shows something before its end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """A comparison of k versions: ratios, values and outcomes, and what counts as a difference."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Every command and the page agree on whether more of a tracked value is better."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files on a disk that is full, and what is written to all that a person may name."""
 
-from __future__ import annotations
-
 import os
 import resource
 import socket

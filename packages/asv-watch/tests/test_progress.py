@@ -1,7 +1,5 @@
 """What a person reads while a measurement goes on."""
 
-from __future__ import annotations
-
 import io
 import time
 

@@ -1,7 +1,5 @@
 """`asv-watch results check` names each fault, and git merges the results of several machines."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

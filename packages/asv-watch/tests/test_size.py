@@ -1,7 +1,5 @@
 """asv-watch grows no larger than one person can own: who adds lines takes others away."""
 
-from __future__ import annotations
-
 from tests.conftest import ROOT
 
 LINES_ALLOWED = 20_600

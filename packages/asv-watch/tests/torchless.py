@@ -1,7 +1,5 @@
 """A project whose environment is made in seconds: without torch, and with nothing to build."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

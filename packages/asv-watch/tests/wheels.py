@@ -1,7 +1,5 @@
 """Wheels that tests publish, for a pip that finds them in a folder."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import zipfile

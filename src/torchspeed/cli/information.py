@@ -1,7 +1,5 @@
 """``torchspeed list`` and ``torchspeed info``."""
 
-from __future__ import annotations
-
 import platform
 from importlib import metadata
 from typing import Any

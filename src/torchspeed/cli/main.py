@@ -4,8 +4,6 @@ The file of a command is read for every ``--help``, so it imports nothing heavy 
 its top: the function imports what does the work.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import sys

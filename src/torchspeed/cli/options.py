@@ -1,7 +1,5 @@
 """Options that several commands take, and the configuration that they ask for."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import math

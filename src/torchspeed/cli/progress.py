@@ -1,7 +1,5 @@
 """Shows the progress of a run: a bar with the time left, and a line for each epoch."""
 
-from __future__ import annotations
-
 import time
 
 from rich.console import Console

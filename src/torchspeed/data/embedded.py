@@ -7,8 +7,6 @@ months: hardly anything beats a linear map of them. ``eeg`` is hard: ten seconds
 model learns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path

@@ -5,8 +5,6 @@ Each is a gzipped table without a header, a row per time step. The checksums are
 PyTorch-Timeseries project for the same files.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from pathlib import Path

@@ -5,8 +5,6 @@ torchvision's reference and in BenchmarkJade: shorter side to 256/224 of the wan
 crop, ImageNet's mean and deviation.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Opens a data set by its name, imports a user's own, and makes batches of one."""
 
-from __future__ import annotations
-
 import math
 import pkgutil
 import sys

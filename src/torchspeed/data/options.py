@@ -3,8 +3,6 @@
 It needs no torch, so that a command line can list them at once.
 """
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -10,8 +10,6 @@ asked for, the means of the season come from the same rows, and forecasts get th
 they are judged (`torchspeed.data.dataset.Scale`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

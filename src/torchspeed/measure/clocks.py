@@ -1,7 +1,5 @@
 """The clock that suits a device, and timing a call with it."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Compiling a model: whether this machine can, how, and where the compiled code is kept."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sysconfig

@@ -1,7 +1,5 @@
 """Measures the cost of compiling a workload: seconds, graph breaks, recompilations."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

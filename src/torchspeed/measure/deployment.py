@@ -1,7 +1,5 @@
 """A plain model as it is deployed: exported for any batch, and compiled ahead of time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Peak memory of a CUDA device during one pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

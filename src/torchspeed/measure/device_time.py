@@ -5,8 +5,6 @@ device needs to run them. These numbers say which: a pass whose kernels take a f
 waits for the host.
 """
 
-from __future__ import annotations
-
 import json
 import statistics
 import tempfile

@@ -6,8 +6,6 @@ doi:10.1145/1498765.1498785). Rate and bandwidth are measured on this machine, i
 passes in one process: what slows the machine for a while slows both, so it cancels in their ratio.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ measured on this processor into ``models/fastest.json``; those of other processo
 implementations of a model are interleaved, on one thread.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Mapping

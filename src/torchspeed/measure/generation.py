@@ -1,7 +1,5 @@
 """A pretrained forecaster that reads a window once and forecasts step by step."""
 
-from __future__ import annotations
-
 import warnings
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Latency of one forecast: single calls at a batch of one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

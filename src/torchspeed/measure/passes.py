@@ -1,7 +1,5 @@
 """The two passes of a workload, built once and ready to be timed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

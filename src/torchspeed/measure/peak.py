@@ -5,8 +5,6 @@ rate of a square product of float32 matrices in torch, with the same number of t
 the same load: its share of that rate says how much of the device the model's *products* use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial

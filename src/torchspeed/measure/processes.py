@@ -6,8 +6,6 @@ which is slower and adds noise. asv's environments set ``MALLOC_*`` variables ag
 already, ``mallopt`` does the same, for it and for what it forks.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 

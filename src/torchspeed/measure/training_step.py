@@ -1,7 +1,5 @@
 """A training step with AdamW and what people add to it."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch

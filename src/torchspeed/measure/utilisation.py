@@ -6,8 +6,6 @@ machine for a while slows both, so it cancels in their ratio. FLOPs are those of
 a model of many small operators has a small share.
 """
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass
 

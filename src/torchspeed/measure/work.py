@@ -11,8 +11,6 @@ every run, so a change in *work* shows even where noise hides the change in time
   forward and backward, every storage once, parameters and inputs left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ tensor's values, so that they neither wait for a device nor break a compiled
 graph.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Chronos-Bolt: T5's encoder over patches of a series, and a decoder of the whole forecast."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

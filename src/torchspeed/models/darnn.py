@@ -1,7 +1,5 @@
 """DA-RNN: a recurrent network with attention over series, then over time."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

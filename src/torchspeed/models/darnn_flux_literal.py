@@ -1,7 +1,5 @@
 """DA-RNN as FluxArchitectures computes it, which differs from the paper."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

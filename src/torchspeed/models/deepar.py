@@ -1,7 +1,5 @@
 """DeepAR: an LSTM that predicts the distribution of the next step, and reads the drawn value."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus

@@ -1,7 +1,5 @@
 """DLinear: trend and remainder of each series, forecast by one linear map each."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, pad
 

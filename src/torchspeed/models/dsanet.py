@@ -1,7 +1,5 @@
 """DSANet: self-attention between series, over global and local temporal patterns."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """DSANet as FluxArchitectures computes it, which differs from the paper."""
 
-from __future__ import annotations
-
 import math
 
 import torch

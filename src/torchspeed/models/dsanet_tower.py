@@ -1,7 +1,5 @@
 """A tower of DSANet: temporal patterns of each series, then attention between the series."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import ClassVar, cast

@@ -1,7 +1,5 @@
 """The transformer with encoder and decoder, as a baseline of forecasting papers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, pad

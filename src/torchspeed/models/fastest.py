@@ -7,8 +7,6 @@ timed the model agree. Where they differ, and on a device that is not in the fil
 part of the file.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The small convolutional network of Flux's 60-minute tutorial."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import max_pool2d

@@ -1,7 +1,5 @@
 """GCN: two convolutions on a graph, by products with a sparse matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor, nn

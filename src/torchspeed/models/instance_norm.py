@@ -1,7 +1,5 @@
 """Instance norm over time, which is undone in the forecast: level and scale bypass the model."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

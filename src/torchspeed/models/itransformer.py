@@ -1,7 +1,5 @@
 """iTransformer: attention between series, each of them one token."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu
 

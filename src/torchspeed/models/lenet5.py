@@ -1,7 +1,5 @@
 """LeNet-5, as an MNIST benchmark of PyTorch and Flux has it."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import max_pool2d

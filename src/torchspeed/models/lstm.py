@@ -4,8 +4,6 @@
 4 x hidden parameters and changes no function. Here there is one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import cast

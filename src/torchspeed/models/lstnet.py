@@ -1,7 +1,5 @@
 """LSTNet: convolution, a recurrence, one that skips whole periods, an autoregression."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Mamba: a recurrence of states whose rates depend on the input, computed as a scan."""
 
-from __future__ import annotations
-
 import math
 
 import torch

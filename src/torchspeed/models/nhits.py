@@ -1,7 +1,5 @@
 """N-HiTS: stacks that each read a series at a different rate and forecast a few of its points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """PatchTST: attention between patches of a series."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, pad

@@ -1,7 +1,5 @@
 """Sine waves that give a model without recurrence the position of a token."""
 
-from __future__ import annotations
-
 import math
 
 import torch

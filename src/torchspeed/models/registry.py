@@ -1,7 +1,5 @@
 """The table of models: the functions that make the implementations of each name."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The small network that makes a token of a patch, and a forecast of a token."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """ResNet-18 for MNIST, as a benchmark of PyTorch and Flux has it."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from torchspeed.models.checks import check_input

@@ -1,7 +1,5 @@
 """Norm by the root of the mean square alone, as models of language and pretrained forecasters."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

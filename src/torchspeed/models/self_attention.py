@@ -1,7 +1,5 @@
 """Self-attention with several heads, as forecasters with tokens use it."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 

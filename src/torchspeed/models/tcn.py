@@ -1,7 +1,5 @@
 """TCN: convolutions over the past that reach twice as far at every level."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, dropout, pad

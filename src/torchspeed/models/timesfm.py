@@ -1,7 +1,5 @@
 """TimesFM: a decoder over patches of a series, which reads its own forecasts."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

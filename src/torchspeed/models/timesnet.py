@@ -1,7 +1,5 @@
 """TimesNet: a series folded by its periods into images, and convolved."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, pad

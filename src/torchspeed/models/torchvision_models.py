@@ -1,7 +1,5 @@
 """torchvision's own image models, untrained, under their own names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import nn

@@ -1,7 +1,5 @@
 """TPA-LSTM: an LSTM whose past states are weighted by patterns over time."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """A transformer's encoder, and BERT, which adds word embeddings before it."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """TSMixer: networks that mix time steps, then features, in turn."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout

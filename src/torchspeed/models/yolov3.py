@@ -1,7 +1,5 @@
 """YOLO v3 and tiny YOLO v3, which find objects in images as boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

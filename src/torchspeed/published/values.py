@@ -4,8 +4,6 @@
 is needed.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator

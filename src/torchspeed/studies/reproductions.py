@@ -3,8 +3,6 @@
 Small defaults end within minutes on two cores; ``full`` takes the sizes that were published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

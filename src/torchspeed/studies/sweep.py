@@ -4,8 +4,6 @@ Optuna's storage hands the points to any number of processes, on any number of m
 a trial. Heartbeats tell whose process died; the others, or the same command later, run it again.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -13,8 +13,6 @@ A season is what the data's frequency says (a year of months), else what the aut
 training data shows; a series without one has no seasonal forecasts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The work that asv suites of training measure, built once and kept while a case runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

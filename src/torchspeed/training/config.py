@@ -1,7 +1,5 @@
 """Everything that decides what a run does, and the recipes that fill in what is not given."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Accuracy of forecasts as papers report it, and that of simple forecasts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inference and smooth inference from start to end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ the next one that waits pays for it. Here a phase ends when the *device* has don
 are put on the device's own timeline and read after the loop, so that no step waits for them.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterable

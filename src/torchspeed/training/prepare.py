@@ -1,7 +1,5 @@
 """Prepares a model and its data so that their shapes and classes fit."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from contextlib import suppress

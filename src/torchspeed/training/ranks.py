@@ -1,7 +1,5 @@
 """The processes that train together: those that torchrun started, or this one alone."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results of a run as plain records, which can be written as JSON."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Training from start to end."""
 
-from __future__ import annotations
-
 import copy
 import io
 import math

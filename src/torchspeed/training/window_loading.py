@@ -1,7 +1,5 @@
 """Measures the windows of a series loaded per second, by this project and by a bare copy."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 A model is a dictionary of arrays by the names of its state dict, in float64.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@
 a new `SCHEMA`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

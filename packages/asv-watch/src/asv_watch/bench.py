@@ -1,7 +1,5 @@
 """Measures commits in environments."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -7,8 +7,6 @@ three sides instead of four. If one half is the same and the other unclear, the 
 lie in the unclear half, which is searched. Versions that cannot be measured are skipped.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

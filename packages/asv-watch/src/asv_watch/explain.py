@@ -6,8 +6,6 @@ An operator *accounts for* the difference if all of its times on one side are ab
 other; its contribution is the difference of the shortest times: interference only adds time.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Reads and locks files; writes files that stay whole when the process is killed."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Shows how far a measurement has come, and how long it will still take."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

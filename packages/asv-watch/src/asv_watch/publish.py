@@ -1,7 +1,5 @@
 """The commands `publish` and `report`."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import sys

@@ -4,8 +4,6 @@ Loading a history names damaged files too, but reads only the results of a branc
 of every commit are read, and compared with what describes their machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

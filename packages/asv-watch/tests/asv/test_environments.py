@@ -1,7 +1,5 @@
 """Environments have one asv_runner and what a commit is built with; commands there end."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

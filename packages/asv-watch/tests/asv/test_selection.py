@@ -1,7 +1,5 @@
 """Selections mean the same to asv and to comparisons, and their patterns are those of re."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What asv.conf.json declares: what this machine lacks or nobody knows is named in a line."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`asv-watch bisect` with real git, real asv and real processes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

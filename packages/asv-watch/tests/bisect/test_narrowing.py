@@ -1,7 +1,5 @@
 """A change is narrowed to neighbours, several are all found, and what cannot run is skipped."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

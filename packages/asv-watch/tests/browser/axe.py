@@ -1,7 +1,5 @@
 """axe-core, a checker of accessibility, from npm (package.json)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

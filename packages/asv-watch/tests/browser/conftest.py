@@ -4,8 +4,6 @@ The driver is playwright, whose own browsers are not downloaded: the system's Ch
 site, or that of npm.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ The pictures show whatever the site holds: publish first. README shows two of th
 docs/images. Needs Chromium.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """WCAG 2.2 AA as far as a program can check it: axe-core on every view, in both themes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import quote
 

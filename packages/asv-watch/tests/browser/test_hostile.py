@@ -1,7 +1,5 @@
 """Names, parameters, commit messages and reasons come from outside: none may run or break out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import quote
 

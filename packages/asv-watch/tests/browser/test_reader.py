@@ -1,7 +1,5 @@
 """Questions of a reader: the answer is in the visible text, or one click away."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The targets are 300 ms for opening a view and 100 ms for whatever a person does 
 held against the CPU time of the page's thread, which other work on the machine does not stretch.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 

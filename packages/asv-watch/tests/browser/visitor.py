@@ -1,7 +1,5 @@
 """One person at a browser, and the sites to look at: what the tests of this folder speak in."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """asv's own options on every command: which settings, which environments, which Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Each way a run cannot succeed: one line that names it and the remedy, nothing measured."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

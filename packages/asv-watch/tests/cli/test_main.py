@@ -1,7 +1,5 @@
 """The whole command: what it imports, what it says to wrong options, how signals end it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`asv-watch calibrate` to the end, with real asv in an environment of its own, without torch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`make compare` to the end: real git, real asv, real processes that take turns."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

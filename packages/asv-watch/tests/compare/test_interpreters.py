@@ -1,7 +1,5 @@
 """`asv-watch compare --python A B`: what is installed is compared, and nothing is made."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

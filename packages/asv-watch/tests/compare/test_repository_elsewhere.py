@@ -1,7 +1,5 @@
 """A project's benchmarks may lie in a repository of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

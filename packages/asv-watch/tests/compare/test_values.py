@@ -1,7 +1,5 @@
 """A project that times nothing has its tracked values and peak memory compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

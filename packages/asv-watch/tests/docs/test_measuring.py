@@ -1,7 +1,5 @@
 """The example that docs/measuring.md works by hand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The project is a small one, with cases named as torchspeed's and a clock of its own.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -1,7 +1,5 @@
 """docs/answers.md: its script sends a new report once, by mail, issue and webhook."""
 
-from __future__ import annotations
-
 import json
 import os
 from http.server import BaseHTTPRequestHandler

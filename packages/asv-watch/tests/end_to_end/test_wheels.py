@@ -1,7 +1,5 @@
 """The wheel holds all that an index shows, and watches a project that knows no torch."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ waiting for five times as long as they compute. The engine itself decides how ma
 takes, which of them count, and after how many rounds a case is known.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A suite that cannot be imported is named, and the others are measured."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rule that takes a case's ratios of CPU time, and what then names the clock."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands that are struck at random moments keep their rounds, and go on with them."""
 
-from __future__ import annotations
-
 import random
 import re
 import signal

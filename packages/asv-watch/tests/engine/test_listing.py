@@ -1,7 +1,5 @@
 """Suites are imported one after the other, and one that cannot be is named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

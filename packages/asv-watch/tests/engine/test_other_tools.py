@@ -1,7 +1,5 @@
 """What other tools make of stored results: releases of asv, asv-spyglass and asv-tachyon."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Nothing that a measured process started outlives its round."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

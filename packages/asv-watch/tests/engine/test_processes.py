@@ -1,7 +1,5 @@
 """One round: real processes that take samples in turn, and cases that cannot be measured."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """How many rounds a case gets, and the results of comparisons of simulated processes."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """`make bench` to the end: what is stored of one version, whatever happens to the run."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Claims about comparisons on a busy machine hold as often as is said of them."""
 
-from __future__ import annotations
-
 from asv_watch.engine.rounds import CHANGE_IF_BUSY, DEFAULT, Sampling
 from tests.engine.simulate_busy import simulate_busy
 

@@ -1,7 +1,5 @@
 """Disk and changes: what a run may begin with."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from collections.abc import Callable

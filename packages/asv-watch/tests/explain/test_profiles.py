@@ -1,7 +1,5 @@
 """What changed between two profiles, beyond their noise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from asv_watch.explain import compare_profiles, report

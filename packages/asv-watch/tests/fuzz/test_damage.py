@@ -5,8 +5,6 @@ reads its options and files, and none measures anything. ``FUZZ_EXAMPLES=5000 ma
 more than the suite does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Results of the gate, made by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """One growing measurement is as sure as two 99 % ones, and looking often does not help chance."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

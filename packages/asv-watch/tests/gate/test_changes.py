@@ -1,7 +1,5 @@
 """What the diff of a pull request changed: the files that count, and their functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

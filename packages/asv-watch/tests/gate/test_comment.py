@@ -1,7 +1,5 @@
 """What the gate says, and that nothing which a pull request wrote is interpreted."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

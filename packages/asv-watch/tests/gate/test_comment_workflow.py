@@ -1,7 +1,5 @@
 """The workflow that posts the comment of the gate believes nothing that the artifact says."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A pull request from its diff to its comment, by the steps of the action that measures it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the gate says of cases that fail on a side, with real processes."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

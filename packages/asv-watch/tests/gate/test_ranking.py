@@ -1,7 +1,5 @@
 """The cases that run what a diff changed come first, one of each benchmark before further ones."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The gate of a project that times nothing, and what it says of a project that also times."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs functions of the page's script in Node.js, where no browser is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

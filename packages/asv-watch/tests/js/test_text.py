@@ -1,7 +1,5 @@
 """Text that the page's script writes is what publishing would write."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

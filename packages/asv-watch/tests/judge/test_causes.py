@@ -1,7 +1,5 @@
 """The operator that accounts for a change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What the analysis says about a history: changes, what they rest on, their cause and note."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal

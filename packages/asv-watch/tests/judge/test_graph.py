@@ -1,7 +1,5 @@
 """The graphs of a machine: what several sittings of a case say together, and on how many days."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

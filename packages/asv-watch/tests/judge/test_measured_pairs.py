@@ -1,7 +1,5 @@
 """Any two commits that comparisons join have a ratio, by all ways between them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """A commit compared with itself: the noise."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Releases compared interleaved: which ratio counts, chains of ratios, and A/A noise."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Claims about one-case comparisons are true as often as is said of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.simulate_pairs import simulate_pairs

@@ -1,7 +1,5 @@
 """A night, a run or a comparison whose time is over in the middle of a case."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Child processes: nothing of them is left, and what they write and take is limited."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

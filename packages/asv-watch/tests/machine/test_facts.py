@@ -1,7 +1,5 @@
 """What a machine is and does is read, in full, and nothing is set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """One run at a time in a checkout; nothing of it is left, whichever way it ends."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

@@ -1,7 +1,5 @@
 """A case that wants 60 GB, in a container of 2 GiB: it fails alone, under every command."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """A fault of the machine, such as a full disk or no network, counts against no commit."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nights on a small project, with real asv: failures and the clock are injected."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """A slowdown of 7 % goes the whole way in one night; what changes nothing says nothing."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

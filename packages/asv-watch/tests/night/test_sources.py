@@ -1,7 +1,5 @@
 """What a night takes first: order, what counts as missing, and what is set aside."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reading what asv has stored. The files are written by asv's own code where that is the point."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

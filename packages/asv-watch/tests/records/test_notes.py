@@ -1,7 +1,5 @@
 """``results/notes.toml``: remarks on changes, versions, and what is wrong in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Where runs were measured: told apart from state, compared run to run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The record: what is written is read again, and damage is named and costs its own lines alone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tracemalloc

@@ -1,7 +1,5 @@
 """Lists of benchmarks of several machines: their union, and that nothing is lost or rewritten."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

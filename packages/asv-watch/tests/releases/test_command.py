@@ -1,7 +1,5 @@
 """`asv-watch releases` to the end: real pip and environments, wheels made for the test."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """Which releases are compared with each other, and what is missing of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from asv_watch.asv.settings import EnvironmentSpec

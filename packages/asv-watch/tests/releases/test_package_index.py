@@ -1,7 +1,5 @@
 """A package index that answers by halves, or with an error."""
 
-from __future__ import annotations
-
 import os
 import sys
 from http.server import BaseHTTPRequestHandler

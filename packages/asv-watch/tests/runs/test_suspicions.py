@@ -1,7 +1,5 @@
 """Separate runs: their noise and events, and what asv's step detection suspects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Sites of generated histories, which `asv publish` or what it calls has built."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The page's script is joined from all of its modules; the browser's tests show that it works."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

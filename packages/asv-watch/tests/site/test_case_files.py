@@ -1,7 +1,5 @@
 """The data of a case's page: its source, and what else was measured of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The data files say what the results say, in the format that docs/answers.md lays down."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Atom feed: valid, one entry per change, ids that never change."""
 
-from __future__ import annotations
-
 import datetime
 
 from tests.site.conftest import Project, parsed_xml, registered

@@ -1,7 +1,5 @@
 """What headline, badge, feed and index say of a published project in which something happened."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

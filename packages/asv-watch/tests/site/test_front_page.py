@@ -1,7 +1,5 @@
 """What the first screen says of releases, and how fast its subjects are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Text from outside is shown, never obeyed: markup in names, parameters, commits, machines."""
 
-from __future__ import annotations
-
 import json
 import re
 

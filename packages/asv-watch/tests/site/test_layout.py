@@ -1,7 +1,5 @@
 """Rows, groups and columns follow from what a project declares, or else from its benchmarks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a reader without JavaScript reads: the answer, and one table of the newest values."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

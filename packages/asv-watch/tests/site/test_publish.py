@@ -1,7 +1,5 @@
 """`asv publish` by hand: what it writes, what it keeps, and how it fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A report says of each change what, since when, how much, how certain, which commit and why."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

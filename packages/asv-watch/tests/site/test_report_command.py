@@ -1,7 +1,5 @@
 """`asv-watch report` as JSON, and since a commit."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

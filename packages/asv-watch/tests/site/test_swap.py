@@ -1,7 +1,5 @@
 """A folder's new contents arrive whole, or the old ones stay."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

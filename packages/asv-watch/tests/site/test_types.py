@@ -1,7 +1,5 @@
 """The data files hold what the types in ``static`` declare: the script reads nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

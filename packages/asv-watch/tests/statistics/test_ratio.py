@@ -1,7 +1,5 @@
 """Ratios of interleaved samples, their intervals, and the graph that joins comparisons."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

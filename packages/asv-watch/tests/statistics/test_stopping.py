@@ -1,7 +1,5 @@
 """The one rule that says whether more rounds are needed, as a person redoes it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

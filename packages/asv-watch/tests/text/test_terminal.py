@@ -1,7 +1,5 @@
 """Text as people read it: figures in words, and what a terminal cannot show written out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What lies between two commits of a branch, asked of a real repository."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is asked of git: the commits of a branch; and the order of releases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

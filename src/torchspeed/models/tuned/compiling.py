@@ -1,7 +1,5 @@
 """Tells whether torch is tracing the code, for code that is then written differently."""
 
-from __future__ import annotations
-
 import torch
 
 _CAN_TELL = hasattr(torch, "compiler") and hasattr(torch.compiler, "is_dynamo_compiling")

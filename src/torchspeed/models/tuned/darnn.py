@@ -1,7 +1,5 @@
 """DA-RNN in fewer, larger operators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

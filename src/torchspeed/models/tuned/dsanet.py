@@ -1,7 +1,5 @@
 """DSANet with the series on the last axis, where the arithmetic is fast."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast

@@ -1,7 +1,5 @@
 """FluxCNN with a faster pooling."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from torchspeed.models import flux_cnn

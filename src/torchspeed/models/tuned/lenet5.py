@@ -1,7 +1,5 @@
 """LeNet5 with a faster pooling."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from torchspeed.models import lenet5

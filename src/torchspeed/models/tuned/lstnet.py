@@ -1,7 +1,5 @@
 """LSTNet with one product for its convolution, and the batch on the last axis."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout, pad

@@ -1,7 +1,5 @@
 """Relu and max pooling that use a CPU's vectors."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import torch

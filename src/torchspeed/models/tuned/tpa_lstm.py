@@ -1,7 +1,5 @@
 """TPA-LSTM that computes attention without building the filters' output H^C."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import torch

@@ -3,8 +3,6 @@
 The choice is kept in environment variables, which every reading of the settings obeys.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

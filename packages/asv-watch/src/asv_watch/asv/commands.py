@@ -1,7 +1,5 @@
 """Runs commands, and says in one line why one failed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

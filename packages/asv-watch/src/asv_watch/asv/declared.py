@@ -1,7 +1,5 @@
 """The keys of asv.conf.json that asv ignores: what a project declares to this package."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

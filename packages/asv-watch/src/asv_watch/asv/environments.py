@@ -9,8 +9,6 @@ without an ``install_command``. For the project's own commands, the environment 
 requirements of each commit, even if other commits have others.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

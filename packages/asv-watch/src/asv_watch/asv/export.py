@@ -6,8 +6,6 @@ from the record (`asv_watch.records.store`) when a run ends; what a kill kept fr
 the next run. What plain `asv run` has stored in it stays.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

@@ -4,8 +4,6 @@ The package is put into a folder of its own, so that two commits can be imported
 at the same time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Regular expressions that select cases by a part of their names, as ``re.search`` does."""
 
-from __future__ import annotations
-
 import functools
 import re
 

@@ -5,8 +5,6 @@ deletes the published site before it reads its first input, and many inputs make
 traceback. See ``docs/site.md``.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Where a project's repository is, by asv.conf.json, and whether it is installed."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

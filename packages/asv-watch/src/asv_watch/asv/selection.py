@@ -1,7 +1,5 @@
 """The cases of a benchmark, and the selection of those that a run measures."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from typing import Any

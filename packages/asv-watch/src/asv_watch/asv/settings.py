@@ -1,7 +1,5 @@
 """Reads the entries of asv.conf.json that are needed to run asv."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

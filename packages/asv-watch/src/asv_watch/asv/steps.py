@@ -4,8 +4,6 @@ The key of the levels is a digest of the values, and a file of them is read only
 of asv that found them. So kept levels are never out of date, and losing them costs only time.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

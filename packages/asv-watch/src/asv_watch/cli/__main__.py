@@ -1,7 +1,5 @@
 """The process of the ``asv-watch`` command, which is also ``python -m asv_watch.cli``."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """asv's own options, which every command takes in addition."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

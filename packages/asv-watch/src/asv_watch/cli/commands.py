@@ -5,8 +5,6 @@ name or in the ``command`` of a room, and add an entry here. The module is impor
 subcommand is called, because ``asv-watch --help`` should not wait for asv and numpy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 CONTINUES = "the same command continues where it stopped"

@@ -1,7 +1,5 @@
 """Runs the command; every error ends as one line with an `ExitStatus`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -4,8 +4,6 @@ With ``--planted`` one side is slowed down on purpose, which shows how large a s
 can find here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

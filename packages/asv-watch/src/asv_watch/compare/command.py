@@ -1,7 +1,5 @@
 """Compares two or more commits, releases or interpreters."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Sequence

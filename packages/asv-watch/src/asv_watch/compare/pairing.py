@@ -1,7 +1,5 @@
 """Compares cases of one version with each other: each pattern of cases is a side."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The report of an interleaved comparison: Markdown, aligned for the terminal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Lists the cases of the suites that may run here, with what each of them measures."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -14,8 +14,6 @@ replaces wall time only if all of this is true of a case:
 The choice ignores differences between the sides, and is the same for all sides and rounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from asv_watch.comparison import Clock

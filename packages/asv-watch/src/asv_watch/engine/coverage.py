@@ -1,7 +1,5 @@
 """Which commits are measured completely, both alone and against the reference."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path

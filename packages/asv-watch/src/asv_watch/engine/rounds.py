@@ -15,8 +15,6 @@ its interval as times do. Three rounds suffice for such a case if it does not di
 value that each side repeats is compared by equality, as are exact counts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import itertools

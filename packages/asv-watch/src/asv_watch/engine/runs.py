@@ -5,8 +5,6 @@ newer commit (`asv_watch.records.store`), so cases that it measured are not meas
 run ends, it is exported to asv's file of the commit (`asv_watch.asv.export`).
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

@@ -1,7 +1,5 @@
 """What is compared: a commit, or the working tree, in one environment."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil

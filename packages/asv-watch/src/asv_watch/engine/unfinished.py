@@ -4,8 +4,6 @@ Their file is named for the versions, suites, machine and reason of the measurem
 when that is finished. A file older than a day is ignored, because the machine may have changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Iterator, Sequence

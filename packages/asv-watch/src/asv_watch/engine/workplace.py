@@ -1,7 +1,5 @@
 """The checkout, environments and machine of a job, and the checks before it starts."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence

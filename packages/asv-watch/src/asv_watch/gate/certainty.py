@@ -9,8 +9,6 @@ Intervals are those of `asv_watch.judge.graph.MachineGraphs.alone`, as `compare`
 include how far a ratio of the machine varies from one sitting of measuring to another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

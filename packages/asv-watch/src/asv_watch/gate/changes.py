@@ -1,7 +1,5 @@
 """What the diff of a pull request changed: files, functions and names."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

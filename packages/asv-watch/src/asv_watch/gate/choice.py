@@ -7,8 +7,6 @@ benchmark. Cases are then sorted by the share of their time in changed functions
 not see compiled code, so there names alone decide.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

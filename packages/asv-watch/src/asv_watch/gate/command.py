@@ -1,7 +1,5 @@
 """Measures a pull request against its merge base."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ GitHub interprets nothing; everything else is words, numbers and tables. The wor
 the comment, `.github/workflows/gate-comment.yml`, refuses any other text.
 """
 
-from __future__ import annotations
-
 import re
 
 from asv_watch.answers import UNKNOWN, Difference

@@ -1,7 +1,5 @@
 """Measures the cases of a gate, group after group, until they are decided."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

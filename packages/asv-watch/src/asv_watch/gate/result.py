@@ -1,7 +1,5 @@
 """The gate's result for one head commit."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -4,8 +4,6 @@ An explanation compares the operators of two versions. It belongs to a change if
 and the release of the change's series, and its versions lie between the two commits of the change.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

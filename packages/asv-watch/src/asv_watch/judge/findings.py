@@ -3,8 +3,6 @@
 The pages, the data files, the reports and the nights read it, so that all of them say the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

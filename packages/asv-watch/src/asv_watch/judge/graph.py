@@ -14,8 +14,6 @@ left out. Whatever a page, a report or a command says about two versions is a qu
 `asv_watch.statistics.graph` holds the mathematics, ``docs/measuring.md`` the rule by hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

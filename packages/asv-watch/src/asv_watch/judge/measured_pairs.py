@@ -5,8 +5,6 @@ commits: other comparisons then lead from one to the other, such as those with a
 ratio comes from the graph (`asv_watch.judge.graph`), from all comparisons of the case.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property

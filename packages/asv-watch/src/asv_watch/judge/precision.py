@@ -6,8 +6,6 @@ that effect. For a case it is the median over its newest comparisons, each of on
 version was compared with itself (A/A), every difference from 1 is noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

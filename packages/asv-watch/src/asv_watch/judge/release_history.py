@@ -8,8 +8,6 @@ gives the ratio (`asv_watch.judge.graph`), and the rule says whether they differ
 (`asv_watch.statistics.rule`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Time limits of measurements: ``--budget`` and ``--limit``."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator

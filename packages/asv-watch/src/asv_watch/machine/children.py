@@ -4,8 +4,6 @@ On Linux a child becomes the parent of what its descendants leave behind, and th
 the child leaves behind. So what left its session, or cleared its environment, is found too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -6,8 +6,6 @@ run.
 Everything is only read (for GPUs from nvidia-smi); no setting is ever changed.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import os

@@ -1,7 +1,5 @@
 """Tells whether a case failed because the machine ran out of disk, open files or memory."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -11,8 +11,6 @@ its standard input is closed, which the kernel does as soon as the run has ended
 SIGKILL. Then it ends the run's remaining processes and removes its folder.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

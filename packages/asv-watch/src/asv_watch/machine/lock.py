@@ -5,8 +5,6 @@ measures. The lock is ``run.lock`` in the folder of the environments. The kernel
 its holder ends, also when it is killed; the file's content says who holds it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -4,8 +4,6 @@ A case that exceeds the limit is stopped, before the kernel ends processes of it
 limit of a container (cgroup v1 or v2) counts where it is lower than the memory of the machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -1,7 +1,5 @@
 """Handles the signals that end a run, SIGTERM and SIGHUP, and those of timers."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@
 suites are the same: other suites may well work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command `nightly`: works through what is left to do, publishes and reports."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

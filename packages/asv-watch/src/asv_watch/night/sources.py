@@ -3,8 +3,6 @@
 A source yields what is left to do. A task is done when no source yields it any more.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """The kinds of tasks that a night can do; `asv_watch.night.sources` says which, and when."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What the engine measures is exported to such files (`asv_watch.asv.export`), but
 record. So they count for what plain `asv run` has stored in them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

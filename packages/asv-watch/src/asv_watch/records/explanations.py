@@ -4,8 +4,6 @@ One JSON object a line, the newest last: why one case takes longer, or less, wit
 with another, operator by operator (``asv-watch explain``).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

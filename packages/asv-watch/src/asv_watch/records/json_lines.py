@@ -1,7 +1,5 @@
 """Files with one JSON object a line, the newest last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ Labels are data: a name full of markup or quotes comes out as it went in, and is
 is shown.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -11,8 +11,6 @@ The engine measures peak **private** memory, without mapped files. asv stores th
 memory, which includes them. So in a series with any private memory, asv's values are left out.
 """
 
-from __future__ import annotations
-
 import glob
 import itertools
 import json

@@ -26,8 +26,6 @@ A ``[[release]]`` says what is behind the changes that a release of a requiremen
     text = "The compiler went from GCC 11.2 to 13.3."
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path

@@ -9,8 +9,6 @@ the benchmark. The rest is the recipe, such as ``rounds=3 repeat=3,20,2.5; asv_r
 results with another recipe stay in the series, but nothing is compared across the change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

@@ -16,8 +16,6 @@ git merges two branches of a file by keeping the lines of both (``.gitattributes
 not end in ``.json``, because asv takes such files for results.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import glob

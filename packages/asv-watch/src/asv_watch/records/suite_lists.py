@@ -11,8 +11,6 @@ merged by keeping the lines of both sides are therefore still JSON, which asv re
 benchmark has several lines, they are read as one entry.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

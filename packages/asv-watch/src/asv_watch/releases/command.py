@@ -1,7 +1,5 @@
 """Lists and measures releases of a requirement."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Compares releases of a requirement at one commit, and resumes where it stopped."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

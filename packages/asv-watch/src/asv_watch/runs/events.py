@@ -1,7 +1,5 @@
 """Events: changes of a machine, an environment or the recipe of measuring."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar

@@ -10,8 +10,6 @@ A segment ends where a fact is first *recorded* with another value than the last
 (`events.recorded_changes`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ added changes the newest window alone, and that only if one of the newest values
 range of those before. Levels of windows that did not change are known.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Data of the view *About the data*: machines, noise, what was left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Builds the site of a project from its stored results."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

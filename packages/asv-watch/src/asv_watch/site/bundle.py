@@ -8,8 +8,6 @@ Documentation comments stay in the sources: they are half of the text, and serve
 page.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ The project's `Layout` says what a row and a column stand for. The script draws 
 makes none of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

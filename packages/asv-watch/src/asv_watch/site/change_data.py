@@ -1,7 +1,5 @@
 """Changes in the form of the data files, with their sizes, states and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """The contents of the site, worked out once for pages, data files and feeds."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence

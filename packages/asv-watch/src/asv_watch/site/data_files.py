@@ -3,8 +3,6 @@
 ``docs/answers.md`` describes them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

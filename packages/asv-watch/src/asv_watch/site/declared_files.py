@@ -1,7 +1,5 @@
 """Values that others published, which the site shows beside measured ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The operators behind a difference, before and after, for the page of a case."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from math import log

@@ -4,8 +4,6 @@ What *lasts* is the ratio of the newest version to an older one, by all comparis
 was slow and is fast again does not count.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import log

@@ -3,8 +3,6 @@
 A project without releases has its versions as columns, or else its commits with measured changes.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import log

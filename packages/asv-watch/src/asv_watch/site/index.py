@@ -1,7 +1,5 @@
 """The index of the data files: everything but the values (``docs/answers.md``)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import log
 from typing import TypeVar

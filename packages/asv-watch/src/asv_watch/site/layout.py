@@ -1,7 +1,5 @@
 """The values of parameters, and the columns of a project that declares none."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ Addresses are kept by people, so a name depends on the thing alone, never on
 what else is published.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

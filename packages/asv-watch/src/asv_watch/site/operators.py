@@ -1,7 +1,5 @@
 """The operators behind measured differences, by the names that the project gives them."""
 
-from __future__ import annotations
-
 from asv_watch.comparison import Ratio
 from asv_watch.judge.causes import leading_operator
 from asv_watch.judge.release_history import ReleaseHistory, ReleaseStep

@@ -3,8 +3,6 @@
 The feed has an entry for each measured change, under an id that never changes.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

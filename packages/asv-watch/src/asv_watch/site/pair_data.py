@@ -3,8 +3,6 @@
 The view Compare looks its pairs up here: nothing is judged in the browser.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from itertools import combinations

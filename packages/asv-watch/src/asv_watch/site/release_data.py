@@ -4,8 +4,6 @@ Each ratio is of an interleaved comparison of a release with the one before it, 
 of the project. ``docs/answers.md`` describes the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from statistics import geometric_mean
 

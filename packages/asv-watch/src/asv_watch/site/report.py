@@ -1,7 +1,5 @@
 """A text for each change: Markdown for an issue, or plain text for an e-mail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -5,8 +5,6 @@ forbids inline scripts, so each data file is a script that calls one function,
 which works everywhere.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ pattern of the cases that belong to it; the fastest of them counts. All values o
 columns' first label, such as a device, are from one machine: that with the longest history of it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode

@@ -5,8 +5,6 @@ stretch the level stays, and runs are dots around it: their median lies on the l
 separate runs cannot show how two stretches differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -7,8 +7,6 @@ published folder stays the same directory, so that a server running in it goes o
 serving.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -15,8 +15,6 @@ with new processes.
 - `asv_watch.statistics.rule` says whether that is a difference.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import statistics

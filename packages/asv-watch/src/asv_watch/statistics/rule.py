@@ -7,8 +7,6 @@ An exact count differs if it is another number. Peak memory is not judged from o
 it varies from process to process by less than 0.1 % in some cases and by 12 % in others.
 """
 
-from __future__ import annotations
-
 import math
 from enum import Enum
 

@@ -16,8 +16,6 @@ another chance to be wrong. A comparison on an idle machine never asks: it wants
 of a ratio, so it stops when the interval `is_precise`, whatever the ratio is.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 
 from asv_watch.statistics.ratio import CONFIDENCE, quantile

@@ -1,7 +1,5 @@
 """Writes Markdown: aligned tables, and untrusted text as inline code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 _LONGEST_TEXT = 300

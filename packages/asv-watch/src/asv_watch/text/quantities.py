@@ -1,7 +1,5 @@
 """Values as people read them: a few significant digits, a unit with its prefix."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Sequence

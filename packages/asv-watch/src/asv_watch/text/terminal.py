@@ -4,8 +4,6 @@ Names, reasons and messages come from benchmarks, results and configurations of 
 escape sequence among them could rewrite what a terminal shows, or type into it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A commit, and the version of the package that its tag names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

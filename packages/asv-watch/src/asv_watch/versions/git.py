@@ -6,8 +6,6 @@ functions here only read, but `run_git` and `ask_git` run whatever their caller 
 `WatchError` if git is missing, and those that use `run_git` also if it fails.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """Releases of a requirement: how they are named and ordered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A version: a commit with the requirements and the Python of its environment."""
 
-from __future__ import annotations
-
 from typing import Annotated, NamedTuple
 
 import msgspec
