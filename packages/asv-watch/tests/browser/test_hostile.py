@@ -22,11 +22,12 @@ def unharmed(visitor: Visitor) -> None:
     assert page.evaluate("document.querySelectorAll('[onerror], [onclick], [onload]').length") == 0
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_no_view_runs_what_a_name_says(guest: Visitor, view: str) -> None:
-    page = guest.go(address_of(view))
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    unharmed(guest)
+def test_no_view_runs_what_a_name_says(guest: Visitor) -> None:
+    page = guest.go()
+    for view in VIEWS:
+        guest.turn_to(address_of(view))
+        page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        unharmed(guest)
 
 
 def test_the_names_are_shown_as_they_are(hostile: Site, guest: Visitor) -> None:
@@ -62,8 +63,8 @@ def test_an_address_cannot_bring_in_markup(guest: Visitor) -> None:
     bite = "%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D'owned'%3E"
     for address in (
         f"#/{bite}",
-        f"#/changes?rev={bite}&m={bite}&e={bite}&q={bite}&sort={bite}",
-        f"#/timeline?s={bite}&x={bite}&y={bite}&from={bite}&to={bite}",
+        f"#/changes?rev={bite}&m={bite}&e={bite}&q={bite}",
+        f"#/timeline?s={bite}&m={bite}",
         f"#/compare?by={bite}&a={bite}&b={bite}&q={bite}",
         f"#/case?s={bite}",
         "#/__proto__?constructor=1",

@@ -150,9 +150,10 @@ def test_the_heat_map_and_releases_say_what_each_release_changed(
     visitor.settled()
     assert "+30.0 %" in visitor.text(SECTION)
     visitor.turn_to("#/releases?m=ci-2core")
-    assert "2.15.0 against 2.14.1" in visitor.text("#findings-ci-2core-torch h3")
-    [cause, row] = visitor.rows("#findings-ci-2core-torch table")
+    assert "2.15.0 against 2.14.1" in visitor.text("#findings h3")
+    [cause, row, *others] = visitor.rows("#findings table")
     assert cause == ["aten::mm"]
+    assert others[0] == ["memory"]
     assert row[0] == "darnn · cpu · forward"
     assert row[1].startswith("✗ worse +30.0 %")
     assert row[2] == "shown on one day"
@@ -202,7 +203,7 @@ def test_what_each_version_of_the_project_changed(
     visitor.go("#/releases")
     visitor.page.get_by_role("link", name="ci-2core · torchspeed").click()
     visitor.settled()
-    [row] = visitor.rows("#findings-ci-2core-torchspeed table")
+    [row] = visitor.rows("#findings table")
     assert row[0] == "darnn · cpu · forward"
     assert row[1].startswith("✗ worse +20.0 %")
 
@@ -506,22 +507,23 @@ def test_nothing_measured_yet(unmeasured: Site, visit: Callable[..., Visitor]) -
     assert "asv-watch bench" in visitor.text(SECTION)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_it_works_from_a_file(site: Site, visit: Callable[..., Visitor], view: str) -> None:
+def test_it_works_from_a_file(site: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(site.file_url)
-    visitor.go(address_of(view))
-    assert visitor.page.locator("#trouble:not([hidden])").count() == 0
+    visitor.go()
+    for view in VIEWS:
+        visitor.turn_to(address_of(view))
+        assert visitor.page.locator("#trouble:not([hidden])").count() == 0, view
     visitor.requests.clear()
 
 
-@pytest.mark.parametrize("view", [*map(address_of, VIEWS), timeline(DARNN), f"#/case?s={DARNN}"])
-def test_nothing_is_wider_than_a_phone(
-    site: Site, visit: Callable[..., Visitor], view: str
-) -> None:
+def test_nothing_is_wider_than_a_phone(site: Site, visit: Callable[..., Visitor]) -> None:
     visitor = visit(site.url, viewport={"width": 390, "height": 844}, has_touch=True)
-    page = visitor.go(view)
-    page.wait_for_timeout(100)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page = visitor.go()
+    for view in (*map(address_of, VIEWS), timeline(DARNN), f"#/case?s={DARNN}"):
+        visitor.turn_to(view)
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    visitor.turn_to("#/")
     widths = page.locator(".matrix tr:not(.family) > th:first-child").evaluate_all(
         "names => names.map(name => name.getBoundingClientRect().width)"
     )

@@ -22,19 +22,16 @@ interface Sheet {
 }
 /** A column of a table; the first one names the row. */
 interface Column<T> {
-  id: string;
   text: string;
-  /** What is sorted by and saved. */
+  /** What is saved. */
   value: (row: T) => Cell;
   /** What is shown, if that is more than the value. */
   draw?: (row: T) => Child;
-  /** Shown before its heading, and below it. */
+  /** Shown before its heading. */
   key?: Child;
-  axis?: Child;
   /** Whether it is only saved. */
   hidden?: boolean;
-  number?: boolean;
-  wrap?: boolean;
+  look?: "number" | "text";
 }
 
 /** A value to choose, and its label. */
@@ -86,9 +83,8 @@ interface Case extends CaseEntry {
   measured: boolean;
 }
 
-interface Series extends Omit<SeriesRow, "at" | "change"> {
+interface Series extends Omit<SeriesRow, "change"> {
   index: SeriesIndex;
-  newestRun: CommitIndex | null;
   change: Change | null;
   case: Case;
   machine: Machine;
@@ -114,12 +110,11 @@ interface Setup {
   metric: Metric;
 }
 
-/** A value of a run; or a ratio that comparisons measured, which has an interval. */
+/** A ratio of a run; or one that comparisons measured, which has an interval. */
 interface Point {
-  stop: CommitIndex;
+  stop: number;
   value: number;
-  interval: [number, number] | null;
-  compared?: boolean;
+  interval?: [number, number];
 }
 /** A run without a value. */
 interface OtherRun {
@@ -166,7 +161,6 @@ interface AxisScale {
   (value: number): number;
   /** About `count` round values. */
   ticks: (count: number) => number[];
-  domain: [number, number];
 }
 /** In pixels. */
 interface Frame {
@@ -179,6 +173,8 @@ interface Plot {
   frame: Frame;
   x: (stop: number) => number;
   y: AxisScale;
+  /** The pixel of a value within the frame, as text. */
+  clip: (value: number) => string;
   inner: number;
 }
 /** A label at a stop of the x axis, which is the index of a commit or of a release. */
@@ -186,41 +182,31 @@ interface Labelled {
   stop: number;
   text: string;
 }
-type YAxis = "log" | "ratio";
 
-/** A series with values ready for the y axis. */
+/** Ratios over commits or releases. */
 interface Line {
   id: string | number;
   /** Class that gives hue and dash. */
   look: string;
   shape: number;
-  label: string;
   points: Point[];
   others: OtherRun[];
   /** Where the level changes, and the level from there on; only of what was compared. */
-  steps?: { stop: number; value: number }[];
+  steps?: { stop: number; value: number }[] | undefined;
   /** Measured changes, which are written above the lines. */
   changes: Change[];
   /** First stop of each segment, oldest first: nothing is drawn across. */
   segments: number[];
 }
 interface SeriesLine extends Line {
-  stretches: [CommitIndex, number, number][];
+  label: string;
   series: Series;
-  values: Map<CommitIndex, Point>;
+  /** As they were measured. */
+  values: Map<CommitIndex, number>;
   /** Commits that were compared. */
   compared: CommitIndex[];
 }
 
-/** What one address asks of the timeline, with its defaults filled in. */
-interface Asked {
-  /** The cases chosen; without any every row has a small chart. */
-  cases: Case[];
-  /** Keys that no case has. */
-  unknown: string[];
-  setup: Setup;
-  y: YAxis;
-}
 interface Axis {
   /** Commits with anything to show. */
   stops: CommitIndex[];
@@ -232,22 +218,19 @@ interface Axis {
 }
 /** What a chart over commits shows. */
 interface Scene {
-  asked: Asked;
+  setup: Setup;
   axis: Axis;
-  /** Lines as they were measured, and as the chart shows them: measured or relative. */
   lines: SeriesLine[];
-  drawn: SeriesLine[];
   events: Labelled[];
 }
 
 /** What two sides of a comparison can differ in. */
 interface Dimension {
   id: string;
-  name: string;
   /** Empty for commits, which are typed. */
-  choices: Choice[];
+  choices: string[];
   /** The two sides of a reader who chose none. */
-  initial: (setup: Setup) => [string, string];
+  initial: [string, string];
 }
 /** The sides that an address compares. */
 interface Sides {
@@ -267,9 +250,4 @@ interface Pair extends Shown {
   ratio: number;
   /** The machine that measured it. */
   where: string;
-}
-interface PairNames {
-  a: string;
-  b: string;
-  metric: Metric;
 }

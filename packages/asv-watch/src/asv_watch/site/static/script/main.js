@@ -2,17 +2,17 @@
 
 import { currentState, linkTo } from "./address.js";
 import { buildModel, getModel, setModel } from "./data/model.js";
-import { loadIndex } from "./data/registry.js";
+import { loadIndex } from "./data/files.js";
 import { notice } from "./page/elements.js";
 import { setupBar } from "./page/setup.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
 import { searchBox } from "./search.js";
 import { aboutView } from "./views/about.js";
-import { caseView } from "./views/case/view.js";
-import { changesView } from "./views/changes/view.js";
+import { caseView } from "./views/case.js";
+import { changesView } from "./views/changes.js";
 import { compareView } from "./views/compare/view.js";
-import { overviewView } from "./views/overview/view.js";
+import { overviewView } from "./views/overview.js";
 import { releasesView } from "./views/releases/view.js";
 import { timelineView } from "./views/timeline/view.js";
 

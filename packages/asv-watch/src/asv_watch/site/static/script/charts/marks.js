@@ -1,6 +1,7 @@
-// The shapes of marks, by which lines and dots differ besides their hue.
+// Marks, labels, and the bars in the rows of tables: a ratio from 0 % on, with its interval.
 
 import { svg } from "../page/elements.js";
+import { logScale } from "./scales.js";
 
 /** Colours alone do not tell. */
 export const SIGNS = { better: "✓ ", worse: "✗ ", same: "" };
@@ -66,3 +67,41 @@ export const lineSwatch = (look, shape) =>
     svg("path", { class: "line", d: "M1 6H29" }),
     shape === undefined ? null : svg("path", { class: "dot", d: markPath(shape, 15, 6) }),
   );
+
+/** Of bars, in pixels. */
+const [BAR_WIDTH, BAR_HEIGHT, BAR_MARGIN] = [120, 14, 3];
+
+/**
+ * A logarithmic scale that all bars of a table share, wide enough for all of their intervals.
+ * @param {Bar[]} bars
+ */
+export function barScale(bars) {
+  const ends = bars.flatMap(({ ratio, interval }) => [ratio, ...(interval ?? [])]);
+  const [low, high] = [Math.min(0.98, ...ends), Math.max(1.02, ...ends)];
+  return logScale(low, high, BAR_MARGIN, BAR_WIDTH - BAR_MARGIN);
+}
+
+/** A bar without an interval is hollow: nothing compared it. @param {Bar} bar @param {AxisScale} x */
+export function drawBar({ ratio, interval, verdict, pale = false }, x) {
+  const middle = BAR_HEIGHT / 2;
+  const [zero, end] = [x(1), x(ratio)];
+  const [low = end, high = end] = interval?.map(x) ?? [];
+  const d = `M${fix(low)} ${middle}H${fix(high)}m0 -4v8M${fix(low)} ${middle - 4}v8`;
+  return svg(
+    "svg",
+    {
+      class: `bar-cell mark ${interval ? verdict : "hollow"}${pale ? " pale" : ""}`,
+      viewBox: `0 0 ${BAR_WIDTH} ${BAR_HEIGHT}`,
+      "aria-hidden": "true",
+    },
+    svg("line", { class: "one", x1: zero, x2: zero, y1: 0, y2: BAR_HEIGHT }),
+    svg("rect", {
+      class: "bar",
+      x: fix(Math.min(zero, end)),
+      y: middle - 5,
+      width: fix(Math.max(1, Math.abs(end - zero))),
+      height: 10,
+    }),
+    high - low > 3 ? svg("path", { class: "whisker", d }) : null,
+  );
+}

@@ -27,7 +27,6 @@ function readSeries(index, cases) {
     return {
       ...row,
       index: position,
-      newestRun: row.at,
       case: what,
       machine: /** @type {Machine} */ (index.machines[row.m]),
       environment: /** @type {Environment} */ (index.environments[row.e]),
@@ -67,15 +66,11 @@ export function buildModel(index) {
   const tagged = new Map(
     commits.flatMap((commit) => commit.tags.map((tag) => [tag, commit.index])),
   );
+  /** The machine and environment that measured the most commits. */
   const longest = [...index.newest_runs].sort((a, b) => b.commits - a.commits)[0];
   const measuredMetrics = new Set(
     cases.filter((what) => what.measured).map((what) => what.metric),
   );
-
-  /** @param {string} name */
-  const machineAt = (name) => index.machines.findIndex((machine) => machine.name === name);
-  /** @param {string} id */
-  const environmentAt = (id) => index.environments.findIndex((other) => other.id === id);
 
   return {
     index,
@@ -89,8 +84,6 @@ export function buildModel(index) {
     changesOf,
     metrics: index.metrics.filter((metric) => measuredMetrics.has(metric)),
     subject: index.layout.subject,
-    /** The machine and environment that measured the most commits. */
-    longest,
     mainGroups: new Set(index.groups.flatMap(({ name, main }) => (main ? [name] : []))),
 
     /**
@@ -102,14 +95,16 @@ export function buildModel(index) {
      */
     setup(state) {
       const [machine, environment] = [firstParam(state, "m"), firstParam(state, "e")];
-      const m = machine ? machineAt(machine) : (longest?.m ?? 0);
+      const m = machine
+        ? index.machines.findIndex(({ name }) => name === machine)
+        : (longest?.m ?? 0);
       if (m < 0) throw new Error(`No machine is called “${machine}”: choose one of the list.`);
       const used = index.newest_runs.filter((run) => run.m === m).map((run) => run.e);
-      const asked = environmentAt(environment);
+      const asked = index.environments.findIndex(({ id }) => id === environment);
       if (environment && asked < 0)
         throw new Error(`No environment is called “${environment}”: choose one of the list.`);
       const start = longest?.m === m ? longest.e : used[0];
-      const e = environment && (used.includes(asked) || !used.length) ? asked : (start ?? 0);
+      const e = used.includes(asked) ? asked : (start ?? Math.max(asked, 0));
       const wanted = firstParam(state, "metric");
       const metric = this.metrics.find(({ id }) => id === wanted) ?? this.metrics[0];
       return { m, e, metric: /** @type {Metric} */ (metric ?? index.metrics[0]) };
@@ -125,9 +120,6 @@ export function buildModel(index) {
       );
       return setups.reduce((most, one) => (one.length > most.length ? one : most), []);
     },
-
-    machineAt,
-    environmentAt,
 
     /** @param {string} key */
     caseOf: (key) => byKey.get(key),

@@ -14,7 +14,6 @@ function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
-    else if (name === "value" && name in node) /** @type {any} */ (node).value = value;
     else node.setAttribute(name, value === true ? "" : String(value));
   }
   node.append(...nodesOf(children));
@@ -33,6 +32,9 @@ export function nodesOf(children) {
       : [typeof child === "number" ? String(child) : child],
   );
 }
+
+/** Gives an element other children. @param {Element} node @param {Child[]} children */
+export const fillAnew = (node, ...children) => node.replaceChildren(...nodesOf(children));
 
 /**
  * Makes an HTML element: attributes, "on…" listeners, children as nodes or text.
@@ -54,10 +56,6 @@ export const el = (tag, attributes = {}, ...children) =>
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
-let serial = 0;
-/** An id that no other element has. @param {string} stem */
-export const freshId = (stem) => `${stem}-${++serial}`;
-
 /** Text in grey. @param {Child[]} children */
 export const muted = (...children) => el("span", { class: "muted" }, ...children);
 
@@ -65,13 +63,15 @@ export const muted = (...children) => el("span", { class: "muted" }, ...children
 export const button = (text, attributes) =>
   el("button", { type: "button", class: "button", ...attributes }, text);
 
-/** What unfolds at a click. @param {Child} summary @param {Child[]} children */
+/** What unfolds at a click; nothing if it is empty. @param {Child} summary @param {Child[]} children */
 export const fold = (summary, ...children) =>
-  el("details", { class: "fold" }, el("summary", {}, summary), ...children);
+  nodesOf(children).length
+    ? el("details", { class: "fold" }, el("summary", {}, summary), ...children)
+    : null;
 
 /** What is drawn when it unfolds for the first time. @param {Child} summary @param {() => Child} draw */
 export function lazyFold(summary, draw) {
-  const node = fold(summary);
+  const node = el("details", { class: "fold" }, el("summary", {}, summary));
   node.addEventListener("toggle", () => node.append(...nodesOf([draw()])), { once: true });
   return node;
 }

@@ -4,7 +4,7 @@
 import { changeParams, currentState, firstParam } from "../address.js";
 import { getModel } from "../data/model.js";
 import { formatDay, shortHash } from "../text/format.js";
-import { el, freshId } from "./elements.js";
+import { el } from "./elements.js";
 
 /**
  * @param {string} label
@@ -81,6 +81,8 @@ export function matcher(wanted) {
 export const unknownCommit = (text) =>
   `No measured commit begins with “${text}”: choose one of the list.`;
 
+let suggestingFields = 0;
+
 /**
  * A text with suggestions from a datalist, because a list box of 1,000 entries takes a browser
  * seconds to open.
@@ -90,7 +92,7 @@ export const unknownCommit = (text) =>
  * @param {(text: string) => void} change
  */
 export function suggestingField(label, attributes, suggestions, change) {
-  const list = el("datalist", { id: freshId("suggestions") });
+  const list = el("datalist", { id: `suggestions-${++suggestingFields}` });
   const input = textInput({ list: list.id, ...attributes });
   input.addEventListener("focus", () => {
     if (!list.firstChild) list.append(...suggestions());

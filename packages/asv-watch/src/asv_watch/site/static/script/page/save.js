@@ -57,31 +57,17 @@ async function copyText(text, what) {
   return true;
 }
 
-/**
- * A button that copies a text, which is made when it is wanted.
- * @param {string} label
- * @param {string} what how the text is called in the message
- * @param {() => string} textOf
- */
-export function copyButton(label, what, textOf) {
-  const copy = button(label, {
+/** A command with a button that copies it. @param {string} command */
+export function commandBlock(command) {
+  const copy = button("Copy", {
     onclick: async () => {
-      if (!(await copyText(textOf(), what))) return;
+      if (!(await copyText(command, "Command"))) return;
       copy.textContent = "Copied";
-      setTimeout(() => (copy.textContent = label), 1500);
+      setTimeout(() => (copy.textContent = "Copy"), 1500);
     },
   });
-  return copy;
+  return el("div", { class: "command" }, el("pre", {}, command), copy);
 }
-
-/** A command with a button that copies it. @param {string} command */
-export const commandBlock = (command) =>
-  el(
-    "div",
-    { class: "command" },
-    el("pre", {}, command),
-    copyButton("Copy", "Command", () => command),
-  );
 
 /** Makes the menu. @returns {{ node: HTMLElement, offer: (saved: Saved | null) => void }} */
 export function saveMenu() {

@@ -1,13 +1,10 @@
 // The small signs used in every view (verdicts, outcomes, commits), and the legends of charts.
 
 import { linkTo } from "../address.js";
-import { lineSwatch, lookOf, SIGNS } from "../charts/marks.js";
+import { lineSwatch, SIGNS } from "../charts/marks.js";
 import { getModel } from "../data/model.js";
 import { shortHash } from "../text/format.js";
 import { button, el, muted } from "./elements.js";
-
-/** A filled or hollow square for a column of cases. @param {string} look */
-export const keySquare = (look) => el("span", { class: `key ${look}`, "aria-hidden": "true" });
 
 /**
  * A change: coloured and marked only if it was measured, and pale until two days show a small one.
@@ -27,33 +24,23 @@ export function changeSign({ text, verdict, state = "measured", days = "", pale 
   return el("span", { class: look, title: pale ? days : null }, words, text);
 }
 
-/** A muted dash for what does not exist. */
-export const nothing = () => muted("–");
-
-/** @type {Record<Outcome, [string, string]>} */
-const OUTCOMES = {
-  failed: ["failed", "✗"],
-  "timed out": ["timed-out", "⏱"],
-  stale: ["stale", "◷"],
-  "never run": ["never", "·"],
-  skipped: ["skipped", "–"],
-  ok: ["ok", "✓"],
+/** @type {Record<Outcome, string>} */
+const OUTCOME_SIGNS = {
+  failed: "✗",
+  "timed out": "⏱",
+  stale: "◷",
+  "never run": "·",
+  skipped: "–",
+  ok: "✓",
 };
 /** Those that need a look first. */
-export const OUTCOME_NAMES = /** @type {Outcome[]} */ (Object.keys(OUTCOMES));
+export const OUTCOMES = /** @type {Outcome[]} */ (Object.keys(OUTCOME_SIGNS));
 
-/**
- * The outcome of a case: a word and a sign in a frame.
- * @param {Outcome} outcome
- */
-export function outcomeTag(outcome, text = outcome === "stale" ? "behind" : outcome, reason = "") {
-  const [name, sign] = OUTCOMES[outcome];
-  return el(
-    "span",
-    { class: `tag ${name}`, title: reason || null },
-    el("span", { "aria-hidden": "true" }, `${sign} `),
-    text,
-  );
+/** The outcome of a case: a word and a sign in a frame. @param {Outcome} outcome */
+export function outcomeTag(outcome, reason = "") {
+  const attributes = { class: `tag ${outcome.replace(" ", "-")}`, title: reason || null };
+  const sign = el("span", { "aria-hidden": "true" }, `${OUTCOME_SIGNS[outcome]} `);
+  return el("span", attributes, sign, outcome === "stale" ? "behind" : outcome);
 }
 
 /** A commit as a link to its changes. @param {number} commitIndex */
@@ -114,13 +101,7 @@ export function legend(lines) {
 /** The legend of charts that have a line for each column of the cases. @param {Case[]} cases */
 export function columnLegend(cases) {
   const columns = new Map(cases.map((what) => [what.column, what]));
-  return legend(
-    [...columns.values()]
-      .filter(({ field }) => field.name)
-      .sort((a, b) => a.column - b.column)
-      .map((what) => ({
-        look: lookOf({ ...what, line: { ...what.line, hue: 7 } }),
-        name: what.field.name,
-      })),
-  );
+  const named = [...columns.values()].filter(({ field }) => field.name);
+  named.sort((a, b) => a.column - b.column);
+  return legend(named.map(({ field }) => ({ look: field.look, name: field.name })));
 }

@@ -24,28 +24,12 @@ export function digits(value, significant = 3) {
  * @param {number | null | undefined} value
  * @param {Pick<Metric, "scale">} metric
  */
-export function formatValue(value, { scale }, significant = 3) {
+export function formatValue(value, { scale }) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value) || 1;
   const step = scale.find(([factor]) => size >= factor * 0.9995) ?? scale.at(-1);
   const [factor, name] = step ?? [1, ""];
-  return `${digits(value / factor, significant)} ${name}`.trim();
-}
-
-/**
- * Values at an axis, with the digits that tell them apart and no idle zeros: 1 ms, not 1.00 ms.
- * @param {number[]} ticks
- * @param {Pick<Metric, "scale">} metric
- */
-export function formatTicks(ticks, metric) {
-  for (let significant = 3; ; significant++) {
-    const texts = ticks.map((tick) =>
-      formatValue(tick, metric, significant)
-        .replace(/(\.\d*?)0+(?=\D|$)/, "$1")
-        .replace(/\.(?=\D|$)/, ""),
-    );
-    if (new Set(texts).size === ticks.length || significant > 8) return texts;
-  }
+  return `${digits(value / factor)} ${name}`.trim();
 }
 
 /** @param {number} ratio @param {number} decimals */
@@ -103,9 +87,3 @@ export const shortHash = (hash) => hash.slice(0, 8);
 
 /** The text with a capital first letter. @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The geometric mean of positive numbers; NaN of none. @param {number[]} values */
-export const geometricMean = (values) =>
-  values.length
-    ? Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
-    : NaN;

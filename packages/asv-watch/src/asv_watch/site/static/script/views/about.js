@@ -1,16 +1,9 @@
 // About the data: how the newest run of every case went. All else stands in the page itself.
 
 import { getModel } from "../data/model.js";
-import { announce, el, lazyFold, muted, nodesOf, notice } from "../page/elements.js";
+import { announce, el, fillAnew, lazyFold, muted, notice } from "../page/elements.js";
 import { isOfSetup } from "../page/setup.js";
-import {
-  caseName,
-  casePage,
-  commitLink,
-  nameOf,
-  OUTCOME_NAMES,
-  outcomeTag,
-} from "../page/signs.js";
+import { caseName, casePage, commitLink, nameOf, OUTCOMES, outcomeTag } from "../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../page/tables.js";
 import { plural } from "../text/format.js";
 
@@ -36,9 +29,9 @@ const COLUMNS = [
     draw: (series) => el("a", { href: casePage(series) }, caseName(series.case)),
   }),
   columnOf("Newest run", ({ status }) => status, { draw: ({ status }) => outcomeTag(status) }),
-  columnOf("Why", ({ reason }) => reason, { wrap: true, draw: drawReason }),
-  columnOf("Commit", ({ newestRun }) => getModel().commits[newestRun ?? -1]?.hash, {
-    draw: ({ newestRun }) => (newestRun === null ? "–" : commitLink(newestRun)),
+  columnOf("Why", ({ reason }) => reason, { look: "text", draw: drawReason }),
+  columnOf("Commit", ({ at }) => getModel().commits[at ?? -1]?.hash, {
+    draw: ({ at }) => (at === null ? "–" : commitLink(at)),
   }),
   columnOf("Machine", ({ machine, environment }) => `${machine.name} ${environment.label}`, {
     draw: placeOf,
@@ -68,12 +61,12 @@ export const aboutView = {
     const open = here.filter(({ status }) => status !== "ok");
     const groups = [...Map.groupBy(open, (one) => `${one.status} ${reasonOf(one)}`).values()];
     groups.sort((a, b) => b.length - a.length);
-    const drawn = OUTCOME_NAMES.flatMap((outcome) =>
+    const drawn = OUTCOMES.flatMap((outcome) =>
       groups.filter(([first]) => first?.status === outcome).map(drawGroup),
     );
     const failed = open.filter(({ status }) => ["failed", "timed out"].includes(status)).length;
     const text = `${plural(failed, "case")} failed in the newest run.`;
-    app.replaceChildren(...nodesOf([notice(text), drawn]));
+    fillAnew(app, notice(text), drawn);
     announce(text);
     return { name: "outcomes", title: "Newest runs", sheet: () => sheetOf(COLUMNS, open) };
   },

@@ -1,8 +1,7 @@
 // The values of both sides of a comparison, case by case.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { loadReleasePairs, loadReleases } from "../../data/registry.js";
-import { findPair, readPair, runsOf } from "../../data/runs.js";
+import { findPair, loadReleasePairs, loadReleases, readPair, runsOf } from "../../data/files.js";
 import { unknownCommit } from "../../page/fields.js";
 import { formatChange, formatInterval, plural } from "../../text/format.js";
 import { seriesPairs } from "./sides.js";
@@ -69,8 +68,8 @@ async function commitPairs(setup, a, b) {
   const model = getModel();
   const all = model.seriesAt(setup).filter(({ last }) => last);
   const runs = await Promise.all(all.map(runsOf));
-  const stops = runs.flatMap(({ points, pairs }) => [
-    ...points.map(({ stop }) => stop),
+  const stops = runs.flatMap(({ values, pairs }) => [
+    ...values.keys(),
     ...pairs.flatMap(({ p, c }) => [p, c]),
   ]);
   const measured = [...new Set(stops)].sort((x, y) => x - y);
@@ -92,9 +91,7 @@ async function commitPairs(setup, a, b) {
   const pairs = all.flatMap((series, i) => {
     const pair = findPair(runs[i]?.pairs ?? [], from, to);
     if (pair) return comparedPair(series, pair);
-    const [first, second] = [from, to].map(
-      (commit) => runs[i]?.points.find(({ stop }) => stop === commit)?.value,
-    );
+    const [first, second] = [from, to].map((commit) => runs[i]?.values.get(commit));
     if (isComparable(series, to, from)) return valuePair(series, first, second);
     if (first && second) others += 1;
     return [];
@@ -158,7 +155,7 @@ export async function collectPairs(asked) {
   const { setup, by, a, b } = asked;
   if (by.id === "commit") return commitPairs(setup, a, b);
   if (by.id === "release") return releasePairs(setup, a, b);
-  const dimension = ["machine", "environment"].includes(by.id) ? "" : by.id;
+  const dimension = by.id === "machine" ? "" : by.id;
   const pairs = seriesPairs(asked).flatMap(({ other, series }) => {
     const compared = casePair(other, series);
     if (compared) {
@@ -168,7 +165,6 @@ export async function collectPairs(asked) {
     const where = [...new Set([other, series].map(placeOf))].join(" and ");
     return valuePair(series, other.last?.v, series.last?.v, { dimension, where });
   });
-  pairs.sort((x, y) => x.series.c - y.series.c);
   const apart = pairs.filter(({ interval }) => !interval).length;
   const note = `Hollow: newest values of separate runs, ${plural(apart, "case")}.`;
   return { pairs, notes: apart ? [note] : [] };

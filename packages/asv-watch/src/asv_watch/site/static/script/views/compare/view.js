@@ -1,10 +1,9 @@
-// Compare: any two commits, environments, machines or values of a label, case by case.
+// Compare: any two commits, releases, machines or values of a label, case by case.
 
 import { changeParams, firstParam, parseAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { changeColumns } from "../../page/changes.js";
-import { announce, el, fold, nodesOf, notice } from "../../page/elements.js";
-import { commandBlock } from "../../page/save.js";
+import { changeColumns, tally } from "../../page/changes.js";
+import { announce, el, fillAnew, fold, notice } from "../../page/elements.js";
 import {
   commitField,
   groupField,
@@ -13,12 +12,12 @@ import {
   searchField,
   selectField,
 } from "../../page/fields.js";
+import { commandBlock } from "../../page/save.js";
 import { casePage, signsHelp, wordsOf } from "../../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
-import { tally } from "../../page/tally.js";
 import { capital, formatValue, plural } from "../../text/format.js";
-import { dimensions, readSides, sideName } from "./dimensions.js";
 import { collectPairs } from "./pairs.js";
+import { dimensions, readSides } from "./sides.js";
 
 /**
  * Pairs that pass the filters, the largest difference first.
@@ -39,17 +38,16 @@ function chosen(pairs, state) {
 
 /**
  * What to choose where no pair is shown.
- * @param {Sides} asked
- * @param {PairNames} names
+ * @param {Sides} shown
  * @param {number} found pairs that the filters leave out
  */
-function nothingShown({ by, setup, a, b }, names, found) {
+function nothingShown({ by, setup, a, b }, found) {
   if (found) return `${plural(found, "case")} left out: choose another suite, or clear the words.`;
-  if (!a || !b || a === b) return `Choose two different sides: both are ${names.b || "empty"}.`;
+  if (!a || !b || a === b) return `Choose two different sides: both are ${b || "empty"}.`;
   const machine = getModel().index.machines[setup.m]?.name;
   const where = ["machine", "release"].includes(by.id) ? "" : ` on ${machine}`;
   return (
-    `No case has a ${names.metric.label} both for ${names.a} and for ${names.b}${where}. ` +
+    `No case has a ${setup.metric.label} both for ${a} and for ${b}${where}. ` +
     `Choose other sides, another machine or something else that was measured.`
   );
 }
@@ -68,15 +66,15 @@ function summary(pairs, { kind }) {
 
 /**
  * A row for each case, with both values and the bar of their ratio.
- * @param {PairNames} names
+ * @param {Sides} shown
  * @param {Pair[]} pairs
  * @returns {Column<Pair>[]}
  */
-function columnsOf({ a, b, metric }, pairs) {
+function columnsOf({ a, b, setup: { metric } }, pairs) {
   /** @param {string} text @param {"a" | "b"} side @returns {Column<Pair>} */
   const valueColumn = (text, side) =>
     columnOf(text, (pair) => pair[side], {
-      number: true,
+      look: "number",
       draw: (pair) => formatValue(pair[side], metric),
     });
   return [
@@ -85,9 +83,9 @@ function columnsOf({ a, b, metric }, pairs) {
     }),
     valueColumn(a, "a"),
     valueColumn(b, "b"),
-    ...changeColumns(pairs, true),
+    ...changeColumns(pairs),
     columnOf("Measured on", ({ where }) => where, {
-      wrap: true,
+      look: "text",
       hidden: new Set(pairs.map(({ where }) => where)).size < 2,
     }),
   ];
@@ -98,25 +96,21 @@ export const compareView = {
   title: "Compare",
   setup: ["m", "e", "metric"],
   mount(app) {
-    const { findCommit, index } = getModel();
-    const [largest] = index.overview.lasting;
-    /** @param {State} state @param {"a" | "b"} key */
-    const side = (state, key) => readSides(state)[key];
+    const [largest] = getModel().index.overview.lasting;
     const by = selectField("by", "Compare", {
-      options: (state) =>
-        dimensions(readSides(state).setup).map(({ id, name }) => [id, capital(name)]),
-      initial: (state) => readSides(state).by?.id ?? "",
+      options: (state) => dimensions(getModel().setup(state)).map(({ id }) => [id, capital(id)]),
+      initial: (state) => readSides(state).by.id,
       change: (patch) => changeParams({ ...patch, a: null, b: null }),
     });
     /** @param {"a" | "b"} key @param {string} name */
     const sideFields = (key, name) => ({
       select: selectField(key, name, {
-        options: (state) => readSides(state).by?.choices ?? [],
-        initial: (state) => side(state, key),
+        options: (state) => readSides(state).by.choices.map((choice) => [choice, choice]),
+        initial: (state) => readSides(state)[key],
       }),
-      commit: commitField(key, name, (state) => side(state, key)),
+      commit: commitField(key, name, (state) => readSides(state)[key]),
     });
-    const fields = [sideFields("a", "From"), sideFields("b", "To")];
+    const sides = [sideFields("a", "From"), sideFields("b", "To")];
     const group = groupField();
     const show = selectField("show", "Show", {
       options: () => [
@@ -125,14 +119,15 @@ export const compareView = {
       ],
     });
     const words = searchField("q", "Words", "part of a name");
+    const selects = [by, ...sides.map(({ select }) => select), group, show, words];
+    const nodes = [
+      by.node,
+      sides.map(({ select, commit }) => [select.node, commit.node]),
+      [group, show, words].map(({ node }) => node),
+    ];
     const lead = el("p", { class: "lead" });
     const out = el("div", {});
-    const sides = fields.flatMap(({ select, commit }) => [select.node, commit.node]);
-    app.replaceChildren(
-      el("div", { class: "fields" }, by.node, sides, group.node, show.node, words.node),
-      lead,
-      out,
-    );
+    app.replaceChildren(el("div", { class: "fields" }, nodes), lead, out);
     return async (state, isAsked) => {
       if (largest && !["by", "a", "b", "m", "metric"].some((key) => state.params[key])) {
         const { params } = parseAddress(largest.href);
@@ -140,50 +135,34 @@ export const compareView = {
         return null;
       }
       const asked = readSides(state);
-      if (!asked.by) {
-        out.replaceChildren(notice("There is nothing to compare yet: measure a second commit."));
-        return null;
+      const isOfCommits = asked.by.id === "commit";
+      for (const field of selects) field.show(state);
+      for (const { commit } of sides) {
+        commit.show(state);
+        commit.node.hidden = !isOfCommits;
       }
-      for (const field of [by, group, show, words]) field.show(state);
-      const typed = asked.by.id === "commit";
-      for (const { select, commit } of fields) {
-        (typed ? commit : select).show(state);
-        commit.node.hidden = !typed;
-        if (typed) select.node.hidden = true;
-      }
-      const here = { ...asked, by: asked.by };
-      const found = await collectPairs(here);
+      const found = await collectPairs(asked);
       if (!isAsked()) return null;
       const [a, b] = found.sides ?? [asked.a, asked.b];
-      /** @param {string} value */
-      const nameOf = (value) => sideName(here.by, value);
+      const shown = { ...asked, a, b };
       const { metric } = asked.setup;
-      const names = { a: nameOf(a), b: nameOf(b), metric };
       const pairs = chosen(found.pairs, state);
-      const columns = columnsOf(names, pairs);
-      const title = `${names.b} against ${names.a}`;
+      const columns = columnsOf(shown, pairs);
+      const title = `${b} against ${a}`;
       const [where = "", ...others] = new Set(pairs.map((pair) => pair.where));
       lead.textContent = pairs.length
         ? `${capital(metric.label)}, ${title}${others.length ? "" : ` on ${where}`}: ` +
           `${plural(pairs.length, "case")}. ${capital(metric.better)} is better.`
         : "";
-      const together = summary(pairs, metric);
-      const known = [asked.a, asked.b].every((text) => findCommit(text) >= 0);
-      out.replaceChildren(
-        ...nodesOf([
-          together.length ? el("p", { class: "note" }, together) : null,
-          pairs.length
-            ? drawTable(title, columns, pairs, { state, className: "list cards compared" })
-            : notice(nothingShown(here, names, found.pairs.length)),
-          el("p", { class: "note" }, found.notes.join(" ")),
-          pairs.length ? signsHelp() : null,
-          typed && known && a !== b
-            ? fold(
-                "Compare the two interleaved",
-                commandBlock(`asv-watch compare --before ${asked.a} --after ${asked.b}`),
-              )
-            : null,
-        ]),
+      const command = `asv-watch compare --before ${a} --after ${b}`;
+      fillAnew(
+        out,
+        summary(pairs, metric),
+        drawTable(title, columns, pairs, { className: "list cards" }) ??
+          notice(nothingShown(shown, found.pairs.length)),
+        el("p", { class: "note" }, found.notes.join(" ")),
+        pairs.length ? signsHelp() : null,
+        isOfCommits && a !== b ? fold("Compare the two interleaved", commandBlock(command)) : null,
       );
       announce(lead.textContent);
       return { name: "comparison", title, sheet: () => sheetOf(columns, pairs) };

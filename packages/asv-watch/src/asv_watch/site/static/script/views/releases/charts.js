@@ -5,8 +5,8 @@ import { lookOf } from "../../charts/marks.js";
 import { getModel } from "../../data/model.js";
 import { muted } from "../../page/elements.js";
 import { casePageOf, columnLegend } from "../../page/signs.js";
+import { readable } from "../../page/tip.js";
 import { formatChange } from "../../text/format.js";
-import { readable } from "../timeline/reading.js";
 
 /** A line between two releases would say no more than the tables. */
 const FEWEST = 3;
@@ -14,18 +14,16 @@ const FEWEST = 3;
 const BESIDE = 0.12;
 
 /** @param {ReleaseCase} what @param {number} nth @returns {Line} */
-function lineOf({ key, times, title }, nth) {
+function lineOf({ key, times }, nth) {
   const shown = getModel().caseOf(key);
   return {
     id: key,
     look: shown ? lookOf(shown) : "",
     shape: nth,
-    label: shown?.field.name || title,
     points: times.map(([release, value, low, high]) => ({
       stop: release - nth * BESIDE,
       value,
-      interval: low === high ? null : [low, high],
-      compared: true,
+      interval: [low, high],
     })),
     others: [],
     changes: [],
@@ -57,8 +55,6 @@ function drawPicture(history, cases) {
   const plot = drawLines(picture, cases.map(lineOf), {
     position: (stop) => stop,
     domain: [-0.4, versions.length - 0.6],
-    y: "ratio",
-    metric: /** @type {Metric} */ ({ unit: "" }),
     ticks,
   });
   const stops = versions.map((_, stop) => stop);

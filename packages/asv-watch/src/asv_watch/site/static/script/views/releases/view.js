@@ -2,17 +2,13 @@
 
 import { addressOf, firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { loadReleases } from "../../data/registry.js";
-import { changeColumns } from "../../page/changes.js";
-import { el, fold, muted, nodesOf, notice } from "../../page/elements.js";
+import { loadReleases } from "../../data/files.js";
+import { changeColumns, changesTable, tally } from "../../page/changes.js";
+import { el, fillAnew, fold, muted, notice } from "../../page/elements.js";
 import { casePageOf } from "../../page/signs.js";
-import { columnOf, drawTable, sheetOf } from "../../page/tables.js";
-import { tally } from "../../page/tally.js";
+import { columnOf, sheetOf } from "../../page/tables.js";
 import { plural } from "../../text/format.js";
 import { releaseCharts } from "./charts.js";
-
-/** Differences of a release that are shown at once. */
-const OPEN = 8;
 
 /** @param {ReleaseHistory} history @param {StepRatio[]} rows @returns {Column<StepRatio>[]} */
 const stepColumns = ({ cases }, rows) => [
@@ -40,14 +36,21 @@ const comparisonSheet = (history) => {
   );
 };
 
-/** Differences of one cause stand together, the largest first; those without one come last. @param {StepRatio[]} differing */
-function byCause(differing) {
+/** Differences by cause, the largest first; then those of times without one, then memory. @param {StepRatio[]} ratios */
+function byCause(ratios) {
   /** @param {StepRatio} row */
   const size = ({ ratio }) => Math.abs(Math.log(ratio));
-  const sorted = [...differing].sort((a, b) => size(b) - size(a));
-  const groups = [...Map.groupBy(sorted, ({ cause }) => cause)];
-  return groups.sort(([a], [b]) => Number(!a) - Number(!b)).flatMap(([, rows]) => rows);
+  const sorted = ratios.filter(({ verdict }) => verdict !== "same");
+  sorted.sort((a, b) => size(b) - size(a));
+  const groups = Map.groupBy(sorted, causeOf);
+  const last = ["", "memory"];
+  return [...groups.keys()]
+    .sort((a, b) => last.indexOf(a) - last.indexOf(b))
+    .flatMap((cause) => groups.get(cause) ?? []);
 }
+
+/** @param {StepRatio} row */
+const causeOf = ({ cause, metric }) => (metric === "memory" ? metric : cause);
 
 /** All comparisons of two versions, in Compare. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function compareLink({ machine, package: requirement }, { before, after, ratios }) {
@@ -62,54 +65,29 @@ const unmeasuredText = ({ unmeasured }) =>
     .map(([reason, { length }]) => ` ${plural(length, "case")} ${reason}.`)
     .join("");
 
-/** What one release changed: times by cause, and memory folded. @param {ReleaseHistory} history @param {ReleaseStep} step */
+/** What one release changed. @param {ReleaseHistory} history @param {ReleaseStep} step */
 function stepSection(history, step) {
   const { after, before, ratios } = step;
-  /** @param {StepRatio[]} rows @param {string} kind */
-  const together = (rows, kind) =>
-    tally(
-      rows,
-      kind,
-      rows.filter(({ case: index }) => history.cases[index]?.main),
-    );
-  const [times, memory] = ["time", "memory"].map((metric) => {
-    const all = ratios.filter((ratio) => ratio.metric === metric);
-    return { all, differing: byCause(all.filter(({ verdict }) => verdict !== "same")) };
-  });
-  /** @param {string} caption @param {StepRatio[]} rows @param {(row: StepRatio) => string} [groupOf] */
-  const table = (caption, rows, groupOf) =>
-    drawTable(caption, stepColumns(history, rows), rows, {
-      className: "list cards changes",
-      first: OPEN,
-      groupOf,
-      headingOf: (group) => group,
-    });
-  const hasCauses = times?.differing.some(({ cause }) => cause);
+  const rows = byCause(ratios);
+  const hasCauses = rows.some(({ cause }) => cause);
   return el(
     "section",
-    { class: "commit-group", id: idOf(history, step) },
+    { class: "commit-group", id: `release-${after}` },
     el("h3", {}, after, muted(` against ${before}`)),
-    times?.all.length ? el("p", { class: "note" }, "time: ", together(times.all, "time")) : null,
-    times?.differing.length
-      ? table(`What ${after} changed`, times.differing, ({ cause }) =>
-          hasCauses ? cause || "no profile" : "",
-        )
-      : null,
-    memory?.differing.length
-      ? fold(
-          ["memory: ", together(memory.all, "memory")],
-          table(`Memory of ${after}`, memory.differing),
-        )
-      : null,
+    ["time", "memory"].map((kind) => {
+      const all = ratios.filter(({ metric }) => metric === kind);
+      const main = all.filter(({ case: index }) => history.cases[index]?.main);
+      return tally(all, kind, main);
+    }),
+    changesTable(
+      `What ${after} changed`,
+      stepColumns(history, rows),
+      rows,
+      (row) => causeOf(row) || (hasCauses ? "no profile" : ""),
+    ),
     el("p", { class: "note" }, compareLink(history, step), unmeasuredText(step)),
   );
 }
-
-/** @param {ReleaseHistory} history @param {ReleaseStep} step */
-const idOf = (history, { after }) => `release-${idPartOf(history)}-${after}`;
-
-/** What tells the ids of several histories apart. @param {ReleaseHistory} history */
-const idPartOf = (history) => `${history.machine}-${nameOf(history)}`.replace(/[^\w.-]/g, "-");
 
 /** @param {ReleaseHistory} history */
 const nameOf = (history) => history.package || getModel().index.project.name;
@@ -129,25 +107,24 @@ const lead = (history) => {
 function drawHistory(history) {
   const { steps, method, failed } = history;
   const sentences = [...method, ...failed.map(({ version, reason }) => `${version}: ${reason}`)];
-  const part = idPartOf(history);
   return [
     el(
       "nav",
       { class: "contents", "aria-label": "Releases" },
-      el("a", { href: `#findings-${part}` }, "Differences"),
-      steps.map((step) => el("a", { href: `#${idOf(history, step)}` }, step.after)),
-      el("a", { href: `#method-${part}` }, "Method"),
+      el("a", { href: "#findings" }, "Differences"),
+      steps.map(({ after }) => el("a", { href: `#release-${after}` }, after)),
+      el("a", { href: "#method" }, "Method"),
     ),
     releaseCharts(history),
     el(
       "section",
-      { id: `findings-${part}` },
+      { id: "findings" },
       el("h2", {}, "What each release changed"),
       steps.map((step) => stepSection(history, step)),
     ),
     el(
       "section",
-      { id: `method-${part}` },
+      { id: "method" },
       fold(
         "How this was measured, and how sure it is",
         el("ul", {}, ...sentences.map((sentence) => el("li", {}, sentence))),
@@ -187,13 +164,12 @@ export const releasesView = {
         return null;
       }
       if (shown !== drawn)
-        app.replaceChildren(
-          ...nodesOf([
-            tabs(histories, shown),
-            m && !here.length ? notice(`${m} compared no releases.`) : null,
-            el("p", { class: "lead" }, lead(shown)),
-            drawHistory(shown),
-          ]),
+        fillAnew(
+          app,
+          tabs(histories, shown),
+          m && !here.length ? notice(`${m} compared no releases.`) : null,
+          el("p", { class: "lead" }, lead(shown)),
+          drawHistory(shown),
         );
       drawn = shown;
       return {

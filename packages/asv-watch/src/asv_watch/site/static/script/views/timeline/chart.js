@@ -4,8 +4,8 @@ import { linkTo, visitAddress } from "../../address.js";
 import { drawLines } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
 import { announce, el, svg } from "../../page/elements.js";
+import { readable } from "../../page/tip.js";
 import { readAt } from "./lines.js";
-import { readable } from "./reading.js";
 
 /** Stops that a key moves the cursor by. */
 const MOVES = new Map([
@@ -36,13 +36,11 @@ export function largeChart() {
     const { commits, shortOf } = getModel();
     /** @param {Change} change */
     const named = (change) => ({ ...change, text: `${change.text} by ${shortOf(change.c)}` });
-    const lines = scene.drawn.map((line) => ({ ...line, changes: line.changes.map(named) }));
+    const lines = scene.lines.map((line) => ({ ...line, changes: line.changes.map(named) }));
     const tagged = commits.filter(({ tags }) => tags.length);
     const plot = drawLines(picture, lines, {
       ...scene.axis,
       size: [inner, inner < 560 ? 280 : 400],
-      y: scene.asked.y,
-      metric: scene.asked.setup.metric,
       tags: tagged.map(({ index, tags }) => ({ stop: index, text: tags.at(-1) ?? "" })),
       events: scene.events,
     });
@@ -52,7 +50,7 @@ export function largeChart() {
   /** Opens the changes of the commit at the cursor. */
   function open() {
     const stop = reader.stop();
-    const m = getModel().index.machines[shown?.asked.setup.m ?? 0]?.name;
+    const m = getModel().index.machines[shown?.setup.m ?? 0]?.name;
     if (stop !== undefined) visitAddress(linkTo("changes", { rev: getModel().shortOf(stop), m }));
   }
 

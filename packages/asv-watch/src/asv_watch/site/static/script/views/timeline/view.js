@@ -1,16 +1,108 @@
 // Timeline: a small chart of every row, or one large chart of the cases that were chosen.
 
 import { addressOf, allParams, changeParams, currentState, linkTo } from "../../address.js";
+import { drawLines, multiples, smallMultiple, smallPicture } from "../../charts/lines.js";
 import { getModel } from "../../data/model.js";
-import { el, lazyFold } from "../../page/elements.js";
-import { selectField, suggestingField } from "../../page/fields.js";
-import { casePage, legend } from "../../page/signs.js";
+import { el, fillAnew, fold, lazyFold } from "../../page/elements.js";
+import { ofGroup, suggestingField } from "../../page/fields.js";
+import { caseName, casePage, columnLegend, legend } from "../../page/signs.js";
 import { drawTable, sheetOf } from "../../page/tables.js";
+import { readable } from "../../page/tip.js";
 import { plural } from "../../text/format.js";
+import { matrixColumns, rowsOfCases } from "../overview.js";
 import { largeChart } from "./chart.js";
-import { buildGrid } from "./grid.js";
-import { courseNote, directionText, seriesLines, valueColumns } from "./lines.js";
-import { readTimeline, sceneOf } from "./scene.js";
+import { chartNote, readAt, sceneOf, seriesLines, valueColumns } from "./lines.js";
+
+/** Small charts that are drawn at once; the others when they come into sight. */
+const AT_ONCE = 9;
+/** Commits of a small chart at most. */
+const NEWEST = 200;
+
+/**
+ * @param {SVGSVGElement} picture
+ * @param {Series[]} series
+ * @param {Setup} setup
+ */
+async function drawSmall(picture, series, setup) {
+  const scene = sceneOf(setup, await seriesLines(series), NEWEST);
+  const { axis, events, lines } = scene;
+  const plot = drawLines(picture, lines, { ...axis, ticks: axis.ends, events });
+  readable(picture).show(plot, axis.stops, (stop) => readAt(scene, stop));
+}
+
+/** @param {Series[]} series @param {SVGSVGElement} picture */
+function drawItem(series, picture) {
+  const keys = series.map((one) => one.case.key);
+  const href = addressOf("timeline", { ...currentState().params, s: keys });
+  const { name = "", details = "", group = "" } = series[0]?.case.line ?? {};
+  const words = series.map((one) => `${one.case.field.name} ${one.last?.text}`).join(", ");
+  picture.setAttribute("aria-label", `newest: ${words}`);
+  const grey = [...new Set(["", details, group])].join(" · ");
+  return smallMultiple(href, name, grey, picture);
+}
+
+/**
+ * A small chart of every row, and what draws the first of them: the answer to a click must not wait
+ * for data.
+ * @param {Setup} setup
+ */
+function buildGrid(setup) {
+  const measured = getModel()
+    .seriesAt(setup)
+    .filter(({ last }) => last);
+  const table = rowsOfCases(ofGroup(measured, "", (series) => series.case));
+  const rows = table.rows.map(({ cells }) => [...cells.values()]);
+  /** How far the levels of a row went from the newest. @param {Series[]} row */
+  const movedOf = (row) => Math.max(...row.map(({ moved }) => moved));
+  /** @param {Series[]} row */
+  const hasCourse = (row) => row.some(({ values }) => values > 1);
+  const courses = rows.filter(hasCourse).sort((a, b) => movedOf(b) - movedOf(a));
+  const open = courses.filter((row) => movedOf(row) > 0).length || courses.length;
+  const single = rows.filter((row) => !hasCourse(row)).flatMap((row) => row.slice(0, 1));
+  /** @type {Map<Element, () => Promise<void>>} */
+  const waiting = new Map();
+  const items = courses.map((series) => {
+    const picture = smallPicture();
+    waiting.set(picture, () => drawSmall(picture, series, setup));
+    return drawItem(series, picture);
+  });
+  /** @param {Element} picture */
+  const draw = (picture) => {
+    const work = waiting.get(picture);
+    waiting.delete(picture);
+    return work?.();
+  };
+  const pictures = [...waiting.keys()];
+  const first = Math.min(AT_ONCE, open);
+  const watch = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) void draw(target);
+    },
+    { rootMargin: "300px" },
+  );
+  for (const picture of pictures.slice(first)) watch.observe(picture);
+  const once = single.map((series) => {
+    const link = el("a", { href: casePage(series) }, caseName(series.case));
+    return el("li", {}, link, ` ${series.last?.text}`);
+  });
+  const node = el(
+    "div",
+    {},
+    columnLegend(courses.flat().map((series) => series.case)),
+    multiples(items.slice(0, open)),
+    fold(
+      `${plural(items.length - open, "row")} without a measured change`,
+      open < items.length && multiples(items.slice(open)),
+    ),
+    once.length ? el("p", { class: "note" }, "Measured once so far:") : null,
+    el("ul", { class: "tally" }, once),
+  );
+  return {
+    node,
+    sheet: () => sheetOf(matrixColumns(table, setup.metric), table.rows),
+    drawFirst: () => Promise.all(pictures.slice(0, first).map(draw)),
+  };
+}
 
 /** A field that adds a case to the chart. */
 function addField() {
@@ -45,72 +137,60 @@ const legendOf = (lines) =>
     }),
   );
 
-/** What is missing, in sentences. @param {Asked} asked @param {SeriesLine[]} lines */
-function missingText({ cases, unknown, setup }, lines) {
-  const drawn = new Set(lines.map(({ series }) => series.case));
-  const absent = cases.filter((what) => !drawn.has(what)).map(({ title }) => title);
-  const machine = getModel().index.machines[setup.m]?.name;
-  return [
-    unknown.length ? `No case is called ${unknown.join(", ")}.` : "",
-    absent.length ? `Not measured on ${machine}: ${absent.join(", ")}.` : "",
-  ].join(" ");
-}
-
 /** @type {View} */
 export const timelineView = {
   title: "Timeline",
   setup: ["m", "e", "metric"],
   mount(app) {
-    const { index } = getModel();
-    const y = selectField("y", "Vertical", {
-      options: () => [
-        ["ratio", "change"],
-        ["value", "values"],
-      ],
-      initial: () => "ratio",
-    });
+    const model = getModel();
     const chart = largeChart();
     const note = el("p", { class: "note" });
     const out = el("div", {});
     // The chart stays where it is, as it would lose the keyboard's focus.
     const [above, below] = [el("div", {}), el("div", {})];
     const single = el("div", {}, above, chart.node, below);
-    const all = el("a", { class: "button" }, `All ${index.layout.subject}s`);
-    const add = addField();
-    app.replaceChildren(el("div", { class: "fields" }, y.node, add, all), note, out, single);
+    const all = el("a", { class: "button" }, `All ${model.subject}s`);
+    app.replaceChildren(el("div", { class: "fields" }, addField(), all), note, out, single);
     return async (state, isAsked) => {
-      y.show(state);
-      const asked = readTimeline(state);
-      all.hidden = !asked.cases.length;
-      all.href = linkTo("timeline", { y: state.params.y });
-      single.hidden = !asked.cases.length;
+      const wanted = allParams(state, "s");
+      const cases = wanted.flatMap((key) => model.caseOf(key) ?? []);
+      const setup = model.setup(state);
+      all.hidden = single.hidden = !cases.length;
+      all.href = linkTo("timeline");
       out.hidden = !single.hidden;
-      if (!asked.cases.length && !asked.unknown.length) {
-        const text = directionText(asked, []);
-        const grid = buildGrid(asked);
-        note.textContent = text;
+      if (!wanted.length) {
+        const grid = buildGrid(setup);
+        note.textContent = chartNote(setup.metric, [], []);
         out.replaceChildren(grid.node);
         await grid.drawFirst();
-        return { name: "timeline", title: text, sheet: grid.sheet };
+        return { name: "timeline", title: note.textContent, sheet: grid.sheet };
       }
-      const series = asked.cases.flatMap((what) => getModel().find(what, asked.setup) ?? []);
+      setup.metric = cases[0]?.metric ?? setup.metric;
+      const series = cases.flatMap((what) => model.find(what, setup) ?? []);
       const lines = await seriesLines(series.filter(({ last }) => last));
       if (!isAsked()) return null;
-      note.textContent = missingText(asked, lines);
-      single.hidden = !lines.length;
-      if (!lines.length) return null;
-      const units = new Set(lines.map((line) => line.series.metric.unit));
-      if (units.size > 1) asked.y = "ratio";
-      const scene = sceneOf(asked, lines);
+      const unknown = wanted.filter((key) => !model.caseOf(key));
+      const drawn = new Set(lines.map((line) => line.series.case));
+      const absent = cases.filter((what) => !drawn.has(what)).map(({ title }) => title);
+      const scene = sceneOf(setup, lines);
       const { stops } = scene.axis;
-      note.append(`${directionText(asked, lines)} ${courseNote(scene)}`);
+      single.hidden = !lines.length;
+      const notes = [
+        unknown.length ? `No case is called ${unknown.join(", ")}.` : "",
+        absent.length
+          ? `Not measured on ${model.index.machines[setup.m]?.name}: ${absent.join(", ")}.`
+          : "",
+        lines.length ? chartNote(setup.metric, lines, stops) : "",
+      ];
+      note.textContent = notes.join(" ");
+      if (!lines.length) return null;
       const columns = valueColumns(lines);
       const newest = [...stops].reverse();
       const table = lazyFold("Values as a table", () =>
         drawTable("Values of the chart", columns, newest),
       );
-      above.replaceChildren(legendOf(lines));
-      below.replaceChildren(table);
+      fillAnew(above, legendOf(lines));
+      fillAnew(below, table);
       const label = `${lines.map((line) => line.label).join(", ")} over ${plural(stops.length, "commit")}`;
       chart.set(scene, label);
       return { name: "timeline", title: label, sheet: () => sheetOf(columns, newest) };
