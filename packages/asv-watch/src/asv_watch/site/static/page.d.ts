@@ -34,8 +34,8 @@ interface Column<T> {
   look?: "number" | "text";
 }
 
-/** A value to choose, and its label. */
-type Choice = readonly [string, string];
+/** A value to choose; with its label if that differs. */
+type Choice = string | readonly [string, string];
 /** What shows a parameter of the address and changes it. */
 interface Field {
   node: HTMLElement;
@@ -124,8 +124,6 @@ interface OtherRun {
 }
 /** The ratio of two versions, commits or releases, by all comparisons that join them. */
 interface MeasuredPair {
-  p: number;
-  c: number;
   ratio: number;
   interval: [number, number];
   verdict: Verdict;

@@ -1,10 +1,10 @@
 // Starts the page: waits for the index, then shows the view that the address names.
 
 import { currentState, linkTo } from "./address.js";
-import { buildModel, getModel, setModel } from "./data/model.js";
 import { loadIndex } from "./data/files.js";
+import { buildModel, getModel, setModel } from "./data/model.js";
 import { notice } from "./page/elements.js";
-import { setupBar } from "./page/setup.js";
+import { setupBar } from "./page/fields.js";
 import { saveMenu } from "./page/save.js";
 import { startTips } from "./page/tip.js";
 import { searchBox } from "./search.js";
@@ -29,44 +29,33 @@ const VIEWS = new Map([
 
 const NOTHING_MEASURED = "Nothing is measured yet: `asv-watch bench` measures HEAD and publishes.";
 
+/** An element of the page itself. @param {string} id */
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** @param {string} selector */
+const all = (selector) =>
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector));
+
 /** Shows a message at the top of the page. @param {unknown} error */
 function complain(error) {
-  const box = document.getElementById("trouble");
-  if (!box) return;
-  box.textContent = error instanceof Error ? error.message : String(error);
-  box.hidden = false;
+  byId("trouble").textContent = error instanceof Error ? error.message : String(error);
+  byId("trouble").hidden = false;
 }
 
 /** Marks the view's link in the header; all links keep the machine and the metric. @param {string} name */
 function markNavigation(name) {
-  const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (
-    document.querySelectorAll("header nav a")
-  );
-  for (const link of links) {
+  for (const link of all("header nav a")) {
     const view = link.dataset.view ?? "";
-    link.href = linkTo(view);
+    link.setAttribute("href", linkTo(view));
     if (view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
 }
 
-/** Moves to the head of a view, as a new page would. @param {HTMLElement} section */
-function enter(section) {
-  scrollTo(0, 0);
-  const heading = section.querySelector("h1");
-  if (!heading) return;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-}
-
-/** @type {Map<string, Update>} */
+/** By the names of views. @type {Map<string, Update>} */
 const mounted = new Map();
-/** @type {string | null} */
-let shown = null;
-/** @type {ReturnType<typeof setupBar> | null} */
-let setup = null;
-/** @type {ReturnType<typeof saveMenu> | null} */
-let menu = null;
+/** The name of the view that is shown; empty as long as there is no index. */
+let shown = "";
 
 /**
  * Shows one view's section and hides the others.
@@ -74,66 +63,56 @@ let menu = null;
  * @param {View} view
  */
 function open(name, view) {
-  const sections = /** @type {NodeListOf<HTMLElement>} */ (
-    document.querySelectorAll("main > section[data-view]")
-  );
-  for (const section of sections) {
-    section.hidden = section.dataset.view !== name;
-    if (section.hidden) continue;
-    const [app, heading] = [
-      /** @type {HTMLElement | null} */ (section.querySelector("div[id$='-app']")),
-      section.querySelector("h1"),
-    ];
-    if (app && heading && !getModel().newestRuns && name !== "about")
-      app.replaceChildren(notice(NOTHING_MEASURED));
-    else if (app && heading && !mounted.has(name)) mounted.set(name, view.mount(app, heading));
-    if (shown !== null && shown !== name) enter(section);
-  }
+  const before = shown;
   shown = name;
+  for (const section of all("main > section")) section.hidden = section.dataset.view !== name;
+  const [app, heading] = [byId(`${name}-app`), byId(`${name}-title`)];
+  if (!getModel().newestRuns && name !== "about") app.replaceChildren(notice(NOTHING_MEASURED));
+  else if (!mounted.has(name)) mounted.set(name, view.mount(app, heading));
+  if (before && before !== name) {
+    scrollTo(0, 0); // as on a new page
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  }
   document.title = `${view.title} – ${getModel().index.project.name}`;
   markNavigation(name);
-}
-
-/** Puts the machine, environment and metric where the view has them. @param {State} state @param {View} view */
-function showSetup(state, view) {
-  if (!setup) return;
-  const slot = document.querySelector("section:not([hidden]) .setup-here");
-  (slot ?? document.getElementById("setup"))?.append(setup.node);
-  setup.show(state, view);
-}
-
-/** Shows what the address says. */
-async function show() {
-  const state = currentState();
-  const { hash } = location;
-  const isAsked = () => location.hash === hash;
-  const name = VIEWS.has(state.view) ? state.view : "overview";
-  const view = VIEWS.get(name) ?? overviewView;
-  const trouble = document.getElementById("trouble");
-  if (trouble) trouble.hidden = true;
-  const main = document.querySelector("main");
-  main?.setAttribute("aria-busy", "true");
-  try {
-    open(name, view);
-    if (getModel().newestRuns) showSetup(state, view);
-    const saved = (await mounted.get(name)?.(state, isAsked)) ?? null;
-    if (isAsked()) menu?.offer(saved);
-  } catch (error) {
-    complain(error);
-  }
-  if (!isAsked()) return; // the next address says when it is shown
-  main?.setAttribute("aria-busy", "false");
-  if (main) main.dataset.shown = location.hash || "#/";
 }
 
 /** @param {Index} index */
 function start(index) {
   setModel(buildModel(index));
-  setup = setupBar();
-  menu = saveMenu();
-  document.getElementById("setup")?.replaceChildren(setup.node);
+  const [setup, menu] = [setupBar(), saveMenu()];
+  byId("setup").replaceChildren(setup.node);
   document.querySelector("header .tools")?.replaceChildren(searchBox(), menu.node);
   startTips();
+
+  /** Shows what the address says. */
+  async function show() {
+    const state = currentState();
+    const { hash } = location;
+    const isAsked = () => location.hash === hash;
+    const name = VIEWS.has(state.view) ? state.view : "overview";
+    const view = VIEWS.get(name) ?? overviewView;
+    byId("trouble").hidden = true;
+    byId("main").setAttribute("aria-busy", "true");
+    try {
+      open(name, view);
+      if (getModel().newestRuns) {
+        (document.querySelector("section:not([hidden]) .setup-here") ?? byId("setup")).append(
+          setup.node,
+        );
+        setup.show(state, view);
+      }
+      const saved = (await mounted.get(name)?.(state, isAsked)) ?? null;
+      if (isAsked()) menu.offer(saved);
+    } catch (error) {
+      complain(error);
+    }
+    if (!isAsked()) return; // the next address says when it is shown
+    byId("main").setAttribute("aria-busy", "false");
+    byId("main").dataset.shown = hash || "#/";
+  }
+
   for (const event of ["hashchange", "popstate", "site:address"])
     addEventListener(event, () => void show());
   void show();
@@ -146,7 +125,7 @@ function followAnchor(event) {
   const target = href.startsWith("#/") ? null : document.getElementById(href.slice(1));
   if (!target) return;
   event.preventDefault();
-  (target.closest("details") ?? target.querySelector("details"))?.setAttribute("open", "");
+  target.querySelector("details")?.setAttribute("open", "");
   if (target.tabIndex < 0) target.tabIndex = -1;
   target.focus();
   target.scrollIntoView();
@@ -155,5 +134,5 @@ function followAnchor(event) {
 document.addEventListener("click", followAnchor);
 loadIndex().then(start);
 addEventListener("load", () => {
-  if (!setup) complain("data/index.js could not be read: reload, or publish the site again.");
+  if (!shown) complain("data/index.js could not be read: reload, or publish the site again.");
 });

@@ -2,7 +2,7 @@
 
 import { getModel } from "../data/model.js";
 import { announce, el, fillAnew, lazyFold, muted, notice } from "../page/elements.js";
-import { isOfSetup } from "../page/setup.js";
+import { isOfSetup } from "../page/fields.js";
 import { caseName, casePage, commitLink, nameOf, OUTCOMES, outcomeTag } from "../page/signs.js";
 import { columnOf, drawTable, sheetOf } from "../page/tables.js";
 import { plural } from "../text/format.js";

@@ -4,9 +4,8 @@ import { addressOf, currentState, firstParam, linkTo } from "../address.js";
 import { getModel } from "../data/model.js";
 import { changeColumns, changesTable, tally } from "../page/changes.js";
 import { announce, el, fillAnew, fold, muted, notice, part } from "../page/elements.js";
-import { matcher, searchField, selectField, unknownCommit } from "../page/fields.js";
+import { isOfSetup, matcher, searchField, selectField, unknownCommit } from "../page/fields.js";
 import { commandBlock } from "../page/save.js";
-import { isOfSetup } from "../page/setup.js";
 import {
   caseName,
   casePage,
@@ -191,11 +190,7 @@ export const changesView = {
   allMachines: true,
   mount(app) {
     const direction = selectField("direction", "Direction", {
-      options: () => [
-        ["", "both"],
-        ["worse", "worse"],
-        ["better", "better"],
-      ],
+      options: () => [["", "both"], "worse", "better"],
     });
     const words = searchField("q", "Words", "case, suite or commit");
     const lead = el("p", { class: "lead" });

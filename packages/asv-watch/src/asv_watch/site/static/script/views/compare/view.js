@@ -105,7 +105,7 @@ export const compareView = {
     /** @param {"a" | "b"} key @param {string} name */
     const sideFields = (key, name) => ({
       select: selectField(key, name, {
-        options: (state) => readSides(state).by.choices.map((choice) => [choice, choice]),
+        options: (state) => readSides(state).by.choices,
         initial: (state) => readSides(state)[key],
       }),
       commit: commitField(key, name, (state) => readSides(state)[key]),
