@@ -48,7 +48,7 @@ export const loadReleasePairs = () => loadData("release-pairs");
  * @typedef {object} Runs
  * @property {Map<CommitIndex, number>} values
  * @property {OtherRun[]} others
- * @property {MeasuredPair[]} pairs
+ * @property {PairRow[]} pairs
  * @property {[CommitIndex, number, number][]} stretches
  */
 
@@ -56,44 +56,23 @@ export const loadReleasePairs = () => loadData("release-pairs");
 const VERDICTS = ["better", "same", "worse"];
 
 /**
- * A pair of versions as data files hold it.
- * @param {PairRow} row
- * @returns {MeasuredPair}
- */
-export function readPair([p, c, ratio, low, high, sign, level, ofCpuTime]) {
-  return {
-    p,
-    c,
-    ratio,
-    interval: [low, high],
-    verdict: VERDICTS[sign + 1] ?? "same",
-    level,
-    clock: ofCpuTime ? "process" : "",
-  };
-}
-
-/**
  * The measured pair of two versions, whichever is the earlier.
- * @param {MeasuredPair[]} pairs
+ * @param {PairRow[]} rows
  * @param {number} from
  * @param {number} to
  * @returns {MeasuredPair | null}
  */
-export function findPair(pairs, from, to) {
-  const there = pairs.find(({ p, c }) => p === from && c === to);
-  if (there) return there;
-  const back = pairs.find(({ p, c }) => p === to && c === from);
-  if (!back) return null;
-  const [low, high] = back.interval;
-  /** @type {Record<Verdict, Verdict>} */
-  const opposite = { better: "worse", worse: "better", same: "same" };
+export function findPair(rows, from, to) {
+  const row = rows.find(([p, c]) => (p === from && c === to) || (p === to && c === from));
+  if (!row) return null;
+  const [p, , ratio, low, high, sign, level, ofCpuTime] = row;
+  const isForward = p === from;
   return {
-    ...back,
-    p: from,
-    c: to,
-    ratio: 1 / back.ratio,
-    interval: [1 / high, 1 / low],
-    verdict: opposite[back.verdict],
+    ratio: isForward ? ratio : 1 / ratio,
+    interval: isForward ? [low, high] : [1 / high, 1 / low],
+    verdict: VERDICTS[(isForward ? sign : -sign) + 1] ?? "same",
+    level,
+    clock: ofCpuTime ? "process" : "",
   };
 }
 
@@ -119,7 +98,7 @@ function parse({ from, v, other = [], reasons = [], stretches = [], pairs = [] }
       reason: reasons[reason] ?? "",
     })),
     stretches,
-    pairs: pairs.map(readPair),
+    pairs,
   };
 }
 

@@ -1,7 +1,7 @@
 // The values of both sides of a comparison, case by case.
 
 import { getModel, isComparable } from "../../data/model.js";
-import { findPair, loadReleasePairs, loadReleases, readPair, runsOf } from "../../data/files.js";
+import { findPair, loadReleasePairs, loadReleases, runsOf } from "../../data/files.js";
 import { unknownCommit } from "../../page/fields.js";
 import { formatChange, formatInterval, plural } from "../../text/format.js";
 import { seriesPairs } from "./sides.js";
@@ -23,38 +23,32 @@ function labelOf({ line, field, labels }, dimension) {
 }
 
 /**
- * Two values that were not compared with each other.
+ * A case on both sides: the values of its interleaved comparison, else those given; nothing if one is
+ * missing.
  * @param {Series} series
  * @param {number | undefined} a
  * @param {number | undefined} b
+ * @param {MeasuredPair | null | undefined} pair
  * @param {{ dimension?: string, where?: string }} [how] and where they were measured
  * @returns {Pair[]}
  */
-function valuePair(series, a, b, { dimension = "", where = series.machine.name } = {}) {
+function pairOf(series, a, b, pair, { dimension = "", where = series.machine.name } = {}) {
+  if (pair) [a, b] = [pair.level / Math.sqrt(pair.ratio), pair.level * Math.sqrt(pair.ratio)];
   if (!a || !b) return [];
-  const label = labelOf(series.case, dimension);
-  const text = formatChange(b / a, series.metric.kind);
-  const unknown = { interval: null, verdict: /** @type {Verdict} */ ("same"), interval_text: "" };
-  return [{ series, label, a, b, ratio: b / a, text, ...unknown, where }];
-}
-
-/**
- * The interleaved comparison of both sides, with the values of its own rounds.
- * @param {Series} series
- * @param {MeasuredPair} pair
- * @param {Parameters<typeof valuePair>[3]} [how]
- */
-function comparedPair(series, { ratio, level, interval, verdict, clock }, how) {
-  const [a, b] = [level / Math.sqrt(ratio), level * Math.sqrt(ratio)];
-  const interval_text = formatInterval(interval, clock);
-  return valuePair(series, a, b, how).map((pair) => ({
-    ...pair,
+  const ratio = pair?.ratio ?? b / a;
+  const shown = {
+    series,
+    label: labelOf(series.case, dimension),
+    a,
+    b,
     ratio,
     text: formatChange(ratio, series.metric.kind),
-    interval,
-    verdict,
-    interval_text,
-  }));
+    interval: pair?.interval ?? null,
+    interval_text: pair ? formatInterval(pair.interval, pair.clock) : "",
+    verdict: pair?.verdict ?? /** @type {const} */ ("same"),
+    where,
+  };
+  return [shown];
 }
 
 /**
@@ -66,11 +60,13 @@ function comparedPair(series, { ratio, level, interval, verdict, clock }, how) {
  */
 async function commitPairs(setup, a, b) {
   const model = getModel();
-  const all = model.seriesAt(setup).filter(({ last }) => last);
-  const runs = await Promise.all(all.map(runsOf));
-  const stops = runs.flatMap(({ values, pairs }) => [
+  const measuredSeries = model.seriesAt(setup).filter(({ last }) => last);
+  const all = await Promise.all(
+    measuredSeries.map(async (series) => ({ series, ...(await runsOf(series)) })),
+  );
+  const stops = all.flatMap(({ values, pairs }) => [
     ...values.keys(),
-    ...pairs.flatMap(({ p, c }) => [p, c]),
+    ...pairs.flatMap(([p, c]) => [p, c]),
   ]);
   const measured = [...new Set(stops)].sort((x, y) => x - y);
   /** @type {string[]} */
@@ -88,11 +84,10 @@ async function commitPairs(setup, a, b) {
   };
   const [from, to] = [find(a), find(b)];
   let others = 0;
-  const pairs = all.flatMap((series, i) => {
-    const pair = findPair(runs[i]?.pairs ?? [], from, to);
-    if (pair) return comparedPair(series, pair);
-    const [first, second] = [from, to].map((commit) => runs[i]?.values.get(commit));
-    if (isComparable(series, to, from)) return valuePair(series, first, second);
+  const pairs = all.flatMap(({ series, values, pairs: compared }) => {
+    const pair = findPair(compared, from, to);
+    const [first, second] = [values.get(from), values.get(to)];
+    if (pair || isComparable(series, to, from)) return pairOf(series, first, second, pair);
     if (first && second) others += 1;
     return [];
   });
@@ -124,8 +119,8 @@ async function releasePairs(setup, a, b) {
   const pairs = rows.flatMap(([key, all]) => {
     const what = model.caseOf(key);
     const series = what?.metric === setup.metric ? model.measured(what, setup) : null;
-    const pair = findPair(all.map(readPair), from, to);
-    return series && pair ? comparedPair(series, pair, { where: history.machine }) : [];
+    const pair = findPair(all, from, to);
+    return series ? pairOf(series, undefined, undefined, pair, { where: history.machine }) : [];
   });
   return { pairs, notes: [] };
 }
@@ -137,7 +132,7 @@ async function releasePairs(setup, a, b) {
  */
 function casePair(other, series) {
   const found = getModel().index.case_pairs.flatMap(({ pairs, ...from }) => {
-    const pair = findPair(pairs.map(readPair), other.c, series.c);
+    const pair = findPair(pairs, other.c, series.c);
     return pair ? [{ ...from, pair }] : [];
   });
   return found.find(({ machine }) => machine === series.machine.name) ?? found[0];
@@ -158,12 +153,10 @@ export async function collectPairs(asked) {
   const dimension = by.id === "machine" ? "" : by.id;
   const pairs = seriesPairs(asked).flatMap(({ other, series }) => {
     const compared = casePair(other, series);
-    if (compared) {
-      const where = `${compared.machine}, ${compared.conditions}`;
-      return comparedPair(series, compared.pair, { dimension, where });
-    }
-    const where = [...new Set([other, series].map(placeOf))].join(" and ");
-    return valuePair(series, other.last?.v, series.last?.v, { dimension, where });
+    const where = compared
+      ? `${compared.machine}, ${compared.conditions}`
+      : [...new Set([other, series].map(placeOf))].join(" and ");
+    return pairOf(series, other.last?.v, series.last?.v, compared?.pair, { dimension, where });
   });
   const apart = pairs.filter(({ interval }) => !interval).length;
   const note = `Hollow: newest values of separate runs, ${plural(apart, "case")}.`;

@@ -47,7 +47,7 @@ export async function seriesLines(series) {
           .filter(({ value }) => value > 0),
         steps: pairs.length ? stretches.map(([stop, value]) => ({ stop, value })) : undefined,
         others,
-        compared: pairs.flatMap(({ p, c }) => [p, c]),
+        compared: pairs.flatMap(([p, c]) => [p, c]),
         values,
         changes: (getModel().changesOf.get(one.index) ?? []).filter(
           (change) => change.state === "measured",

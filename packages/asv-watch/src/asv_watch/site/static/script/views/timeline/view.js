@@ -59,28 +59,25 @@ function buildGrid(setup) {
   const courses = rows.filter(hasCourse).sort((a, b) => movedOf(b) - movedOf(a));
   const open = courses.filter((row) => movedOf(row) > 0).length || courses.length;
   const single = rows.filter((row) => !hasCourse(row)).flatMap((row) => row.slice(0, 1));
-  /** @type {Map<Element, () => Promise<void>>} */
-  const waiting = new Map();
-  const items = courses.map((series) => {
+  const charts = courses.map((series) => {
     const picture = smallPicture();
-    waiting.set(picture, () => drawSmall(picture, series, setup));
-    return drawItem(series, picture);
+    const draw = () => drawSmall(picture, series, setup);
+    return { picture, item: drawItem(series, picture), draw };
   });
-  /** @param {Element} picture */
-  const draw = (picture) => {
-    const work = waiting.get(picture);
-    waiting.delete(picture);
-    return work?.();
-  };
-  const pictures = [...waiting.keys()];
-  const first = Math.min(AT_ONCE, open);
+  const items = charts.map(({ item }) => item);
+  const first = charts.slice(0, Math.min(AT_ONCE, open));
+  /** @type {Map<Element, () => Promise<void>>} */
+  const later = new Map(charts.slice(first.length).map(({ picture, draw }) => [picture, draw]));
   const watch = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) void draw(target);
+      for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting)) {
+        watch.unobserve(target);
+        void later.get(target)?.();
+      }
     },
     { rootMargin: "300px" },
   );
-  for (const picture of pictures.slice(first)) watch.observe(picture);
+  for (const picture of later.keys()) watch.observe(picture);
   const once = single.map((series) => {
     const link = el("a", { href: casePage(series) }, caseName(series.case));
     return el("li", {}, link, ` ${series.last?.text}`);
@@ -100,7 +97,7 @@ function buildGrid(setup) {
   return {
     node,
     sheet: () => sheetOf(matrixColumns(table, setup.metric), table.rows),
-    drawFirst: () => Promise.all(pictures.slice(0, first).map(draw)),
+    drawFirst: () => Promise.all(first.map(({ draw }) => draw())),
   };
 }
 
