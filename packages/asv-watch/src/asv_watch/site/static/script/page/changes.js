@@ -7,6 +7,9 @@ import { el, muted } from "./elements.js";
 import { changeSign } from "./signs.js";
 import { columnOf, drawTable } from "./tables.js";
 
+/** How large a change is in either direction; from or to zero, the largest. @param {Pick<Shown, "ratio" | "about">} change */
+export const sizeOf = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? 0));
+
 /** A suspected change, and two values that were not compared, have a hollow bar. @param {Shown} row @returns {Bar[]} */
 function barOf({ ratio, about = null, interval, verdict, pale }) {
   const size = ratio ?? about;

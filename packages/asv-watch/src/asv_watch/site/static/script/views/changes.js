@@ -2,7 +2,7 @@
 
 import { addressOf, currentState, firstParam, linkTo } from "../address.js";
 import { getModel } from "../data/model.js";
-import { changeColumns, changesTable, tally } from "../page/changes.js";
+import { changeColumns, changesTable, sizeOf, tally } from "../page/changes.js";
 import { announce, el, fillAnew, fold, muted, notice, part } from "../page/elements.js";
 import { isOfSetup, matcher, searchField, selectField, unknownCommit } from "../page/fields.js";
 import { commandBlock } from "../page/save.js";
@@ -86,9 +86,6 @@ export function drawRange(range) {
     ),
   );
 }
-
-/** @param {Change} change */
-const sizeOf = ({ ratio, about }) => Math.abs(Math.log(ratio ?? about ?? 0));
 
 /** The changes that pass the filters, the newest first. @param {State} state @param {number} rev */
 function chosen(state, rev) {

@@ -2,7 +2,7 @@
 
 import { changeParams, firstParam, parseAddress } from "../../address.js";
 import { getModel } from "../../data/model.js";
-import { changeColumns, tally } from "../../page/changes.js";
+import { changeColumns, sizeOf, tally } from "../../page/changes.js";
 import { announce, el, fillAnew, fold, notice } from "../../page/elements.js";
 import {
   commitField,
@@ -27,13 +27,11 @@ import { dimensions, readSides } from "./sides.js";
 function chosen(pairs, state) {
   const open = ofGroup(pairs, firstParam(state, "group"), ({ series }) => series.case);
   const matches = matcher(firstParam(state, "q"));
-  /** @param {Pair} pair */
-  const size = ({ ratio }) => Math.abs(Math.log(ratio));
   const all = firstParam(state, "show") !== "differences";
   return open
     .filter(({ series, label }) => matches(`${label} ${wordsOf(series.case)}`))
     .filter(({ verdict }) => all || verdict !== "same")
-    .sort((x, y) => size(y) - size(x));
+    .sort((x, y) => sizeOf(y) - sizeOf(x));
 }
 
 /**

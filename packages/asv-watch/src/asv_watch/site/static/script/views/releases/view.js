@@ -3,7 +3,7 @@
 import { addressOf, firstParam } from "../../address.js";
 import { getModel } from "../../data/model.js";
 import { loadReleases } from "../../data/files.js";
-import { changeColumns, changesTable, tally } from "../../page/changes.js";
+import { changeColumns, changesTable, sizeOf, tally } from "../../page/changes.js";
 import { el, fillAnew, fold, muted, notice } from "../../page/elements.js";
 import { casePageOf } from "../../page/signs.js";
 import { columnOf, sheetOf } from "../../page/tables.js";
@@ -38,10 +38,8 @@ const comparisonSheet = (history) => {
 
 /** Differences by cause, the largest first; then those of times without one, then memory. @param {StepRatio[]} ratios */
 function byCause(ratios) {
-  /** @param {StepRatio} row */
-  const size = ({ ratio }) => Math.abs(Math.log(ratio));
   const sorted = ratios.filter(({ verdict }) => verdict !== "same");
-  sorted.sort((a, b) => size(b) - size(a));
+  sorted.sort((a, b) => sizeOf(b) - sizeOf(a));
   const groups = Map.groupBy(sorted, causeOf);
   const last = ["", "memory"];
   return [...groups.keys()]
