@@ -15,7 +15,7 @@ PAGES = pages()
 DOCS = (ROOT / "docs", ROOT / "packages/asv-watch/docs")
 MOST_LINES = 150
 MOST_LINES_OF_README = 80
-MOST_WORDS = 13_950
+MOST_WORDS = 14_000
 LARGEST_PICTURE = 200_000
 
 
