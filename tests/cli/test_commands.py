@@ -84,7 +84,8 @@ def test_every_option_reaches_the_run(
     tmp_path: Path, options: list[str], changed: dict[str, object]
 ) -> None:
     config = run_json(tmp_path, "train", *QUICK, *options)["config"]
-    given = {"model": "lenet5", "batch_size": 32, "limit_batches": 3, "threads": 1, "epochs": 1}
+    given = {"model": "lenet5", "batch_size": 32, "limit_batches": 3, "threads": 1, "epochs": 1,
+             "patience": 0}  # fmt: skip
     usual = complete(RunConfig(**{**given, **changed})).as_dict()  # type: ignore[arg-type]
     assert config | {"data_options": {}} == usual | {"data_options": {}}
     assert {name: config[name] for name in changed} == changed
@@ -112,9 +113,16 @@ def test_a_model_and_data_of_ones_own_train_and_keep_their_best(
     assert "best.pt does not fit the model" in capsys.readouterr().err
 
 
-def test_options_of_a_series_reach_the_data(tmp_path: Path) -> None:
+def test_options_of_a_series_reach_the_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     options = ["-m", "tpa_lstm", "-q", "--window", "6", "--horizon", "8", "-b", "16"]
-    result = run_json(tmp_path, "train", "-d", "lorenz", "--target", "z", "-e", "2", *options)
+    learns_nothing = ["--rate", "1e-30", "-e", "9", "--patience", "1"]
+    data = ["-d", "lorenz", "--target", "z"]
+    result = run_json(tmp_path, "train", *data, *learns_nothing, *options)
+    stopped = "stopped after epoch 2: no improvement since epoch 1"
+    assert f"{stopped}; --patience 0 trains all 9\n" in capsys.readouterr().out
+    assert result["stopped"] == stopped
     read = result["config"]["data_options"]
     assert (read["window"], read["horizon"], read["target"]) == (6, 8, "z")
     assert result["accuracy"] is None

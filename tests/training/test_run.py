@@ -12,7 +12,7 @@ from torch import nn
 from tests.gpu import needs_gpu
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import Mode, Precision, RunConfig
+from torchspeed.training.config import PATIENCE, Mode, Precision, RunConfig
 from torchspeed.training.infer import infer_smoothly
 from torchspeed.training.run import NOBODY, Observer, Run
 from torchspeed.training.train import Trainer, train
@@ -45,9 +45,18 @@ def test_training_learns_real_digits_and_stops_at_the_target() -> None:
     assert 0.9 * columns.training_function_s < worked <= columns.training_function_s
 
 
-def test_training_ends_when_nothing_got_better_for_the_patience() -> None:
-    config = replace(LENET, rate=1e-30, epochs=9, limit_batches=2, patience=3)  # learns nothing
-    assert len(train(config).epochs) == 4
+def test_a_forecaster_stops_when_nothing_improves_also_when_it_was_resumed(tmp_path: Path) -> None:
+    config = RunConfig(model="dlinear", rate=1e-30, epochs=PATIENCE + 3)  # it learns nothing
+    file = tmp_path / "run.pt"
+    train(replace(config, epochs=5), checkpoint=file)
+    result = train(config, checkpoint=file, resume=True)
+    assert len(result.epochs) == 1 + PATIENCE
+    assert result.stopped == f"stopped after epoch {1 + PATIENCE}: no improvement since epoch 1"
+    images = replace(LENET, rate=1e-30, epochs=config.epochs, limit_batches=2)
+    for goes_on in (replace(config, patience=0), replace(config, cosine=True), images):
+        result = train(goes_on)
+        assert (len(result.epochs), result.stopped) == (config.epochs, None)
+    assert len(train(replace(images, patience=2)).epochs) == 3
 
 
 @pytest.mark.parametrize("config", [LENET, DARNN])

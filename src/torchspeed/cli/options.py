@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args
 
 from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
-from torchspeed.training.config import Mode, Optimiser, Precision, RunConfig
+from torchspeed.training.config import PATIENCE, Mode, Optimiser, Precision, RunConfig
 
 Read = Callable[[str], Any]
 """Makes the value of an option from its text."""
@@ -154,15 +154,18 @@ def add_run(parser: ArgumentParser) -> None:
 def add_training(parser: ArgumentParser) -> None:
     """Add what every training takes."""
     option = parser.add_argument_group("learning (the defaults depend on the model)").add_argument
-    option("-e", "--epochs", type=number(int, 1), help="number of epochs")
+    option("-e", "--epochs", type=number(int, 1), help="most epochs")
     about = "sgd, with a momentum of 0.9, or adam"
     option("--optimiser", "--optimizer", type=one_of(Optimiser), help=about)
     option("--rate", "--lr", type=number(float, 1e-30), help="learning rate")
     option("--weight-decay", type=number(float, 0), help="of the optimiser (0)")
     about = "test accuracy in %%, such as 90, at which training ends"
     option("--target-accuracy", type=number(float, 2, 100), help=about)
-    about = "epochs without a better one after which training ends"
-    option("--patience", type=number(int, 1), help=about)
+    about = (
+        "epochs without improvement after which training ends; 0: train all epochs "
+        f"(0 for images, {PATIENCE} for a series)"
+    )
+    option("--patience", type=number(int, 0), help=about)
 
 
 def configure(options: dict[str, Any]) -> RunConfig:

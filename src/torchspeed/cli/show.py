@@ -74,6 +74,9 @@ def show_run(result: RunResult, console: Console) -> None:
     if len(ranks) > 1:
         console.print(_ranks(ranks))
     _columns(result, console)
+    if result.stopped:
+        everything = f"--patience 0 trains all {config['epochs']}"
+        console.print(f"{result.stopped}; {everything}", highlight=False)
     if result.forecast is not None:
         show_forecast(result.forecast, console)
 

@@ -12,6 +12,10 @@ Mode = Literal["tuned", "eager", "compiled"]
 Optimiser = Literal["sgd", "adam"]
 Precision = Literal["32-true", "bf16-mixed"]
 
+PATIENCE = 15
+"""Epochs without a better validation loss after which a forecaster stops by default: none of the
+recipes here found its best epoch, on seeds 0 to 2, more than 14 after the one before."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
@@ -36,7 +40,8 @@ class RunConfig:
 
     epochs: int = 0
     patience: int | None = None
-    """Epochs without a better one after which training ends."""
+    """Epochs without improvement after which training ends; 0 trains all epochs. None means
+    `PATIENCE` if validation items choose the best epoch and the rate is constant, else 0."""
     target_accuracy: float | None = None
     """Test accuracy in percent at which training ends."""
     optimiser: Optimiser | None = None

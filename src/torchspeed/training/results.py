@@ -107,6 +107,8 @@ class RunResult:
     accuracy: float | None
     epochs: list[EpochRecord] = field(default_factory=list)
     """Empty for inference."""
+    stopped: str | None = None
+    """Why training ended before its last epoch without reaching a target; None if it did not."""
     time_to_accuracy: AccuracyTimes | None = None
     """None for inference."""
     forecast: ForecastReport | None = None

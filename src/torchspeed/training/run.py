@@ -16,7 +16,7 @@ from torchspeed.data.dataset import Data
 from torchspeed.data.load import make_loader
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
-from torchspeed.training.config import RunConfig, complete
+from torchspeed.training.config import PATIENCE, RunConfig, complete
 from torchspeed.training.forecasts import ForecastReport, forecast_report
 from torchspeed.training.loop import LoopResult, LossFunction, PhaseClock, Step, run_loop
 from torchspeed.training.prepare import prepare
@@ -65,7 +65,12 @@ class Run:
             items = max(FEWEST_DUMMY_ITEMS, DUMMY_STEPS * config.batch_size * ranks.world())
             options = replace(options, items=items)
         config = replace(config, data_options=options)
-        return cls(config, *prepare(config, trains=trains), observer)
+        model, data, loss = prepare(config, trains=trains)
+        if config.patience is None:
+            # A cosine reaches its small rates, with the least losses, only at its end.
+            stops = data.validation is not None and not config.cosine
+            config = replace(config, patience=PATIENCE if stops else 0)
+        return cls(config, model, data, loss, observer)
 
     @property
     def device(self) -> torch.device:

@@ -38,7 +38,7 @@ def train(
     checkpoint: Path | None = None,
     resume: bool = False,
 ) -> RunResult:
-    """Train for ``config.epochs``, until the target accuracy, or until nothing gets better.
+    """Train for ``config.epochs``, until the target accuracy, or until nothing improves.
 
     Each batch of the optimiser is a batch of ``config.batch_size`` from every rank.
     The state is written to ``checkpoint`` after each epoch, and ``resume`` continues from it.
@@ -120,8 +120,12 @@ class Trainer:
         """Tell whether there is another epoch."""
         done, config = len(self.epochs), self._run.config
         reached = done > 0 and self.epochs[-1].reaches(config.target_share)
-        waited = config.patience is not None and done - self.best_epoch >= config.patience
-        return done < config.epochs and not reached and not waited
+        return done < config.epochs and not reached and not self._stalled
+
+    @property
+    def _stalled(self) -> bool:
+        patience = self._run.config.patience or 0
+        return 0 < patience <= len(self.epochs) - self.best_epoch
 
     def epoch(self) -> EpochRecord:
         """Train for an epoch, and test."""
@@ -216,9 +220,15 @@ class Trainer:
                     "the validation loss was not finite after any epoch; give a smaller --rate"
                 )
             run.model.load_state_dict(self.best)
+        stopped = None
+        if self._stalled and last.number < run.config.epochs:
+            stopped = (
+                f"stopped after epoch {last.number}: no improvement since epoch {self.best_epoch}"
+            )
         return replace(
             result,
             epochs=self.epochs,
+            stopped=stopped,
             time_to_accuracy=time_to_accuracy(self.epochs, target),
             forecast=run.forecast_report(self.best_epoch),
         )
