@@ -73,15 +73,9 @@ def hosted(jobs: dict[str, Any], tmp_path: Path) -> Hosted:
     return Hosted(tmp_path, script.replace("attempt * 10", "0"))
 
 
-def test_the_first_night_makes_the_branch_and_later_parts_win(hosted: Hosted) -> None:
-    hosted.keep(hosted.clone("a"), {"m/1.json": "old"}, {"m/1.json": "new"})
-    assert hosted.stored() == {"results/m/1.json": "new"}
-    hosted.keep(hosted.clone("b"), {"m/2.json": "x"})
-    assert hosted.stored() == {"results/m/1.json": "new", "results/m/2.json": "x"}
-
-
 def test_a_push_that_lost_a_race_is_repeated_on_top(hosted: Hosted) -> None:
-    hosted.keep(hosted.clone("a"), {"m/1.json": "1", "n/benchmarks.json": "a"})
+    first = {"m/1.json": "1", "n/benchmarks.json": "a"}
+    hosted.keep(hosted.clone("a"), {"m/1.json": "old"}, first)  # a later part wins
     slow, quick = hosted.clone("slow"), hosted.clone("quick")
     hosted.keep(quick, {"quick/1.json": "q", "n/benchmarks.json": "quick"})
     hosted.keep(slow, {"slow/1.json": "s", "n/benchmarks.json": "slow"})

@@ -216,7 +216,7 @@ def test_processes_share_a_postgresql_and_one_dies_in_a_point(tmp_path: Path) ->
         assert len(outcomes(open_study(storage, "sweep"))) == 3
 
 
-def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
+def test_the_command_keeps_failures_apart_and_says_what_became_of_each_trial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     measure: Measure,
 ) -> None:  # fmt: skip
@@ -240,17 +240,10 @@ def test_the_command_keeps_failures_apart_and_reports_what_is_stored(
     assert main(["sweep", file, "--report", "--figures", str(tmp_path)]) == 3
     assert f"{tmp_path}/against_workers.svg" in capsys.readouterr().out
     assert "mean time of an epoch" in (tmp_path / "against_workers.svg").read_text()
+    assert main(["sweep", str(tmp_path / "z.db"), "-b", "32,64", "--search", "4"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.count(": done\n") == len(calls) - 4 == 2
+    assert "4 trials chose 2 points; none is trained twice" in shown.out
     measure(lambda _config: Outcome(None, "no luck"))
     assert main(["sweep", str(tmp_path / "y.db"), "-w", "0"]) == 1
     assert "every point failed (no luck); correct that" in capsys.readouterr().err
-
-
-def test_a_search_says_what_became_of_a_trial_without_a_new_point(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: Measure
-) -> None:
-    calls = measure(faster_in_large_batches)
-    assert main(["sweep", str(tmp_path / "x.db"), "-b", "32,64", "--search", "4"]) == 0
-    shown = capsys.readouterr()
-    assert len(calls) == 2
-    assert shown.err.count(": done\n") == 2
-    assert "4 trials chose 2 points; none is trained twice" in shown.out
