@@ -1,10 +1,7 @@
 """The command as a person meets it: its door in this process, or a process of its own."""
 
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
 from datetime import datetime
 from io import StringIO
@@ -16,11 +13,10 @@ import torch
 from rich.console import Console
 
 from torchspeed.cli.main import main
-from torchspeed.cli.progress import RunProgress
+from torchspeed.cli.show import RunProgress
 from torchspeed.training.config import RunConfig, complete
 from torchspeed.training.train import train
 
-ROOT = Path(__file__).parents[2]
 FEW_STEPS = ["-m", "lenet5", "--limit-batches", "3", "-b", "32", "--quiet", "--threads", "1"]
 QUICK = [*FEW_STEPS, "-e", "1"]
 
@@ -189,29 +185,6 @@ def test_too_little_memory_is_one_line(
     assert run("train", "-q") == 1
     error = "torchspeed: not enough memory on cpu; give a smaller --batch-size\n"
     assert capsys.readouterr().err == error
-
-
-def test_an_interrupted_run_is_one_line() -> None:
-    # A shell's background jobs ignore Ctrl-C and hand that on: this one does not.
-    code = (
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from torchspeed.cli.main import main\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "train", "-d", "dummy", "-e", "100000"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-    )
-    with process:
-        assert process.stderr is not None
-        assert process.stderr.readline().startswith("lenet5, 44,426 parameters")
-        assert process.stderr.readline().startswith("epoch 1:")
-        process.send_signal(signal.SIGINT)
-        errors = process.stderr.read().splitlines()
-    assert [line for line in errors if not line.startswith("epoch")] == ["torchspeed: interrupted"]
-    assert process.returncode == 130
 
 
 def test_list_and_info(capsys: pytest.CaptureFixture[str]) -> None:

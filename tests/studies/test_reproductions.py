@@ -12,8 +12,6 @@ from tests.data.test_series import write_series
 from torchspeed.cli import reproduce
 from torchspeed.cli.main import main
 from torchspeed.studies import reproductions
-from torchspeed.studies.figures import by_row
-from torchspeed.studies.reproductions import Point
 from torchspeed.training.config import RunConfig
 
 PUBLISHED = {
@@ -21,7 +19,7 @@ PUBLISHED = {
     "batch-size": ["41.96", "4.614", "PyTorch [2]", "[1] The loss is Flux's at batch 32."],
     "phases": ["0.2378", "5.255"],
     "inference": ["0.1128", "0.0955"],
-    "expected-speed": ["0.943", "0.8473", "0.621", "0.2108", "0.6546"],
+    "expected-speed": ["0.943", "0.927", "0.67", "0.621", "1 here / 1 A40"],
     "smooth-inference": ["0.3265", "0.0468", "The authors' log has a forward time of 0.0559 s"],
     "cnn-epoch": ["82.47", "0.8288"],
     "time-series": ["13.81", "0.5286", "the same work as Flux"],
@@ -63,14 +61,6 @@ def test_a_published_figure_is_one_command(
         assert ("<!-- backward -->" in picture) == (name == "phases")
 
 
-def test_a_row_has_the_median_and_interquartile_range_of_its_rounds() -> None:
-    point = Point("a", 1.0, dict)
-    measured = [(point, {"here": {"time": seconds}}) for seconds in (1.0, 2.0, 3.0)]
-    assert by_row(measured) == [("here", 1.0, {"time": [1.0, 2.0, 3.0]})]
-    assert reproduce._summary([1.0, 2.0, 3.0]) == "2 (1)"
-    assert reproduce._summary([2.0]) == "2"
-
-
 def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +78,7 @@ def test_an_interrupted_reproduction_shows_and_draws_what_it_had(
     shown = capsys.readouterr()
     assert "0.125" in shown.out
     assert "round 1 of 3, model darnn" in shown.err
+    assert shown.err.endswith("torchspeed: interrupted\n")
     assert (tmp_path / "time-series.svg").exists()
     [line] = (tmp_path / "time-series.jsonl").read_text().splitlines()
     assert json.loads(line)["values"]["here, cpu, the papers' models"]["forward"] == 0.125

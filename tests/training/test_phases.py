@@ -9,10 +9,9 @@ from torch import Tensor, nn
 
 from tests.gpu import needs_gpu
 from torchspeed.data.dataset import Data
-from torchspeed.training.config import RunConfig
-from torchspeed.training.infer import SmoothRun
-from torchspeed.training.loop import Phase, PhaseClock, summarise
-from torchspeed.training.run import Observer, Run
+from torchspeed.training.config import Observer, RunConfig
+from torchspeed.training.phases import Phase, PhaseClock, summarise
+from torchspeed.training.run import Run, SmoothRun
 from torchspeed.training.train import Trainer
 
 

@@ -170,11 +170,8 @@ def add_training(parser: ArgumentParser) -> None:
 
 def configure(options: dict[str, Any]) -> RunConfig:
     """Return the configuration that the options of a command ask for."""
-
-    def given(record: type[Any]) -> dict[str, Any]:
-        return {f.name: options[f.name] for f in fields(record) if f.name in options}
-
-    return RunConfig(**given(RunConfig), data_options=DataOptions(**given(DataOptions)))
+    names = {field.name for record in (RunConfig, DataOptions) for field in fields(record)}
+    return RunConfig().changed({name: options[name] for name in names & options.keys()})
 
 
 def check_writable(path: Path | None) -> None:

@@ -87,7 +87,7 @@ def reproduce(options: dict[str, Any]) -> None:
             values = point.measure()
             measured.append((point, values))
             _show(reproduction, f"round {round_} of {rounds}", point, values)
-            line = {**origin, "round": round_, "point": [point.name, point.x], "values": values}
+            line = {**origin, "round": round_, "point": point.x, "values": values}
             with file.with_suffix(".jsonl").open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line) + "\n")
     finally:
@@ -95,13 +95,13 @@ def reproduce(options: dict[str, Any]) -> None:
 
 
 def _show(reproduction: Reproduction, when: str, point: Point, values: Values) -> None:
-    first = next(iter(values.values()))
+    name, first = next(iter(values.items()))
     shown = ", ".join(
         f"{quantity} {first[quantity]:.4g} {unit}".rstrip()
         for quantity, unit in reproduction.quantities.items()
         if quantity in first
     )
-    where = f"{reproduction.axis} {_shown(point.x)}, {point.name}"
+    where = f"{reproduction.axis} {_shown(point.x)}, {name}"
     error_console().print(f"{when}, {where}: {shown}")
 
 

@@ -86,11 +86,11 @@ def sweep(options: dict[str, Any]) -> int:
 
 
 def _run(storage: str, name: str, search: int | None, options: dict[str, Any]) -> optuna.Study:
-    from torchspeed.studies.sweep import configured, grid, open_study, run
+    from torchspeed.studies.sweep import grid, open_study, run
 
     axes = {setting: options.pop(setting) for setting in SETTINGS if setting in options}
     config = configure(options)
-    asked = [configured(config, point) for point in grid(axes)]
+    asked = [config.changed(point) for point in grid(axes)]
     for config_of_point in asked:  # a wrong name is refused before anything is stored
         complete(config_of_point)
     unused = [unused_option(config_of_point) for config_of_point in asked]

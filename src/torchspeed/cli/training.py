@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from torchspeed.cli.information import facts
 from torchspeed.cli.options import (
-    Parser,
     add_command,
     add_run,
     add_training,
@@ -24,7 +23,7 @@ from torchspeed.cli.options import (
     configure,
     picture,
 )
-from torchspeed.cli.show import show_run, standard_output
+from torchspeed.cli.show import RunProgress, show_run, standard_output
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training.config import unused_option
@@ -38,30 +37,21 @@ SCHEMA = 4
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the command line."""
-    parser = add_command(commands, "train", train)
-    add_run(parser)
-    add_training(parser)
-    output = _add_output(parser)
-    output("--figure", type=picture, help="file for a picture of the losses, such as x.svg")
-    output("--checkpoint", type=Path, help="file for the state after each epoch")
-    output("--resume", action="store_true", help="continue from --checkpoint")
-
-    parser = add_command(commands, "inference", inference)
-    add_run(parser)
-    about = "parameters to test: a file that --checkpoint wrote, or a state_dict"
-    parser.add_argument("--weights", type=Path, help=about)
-    _add_output(parser)
-
-    parser = add_command(commands, "smooth-inference", smooth_inference)
-    add_run(parser)
-    _add_output(parser)
-
-
-def _add_output(parser: Parser) -> Callable[..., Any]:
-    output = parser.add_argument_group("output").add_argument
-    output("--json", type=Path, help="write the result to this file too")
-    output("-q", "--quiet", action="store_true", help="show no progress")
-    return output
+    for run in (train, inference, smooth_inference):
+        parser = add_command(commands, run.__name__.replace("_", "-"), run)
+        add_run(parser)
+        if run is train:
+            add_training(parser)
+        output = parser.add_argument_group("output").add_argument
+        output("--json", type=Path, help="write the result to this file too")
+        output("-q", "--quiet", action="store_true", help="show no progress")
+        if run is train:
+            output("--figure", type=picture, help="file for a picture of the losses: x.svg")
+            output("--checkpoint", type=Path, help="file for the state after each epoch")
+            output("--resume", action="store_true", help="continue from --checkpoint")
+        elif run is inference:
+            about = "parameters to test: a file that --checkpoint wrote, or a state_dict"
+            parser.add_argument("--weights", type=Path, help=about)
 
 
 def train(options: dict[str, Any]) -> None:
@@ -96,7 +86,7 @@ def inference(options: dict[str, Any]) -> None:
       torchspeed inference -m resnet50 -d imagenet --data-dir /data/imagenet -w 4
       torchspeed inference -m lstnet --json lstnet.json
     """
-    from torchspeed.training.infer import infer
+    from torchspeed.training.run import infer
 
     _run(partial(infer, weights=options.get("weights")), options)
 
@@ -107,14 +97,13 @@ def smooth_inference(options: dict[str, Any]) -> None:
     Examples:
       torchspeed smooth-inference -m resnet50 -d dummy --limit-batches 20 --device cuda
     """
-    from torchspeed.training.infer import infer_smoothly
+    from torchspeed.training.run import infer_smoothly
 
     _run(infer_smoothly, options)
 
 
 def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> RunResult | None:
     """Run with progress, write the JSON, show the tables; other ranks than the first get None."""
-    from torchspeed.cli.progress import RunProgress
     from torchspeed.training import ranks
 
     config = configure(options)
@@ -144,18 +133,13 @@ def _run(run: Callable[..., RunResult], options: dict[str, Any]) -> RunResult | 
     if not leads:
         return None
     if file is not None:
-        write_result(file, result.as_dict())
+        origin = {
+            "schema": SCHEMA,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "torchspeed": metadata.version("torchspeed"),
+        }
+        values = origin | result.as_dict() | {"machine": facts()}
+        text = json.dumps(values, indent=2, allow_nan=False)
+        write_whole(file, f"{text}\n".encode())
     show_run(result, standard_output())
     return result
-
-
-def write_result(file: Path, values: dict[str, Any]) -> None:
-    """Write a result as JSON, with the version and machine that it comes from."""
-    origin = {
-        "schema": SCHEMA,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "torchspeed": metadata.version("torchspeed"),
-    }
-    values = origin | values | {"machine": facts()}
-    text = json.dumps(values, indent=2, allow_nan=False, default=str)
-    write_whole(file, f"{text}\n".encode())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -15,10 +15,10 @@ from torchspeed.measure.clocks import clock_for, seconds_per_call
 from torchspeed.measure.passes import Passes
 from torchspeed.models.fastest import Fastest, Pass
 from torchspeed.published.values import published_values
-from torchspeed.training.baselines import MEAN, RIDGE
 from torchspeed.training.cases import JADE_MODES, AdamSteps
 from torchspeed.training.config import RunConfig
-from torchspeed.training.loop import Phase
+from torchspeed.training.forecasts import MEAN, RIDGE
+from torchspeed.training.phases import Phase
 from torchspeed.training.ranks import world
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload, list_workloads
@@ -27,14 +27,10 @@ Values = dict[str, dict[str, float]]
 """Quantities by the name of a line or row, each in its unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """What is measured together, at one value of the axis."""
 
-    name: str
-    """Identifies the point among those of a reproduction, together with the value of the axis."""
     x: float | str
-    """Value of the axis."""
     measure: Callable[[], Values]
 
 
@@ -102,12 +98,8 @@ def _against(
 
     def points(config: RunConfig, full: bool) -> list[Point]:
         config = _lenet(config, full)
-        name = f"here, {config.model}, {config.data}"
         values = published if full else small
-        return [
-            Point(name, value, partial(_columns, name, config, {setting: value}))
-            for value in values
-        ]
+        return [Point(x, partial(_columns, config.changed({setting: x}))) for x in values]
 
     return Reproduction(
         title=f"LeNet against {words}",
@@ -134,10 +126,10 @@ def _lenet(config: RunConfig, full: bool) -> RunConfig:
     )
 
 
-def _columns(name: str, config: RunConfig, setting: dict[str, Any]) -> Values:
-    columns = train(replace(config, **setting)).as_dict()["time_to_accuracy"]
+def _columns(config: RunConfig) -> Values:
+    columns = train(config).as_dict()["time_to_accuracy"]
     return {
-        name: {
+        f"here, {config.model}, {config.data}": {
             quantity: columns[key] * (100 if unit == "%" else 1)
             for quantity, (unit, key) in _COLUMNS.items()
         }
@@ -150,7 +142,7 @@ def _phases(mode: str) -> Reproduction:
     def points(config: RunConfig, full: bool) -> list[Point]:
         config = _jade(config, full)
         name = f"here, {config.device}, dummy, batch {config.batch_size}, devices {world()}"
-        return [Point(name, mode, lambda: {name: JADE_MODES[mode](config).medians_s})]
+        return [Point(mode, lambda: {name: JADE_MODES[mode](config).medians_s})]
 
     return Reproduction(
         title=f"ResNet-50, {mode.replace('-', ' ')}: phases of a step",
@@ -174,53 +166,35 @@ def _jade(config: RunConfig, full: bool) -> RunConfig:
     )
 
 
-_STEP_OF = {
-    "1 V100 / 1 A40": (("TN cluster, V100", "1"), ("TN cluster, A40", "1")),
-    "1 JADE2 V100 / 1 V100": (("JADE2, V100", "1"), ("TN cluster, V100", "1")),
-    # The authors' logs and a later table have 8 devices.
-    "8 JADE2 V100 / 8 A40": (("JADE2, V100", "4"), ("TN cluster, A40", "8")),
-}
-"""Maps an expected speed to hardware and devices of both machines in the table of steps."""
+_A40_STEP = {"mode": "train", "data": "dummy", "hardware": "TN cluster, A40", "devices": "1"}
+"""Labels of the published phases to which this machine's are compared."""
 
 
-def _speeds(config: RunConfig, full: bool) -> list[Point]:
-    """Return the speeds that follow from the published steps, and this machine's speed.
+def _speed(config: RunConfig, full: bool) -> list[Point]:
+    """Measure this machine's speed of training, as a multiple of an A40's.
 
-    A speed is a ratio of images per second, in both passes on dummy data, without loading.
+    It is a ratio of images per second, in both passes on dummy data, without loading.
     """
-    steps: dict[tuple[str, str], float] = {}
-    for value in published_values():
-        in_a_step = value.get("mode") == "train" and value.get("data") == "dummy"
-        if in_a_step and value["quantity"] in {Phase.FORWARD, Phase.BACKWARD}:
-            key = value["hardware"], value["devices"]
-            steps[key] = steps.get(key, 0.0) + value["value"]
+    config, passes = _jade(config, full), (Phase.FORWARD, Phase.BACKWARD)
 
-    def there(machine: tuple[str, str], other: tuple[str, str]) -> Values:
-        return {"measured there": {"speed": steps[other] / steps[machine]}}
-
-    config, name = _jade(config, full), f"here, {config.device}"
-
-    def here() -> Values:
+    def measure() -> Values:
         phases = train(config).medians_s
-        images = world() * config.batch_size / (phases[Phase.FORWARD] + phases[Phase.BACKWARD])
-        return {name: {"speed": images / a40_rate}}
+        images = world() * config.batch_size / sum(phases[phase] for phase in passes)
+        step_s = sum(
+            value["value"]
+            for value in published_values()
+            if _A40_STEP.items() <= value.items() and value["quantity"] in passes
+        )
+        return {f"here, {config.device}": {"speed": images / (128 / step_s)}}
 
-    a40_rate = 128 / steps["TN cluster, A40", "1"]
-    points = [
-        Point("measured there", pair, partial(there, *machines))
-        for pair, machines in _STEP_OF.items()
-    ]
-    return [*points, Point(name, f"{world()} here / 1 A40", here)]
+    return [Point(f"{world()} here / 1 A40", measure)]
 
 
 def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
     """Train the Flux blog's CNN for an epoch of 50 batches; as there, loading is not counted."""
-    config = replace(
-        config,
-        model="flux_cnn",
-        data="cifar10" if full else "dummy",
-        data_options=replace(config.data_options, items=50_000),
-        batch_size=1000,
+    data = "cifar10" if full else "dummy"
+    config = config.changed(
+        {"model": "flux_cnn", "data": data, "items": 50_000, "batch_size": 1000}
     )
     steps = min(50, config.limit_batches or 50)
     name = f"here, {config.device}" + ("" if steps == 50 else f", {steps} of 50 batches")
@@ -231,7 +205,7 @@ def _cnn_epoch(config: RunConfig, full: bool) -> list[Point]:
         seconds = phases[Phase.FORWARD].total_s + phases[Phase.BACKWARD].total_s
         return {name: {"epoch time": seconds, CPU_TIME: columns["training_function_cpu_s"]}}
 
-    return [Point(name, config.device.partition(":")[0], measure)]
+    return [Point(config.device.partition(":")[0], measure)]
 
 
 def _of_models(
@@ -253,7 +227,7 @@ def _of_models(
             work = "the same work as Flux" if literal else "the papers' models"
             name = f"here, {config.device}, {work}"
             model = workload.removesuffix("_literal").removesuffix("_flux").removesuffix("_solar")
-            found.append(Point(name, model, partial(measure, name, workload, config.device)))
+            found.append(Point(model, partial(measure, name, workload, config.device)))
         return found
 
     return points
@@ -296,21 +270,15 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
     )
     lstnet = "channels=50,kernel=6,recurrent=50,skip=24,skip_recurrent=5,highway=24,dropout=0.2"
     tpa_lstm = "hidden=12,layers=1,filters=32,filter_size=1,highway=24"
-    models: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-        "lstnet": (
-            {"model_kwargs": lstnet, "batch_size": 128, "clip_norm": 10.0},
-            {"window": 168},
-        ),
-        "tpa_lstm": (
-            {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0},
-            {"window": 30, "target": "all"},
-        ),
-    }
+    models: dict[str, dict[str, Any]] = {
+        "lstnet": {"model_kwargs": lstnet, "batch_size": 128, "clip_norm": 10.0, "window": 168},
+        "tpa_lstm": {"model_kwargs": tpa_lstm, "batch_size": 32, "clip_norm": 5.0, "window": 30,
+                     "target": "all"},
+    }  # fmt: skip
 
     def measure(model: str, horizon: int) -> Values:
-        settings, series = models[model]
-        options = replace(config.data_options, horizon=horizon, **series)
-        report = train(replace(config, model=model, data_options=options, **settings)).forecast
+        settings = {"model": model, "horizon": horizon, **models[model]}
+        report = train(config.changed(settings)).forecast
         if report is None:
             raise AssertionError("train() returned no forecast of a series")
         # The mean is so far off that the picture would not show how the others differ.
@@ -324,7 +292,7 @@ def _exchange_rates(config: RunConfig, full: bool) -> list[Point]:
 
     horizons = (3, 6, 12, 24) if full else (3, 24)
     return [
-        Point(f"{model}, here", float(horizon), partial(measure, model, horizon))
+        Point(float(horizon), partial(measure, model, horizon))
         for horizon, model in product(horizons, models)
     ]
 
@@ -340,7 +308,7 @@ REPRODUCTIONS = {
         drawn_as="bars",
         axis="comparison",
         quantities={"speed": ""},
-        points=_speeds,
+        points=_speed,
         labels={"source": "benchmarkjade"},
         name="expected",
     ),

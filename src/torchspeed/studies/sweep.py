@@ -10,7 +10,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.storages import RDBStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from torchspeed.data.options import DataOptions
 from torchspeed.errors import TorchspeedError
 from torchspeed.training.config import RunConfig
 from torchspeed.training.train import train
@@ -37,7 +36,6 @@ UNREACHED_PENALTY = 10.0
 """A search ranks points that miss the target by this multiple of their training time, which grows
 as their accuracy falls."""
 
-_DATA_FIELDS = {field.name for field in fields(DataOptions)}
 _POINT, _RESULT, _REASON, _ASKED = "point", "result", "reason", "asked"
 """Names of attributes of trials, and of the study."""
 
@@ -55,13 +53,6 @@ class Outcome:
 def grid(axes: Axes) -> list[Point]:
     """Return all combinations of the settings, the last axis fastest."""
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-
-
-def configured(config: RunConfig, point: Point) -> RunConfig:
-    """Return a configuration with the settings of a point."""
-    own: dict[str, Any] = {n: v for n, v in point.items() if n not in _DATA_FIELDS}
-    data: dict[str, Any] = {n: v for n, v in point.items() if n in _DATA_FIELDS}
-    return replace(config, **own, data_options=replace(config.data_options, **data))
 
 
 def open_study(
@@ -177,7 +168,7 @@ def run(
         known = {_key(measured): outcome for measured, outcome in outcomes(study)}
         outcome = known.get(_key(point), Outcome(None))
         if outcome.result is None:
-            outcome = _train(configured(config, point))
+            outcome = _train(config.changed(point))
             on_outcome(point, outcome)
         if outcome.result is None:
             trial.set_user_attr(_REASON, outcome.reason)

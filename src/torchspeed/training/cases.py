@@ -10,8 +10,8 @@ from torchspeed.data.embedded import load_dummy
 from torchspeed.data.load import make_loader
 from torchspeed.data.options import DataOptions
 from torchspeed.training.config import RunConfig
-from torchspeed.training.infer import infer, infer_smoothly
 from torchspeed.training.results import AccuracyTimes, RunResult
+from torchspeed.training.run import infer, infer_smoothly
 from torchspeed.training.train import train
 from torchspeed.workloads import get_workload
 

@@ -1,12 +1,15 @@
-"""Everything that decides what a run does, and the recipes that fill in what is not given."""
+"""What a caller gives to a run, and the recipes that fill in what is not given."""
 
-from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from torchspeed.data.options import IMPORT_MARK, USUAL_WINDOW, DataOptions, kind_of
 from torchspeed.errors import TorchspeedError
 from torchspeed.workloads import get_workload
+
+if TYPE_CHECKING:
+    from torchspeed.training.results import EpochRecord
 
 Mode = Literal["tuned", "eager", "compiled"]
 Optimiser = Literal["sgd", "adam"]
@@ -66,12 +69,17 @@ class RunConfig:
         """The target accuracy from 0 to 1."""
         return None if self.target_accuracy is None else self.target_accuracy / 100
 
+    def changed(self, settings: Mapping[str, Any]) -> Self:
+        """Return it with other settings, each of the run or of its data."""
+        own = {field.name for field in fields(self)}
+        data = {name: settings[name] for name in settings.keys() - own}
+        run = {name: settings[name] for name in settings.keys() & own}
+        return replace(self, **run, data_options=replace(self.data_options, **data))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values only, for JSON and checkpoints."""
         values = asdict(self)
-        options = values["data_options"]
-        options["data_dir"] = str(self.data_options.data_dir)
-        options["shape"] = options["shape"] and list(options["shape"])
+        values["data_options"]["data_dir"] = str(self.data_options.data_dir)
         return values
 
     def difference(self, stored: dict[str, Any], free: Collection[str] = ()) -> str | None:
@@ -88,6 +96,22 @@ class RunConfig:
             if name not in {*free, "data_dir", "download"} and theirs.get(name) != ours[name]:
                 return f"another {name} ({theirs.get(name)!r}, now {ours[name]!r})"
         return None
+
+
+class Observer:
+    """Is told of the progress of a run; what a subclass leaves out does nothing."""
+
+    def prepared(self, summary: str, steps: int) -> None:
+        """Note that model and data are ready and the run begins, which has so many steps."""
+
+    def step(self) -> None:
+        """Note that a step is done."""
+
+    def epoch(self, record: "EpochRecord") -> None:
+        """Note that an epoch and its test are done."""
+
+
+NOBODY = Observer()
 
 
 class Recipe(NamedTuple):

@@ -1,6 +1,21 @@
-"""Accuracy of forecasts as papers report it, and that of simple forecasts."""
+"""Accuracy of forecasts as papers report it, and of simple forecasts, which a model has to beat.
 
+| name | forecast |
+|---|---|
+| the last value | each value stays what it was last |
+| the mean | each value is the mean of the training data |
+| the value a season ago | the last known value of the same time of the season |
+| the mean of the season | the mean of the training data at the same time of the season |
+| the last anomaly | that mean, plus the last value's deviation from the mean at its own time |
+| ridge regression | a linear map of the window, with its penalty chosen on the validation items |
+
+A season is what the data's frequency says (a year of months), else what the autocorrelation of the
+training data shows; a series without one has no seasonal forecasts.
+"""
+
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -8,8 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchspeed.data.dataset import Data, Scale
-from torchspeed.data.series import rows_of
-from torchspeed.training.baselines import baseline_forecasts
+from torchspeed.data.series import Windows, rows_of
 
 Values = NDArray[np.float64]
 
@@ -18,6 +32,21 @@ CLEARLY_BELOW = 0.95
 
 NEAR_ZERO = 0.05
 """No MAPE is given if a value is at most this share of its column's mean absolute value."""
+
+LAST_VALUE, MEAN = "the last value", "the mean"
+SEASONAL_VALUE, SEASONAL_MEAN = "the value a season ago", "the mean of the season"
+LAST_ANOMALY = "the last anomaly"
+RIDGE = "ridge regression"
+
+PENALTIES = 10.0 ** np.arange(-1, 5)
+"""Penalties of the ridge regression, on normalised values."""
+LARGEST_REGRESSION = 20_000_000
+"""Most numbers in the windows that one ridge regression is fitted to."""
+
+SIGNIFICANT = 0.05
+"""Significance level at which a season's autocorrelation has to differ from 0."""
+ROUNDING = 1e-6
+"""Rounding error of float32, as a share of the largest value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +78,7 @@ class ForecastReport:
     """Epoch whose parameters were tested: the best on validation; None if nothing was trained."""
     model: ForecastAccuracy
     baselines: dict[str, ForecastAccuracy]
-    """By name, as `torchspeed.training.baselines` describes them."""
+    """By name, as the table at the top of this file describes them."""
 
     @property
     def in_words(self) -> str:
@@ -122,3 +151,108 @@ def forecast_accuracy(forecasts: Values, truth: Values) -> ForecastAccuracy:
         mae=float(metrics.mean_absolute_error(truth, forecasts)),
         mape=None if near_zero else float((np.abs(forecasts - truth) / sizes).mean()),
     )
+
+
+def baseline_forecasts(data: Data, scale: Scale, items: NDArray[np.int64]) -> dict[str, Tensor]:
+    """Return forecasts of test items by name, (items, steps, columns) in the units of the data."""
+    inputs, targets = zip(*(data.test[int(index)] for index in items), strict=True)
+    columns = data.target_columns
+    shape = torch.stack(targets).view(len(items), -1, targets[0].shape[-1]).shape
+    last, rows = rows_of(data.test, items)
+    last_values = torch.stack([window[-1:, columns] for window in inputs]).double()
+    forecasts = {
+        LAST_VALUE: scale.restore(last_values, columns, last).expand(shape),
+        MEAN: scale.mean[columns].double().expand(shape),
+    }
+    if isinstance(data.train, Windows) and isinstance(data.test, Windows):
+        values = data.train.values[:, columns]
+        trained = data.train.labels.stop
+        season = data.season or find_season(values[:trained].numpy())
+        if season is not None:
+            series = scale.restore(values.double(), columns, torch.arange(len(values)))
+            forecasts |= _seasonal(series, trained, season, last, rows)
+        if isinstance(data.validation, Windows):
+            forecast = _ridge(data.train, data.validation, data.test, items)
+            forecasts[RIDGE] = scale.restore(forecast.reshape(shape), columns, rows)
+    return forecasts
+
+
+def find_season(values: NDArray[np.float32]) -> int | None:
+    """Return the length, in rows, of the season of values (rows, columns); None without one.
+
+    It is the first peak of the autocorrelation that reaches 0.9 of the highest one. Differences
+    between neighbouring rows are used, because slow changes correlate over any distance.
+    """
+    from statsmodels.tsa.stattools import acf  # noqa: PLC0415 - optional, and a second to import
+
+    steps = np.diff(values.astype(np.float64), axis=0)
+    # Differences of a constant or a straight line are only rounding errors of float32.
+    steps = steps[:, steps.std(0) > ROUNDING * np.abs(values).max(0)]
+    lags = len(values) // 3
+    if not steps.size or lags < 3:
+        return None
+    correlation = np.mean([acf(column, nlags=lags, fft=True) for column in steps.T], axis=0)
+    inner = correlation[1:-1]
+    peaks = 1 + np.flatnonzero((inner > correlation[:-2]) & (inner > correlation[2:]))
+    peaks = peaks[peaks > 1]
+    if not len(peaks):
+        return None
+    highest = correlation[peaks].max()
+    # Of many lags some exceed a single lag's limit by chance: the limit grows with their number.
+    limit = math.sqrt(2 * math.log(2 * lags / SIGNIFICANT) / len(values))
+    return int(peaks[correlation[peaks] >= 0.9 * highest][0]) if highest > limit else None
+
+
+def _seasonal(
+    series: Tensor, trained: int, season: int, last: Tensor, rows: Tensor
+) -> dict[str, Tensor]:
+    """Return the forecasts of rows (items, steps), after each window's last one (items, 1).
+
+    The first ``trained`` rows of the series (rows, columns) are the training data.
+    """
+    means = torch.stack([series[phase:trained:season].mean(0) for phase in range(season)])
+    mean = means[rows % season]
+    ago = rows - season * torch.ceil((rows - last) / season).long()
+    return {
+        # In the first season no value is a season ago: the first row takes its place.
+        SEASONAL_VALUE: series[ago.clamp(min=0)],
+        SEASONAL_MEAN: mean,
+        LAST_ANOMALY: mean + series[last] - means[last % season],
+    }
+
+
+def _ridge(train: Windows, validation: Windows, test: Windows, items: NDArray[np.int64]) -> Tensor:
+    """Forecast test items by ridge regression, with the penalty of the least validation error.
+
+    The regression maps the whole window to the targets. If that would be too large, it maps each
+    column's own window to that column's targets, with the same weights for all columns.
+    """
+    from sklearn.linear_model import Ridge  # noqa: PLC0415 - optional, and a second to import
+
+    whole = train.inputs.numel() <= LARGEST_REGRESSION
+
+    def flat(inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        if whole:
+            return inputs.flatten(1), targets.flatten(1)
+        own = inputs[..., train.columns].transpose(1, 2).flatten(0, 1)
+        return own, targets.view(len(inputs), -1, targets.shape[-1]).transpose(1, 2).flatten(0, 1)
+
+    size = train.inputs.numel() if whole else train.inputs[..., train.columns].numel()
+    stride = math.ceil(size / LARGEST_REGRESSION)
+    x, y = flat(train.inputs[::stride], train.targets[::stride])
+    held_out, truth = flat(validation.inputs[::stride], validation.targets[::stride])
+    # Neighbouring steps are so alike that the equations are too ill-conditioned for float32.
+    inputs, outputs = x.double().numpy(), y.double().numpy()
+    fits = [Ridge(alpha=penalty).fit(inputs, outputs) for penalty in PENALTIES]
+    errors = [np.square(_predict(fit, held_out) - truth.numpy()).mean() for fit in fits]
+    best = fits[int(np.argmin(errors))]
+    tested, targets = test.inputs[items], test.targets[items]
+    forecast = torch.from_numpy(_predict(best, flat(tested, targets)[0]))
+    if not whole:
+        forecast = forecast.view(len(items), targets.shape[-1], -1).transpose(1, 2)
+    return forecast.reshape(targets.shape)
+
+
+def _predict(fit: Any, inputs: Tensor) -> NDArray[np.float64]:
+    forecast: NDArray[np.float64] = fit.predict(inputs.numpy()).reshape(len(inputs), -1)
+    return forecast

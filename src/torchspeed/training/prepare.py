@@ -19,7 +19,7 @@ from torchspeed.errors import TorchspeedError
 from torchspeed.measure.compilation import cannot_compile
 from torchspeed.models import Fastest, Implementation, create_model, list_arguments
 from torchspeed.training.config import RunConfig
-from torchspeed.training.loop import LossFunction
+from torchspeed.training.phases import LossFunction
 from torchspeed.workloads import Workload, get_workload
 
 Made = TypeVar("Made")

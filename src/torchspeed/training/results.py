@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from torchspeed.training.forecasts import ForecastReport
-from torchspeed.training.loop import LoopResult, PhaseSummary, summarise
+from torchspeed.training.phases import LoopResult, PhaseSummary, summarise
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""A run on this rank, whatever it does: its model, its data, its batches and its result."""
+"""A run on this rank: its model, data, loops and result; and inference, the simplest one."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,38 +11,25 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, Subset
 
 from torchspeed.data.dataset import Data
-from torchspeed.data.load import make_loader
+from torchspeed.data.load import make_loader, naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.training import ranks
-from torchspeed.training.config import PATIENCE, RunConfig, complete
+from torchspeed.training.config import NOBODY, PATIENCE, Observer, RunConfig, complete
 from torchspeed.training.forecasts import ForecastReport, forecast_report
-from torchspeed.training.loop import LoopResult, LossFunction, PhaseClock, Step, run_loop
+from torchspeed.training.phases import LoopResult, LossFunction, PhaseClock, Step
 from torchspeed.training.prepare import prepare
-from torchspeed.training.results import EpochRecord, RunResult, rank_times
-
-
-class Observer:
-    """Callbacks for the progress of a run; those of this class do nothing."""
-
-    def prepared(self, summary: str, steps: int) -> None:
-        """Note that model and data are ready and the run begins, which has so many steps."""
-
-    def step(self) -> None:
-        """Note that a step is done."""
-
-    def epoch(self, record: EpochRecord) -> None:
-        """Note that an epoch and its test are done."""
-
-
-NOBODY = Observer()
+from torchspeed.training.results import RunResult, rank_times
 
 WARMUP = 1
 """First steps of a run, which are not measured."""
 FEWEST_DUMMY_ITEMS, DUMMY_STEPS = 1000, 50
 """Fewest items of dummy data, and the training steps they last for; a fifth as many are tested."""
+
+SMOOTH_ITEMS, NOISE = 2000, 0.25
+"""Most items of smooth inference, and the standard deviation of its noise, as in BenchmarkJade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +133,44 @@ class Run:
     def loop(
         self, batches: Iterable[Any], step: Step, *, warmup: int = 0, observer: Observer = NOBODY
     ) -> LoopResult:
-        """Run a step on each batch; the model's mode is the caller's choice."""
-        return run_loop(
-            batches,
-            step,
-            self.device,
-            limit=self.config.limit_batches,
-            warmup=warmup,
-            on_step=observer.step,
-        )
+        """Run ``step`` on each batch, with the time of each phase.
+
+        Taking the next batch is the loading phase. The first ``warmup`` steps are left out of the
+        times. The observer is told of each step between phases. The model's mode is the caller's
+        choice.
+        """
+        result, clock, limit = LoopResult(), PhaseClock(self.device), self.config.limit_batches
+        sizes: list[int] = []
+        losses: list[Tensor] = []
+        correct: list[Tensor] = []
+        cpu_began, began = time.process_time(), time.perf_counter()
+        source = iter(batches)
+        while limit is None or len(sizes) < limit:
+            clock.begin()
+            batch = next(source, None)
+            if batch is None:
+                break
+            clock.mark()
+            loss, outputs, targets = step(batch, clock)
+            sizes.append(len(targets))
+            losses.append(loss)
+            if not targets.is_floating_point():
+                correct.append((outputs.argmax(1) == targets).sum())
+            observer.step()
+            if len(sizes) == warmup:
+                result.warmup_s = clock.wait() - began
+        result.wall_s = clock.wait() - began - result.warmup_s
+        result.cpu_s = time.process_time() - cpu_began
+        times = clock.times()
+        result.warmup, result.steps = times[:warmup], times[warmup:]
+        result.items, result.measured_items = sum(sizes), sum(sizes[warmup:])
+        # Reading a result waits for the device, so it is done once.
+        if losses:
+            means = torch.stack(losses).tolist()
+            result.loss_sum = sum(mean * items for mean, items in zip(means, sizes, strict=True))
+        if correct:
+            result.correct = int(torch.stack(correct).sum())
+        return result
 
     def forecast_report(self, epoch: int | None) -> ForecastReport | None:
         """Judge the model's forecasts of the test items; None unless they are of a series.
@@ -222,3 +239,69 @@ def summed(loop: LoopResult) -> LoopResult:
     parts = ranks.gather((loop.items, loop.loss_sum, loop.correct))
     items, loss_sum, correct = (sum(column) for column in zip(*parts, strict=True))
     return LoopResult(items=items, loss_sum=loss_sum, correct=correct)
+
+
+@naming_worker_errors()
+def infer(
+    config: RunConfig, *, weights: Path | None = None, observer: Observer = NOBODY
+) -> RunResult:
+    """Run over the test items once, batch by batch.
+
+    ``weights`` is a file that ``--checkpoint`` wrote, whose best epoch counts, or any
+    ``torch.save`` of a ``state_dict()``. Without it the seed draws the parameters at random.
+
+    Raises:
+        TorchspeedError: impossible configuration, unreadable data, parameters that are missing or
+            of another model, or a dead worker.
+    """
+    run = Run.prepared(config, observer)
+    if weights is not None:
+        saved = read_saved(weights)
+        try:
+            run.model.load_state_dict(saved.get("best") or saved.get("model") or saved)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise TorchspeedError(
+                f"{weights} does not fit the model ({reason}); give the --model and "
+                "--model-kwargs that it was trained with"
+            ) from None
+    batches = run.loader(run.data.test, ranks.share(len(run.data.test)))  # type: ignore[arg-type]
+    result = _inference(run, "inference", batches, len(batches))
+    return replace(result, forecast=run.forecast_report(epoch=None))
+
+
+@naming_worker_errors()
+def infer_smoothly(config: RunConfig, *, observer: Observer = NOBODY) -> RunResult:
+    """Run each test item repeated to a full batch with Gaussian noise.
+
+    As in BenchmarkJade there are 2,000 items at most, and they are read one by one, in the run's
+    own process unless there are workers.
+    """
+    run = SmoothRun.prepared(config, observer)
+    available = len(run.data.test)  # type: ignore[arg-type]
+    indices = ranks.share(min(available, SMOOTH_ITEMS))
+    items = DataLoader(Subset(run.data.test, indices), batch_size=None, num_workers=config.workers)
+    return _inference(run, "smooth-inference", items, len(indices))
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothRun(Run):
+    """A run whose batches are one item each, repeated with Gaussian noise."""
+
+    def place(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Repeat an item (input, target) to a noisy batch on the device."""
+        item, target = batch
+        size, device = self.config.batch_size, self.device
+        inputs = item.to(device).unsqueeze(0).repeat(size, *[1] * item.dim())
+        inputs += NOISE * torch.randn_like(inputs)
+        targets = torch.as_tensor(target, device=device)
+        return inputs, targets.expand(size, *targets.shape)
+
+
+def _inference(run: Run, command: str, batches: Iterable[Any], available: int) -> RunResult:
+    """Return the result of one loop without training over a number of batches."""
+    run.announce(run.steps(available))
+    run.model.eval()
+    loop = run.loop(batches, run.infer, warmup=WARMUP, observer=run.observer)
+    everywhere = summed(loop)
+    return run.result(command, [loop], everywhere.loss, run.accuracy(everywhere))

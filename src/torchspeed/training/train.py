@@ -18,10 +18,10 @@ from torchspeed.data.load import naming_worker_errors
 from torchspeed.errors import TorchspeedError
 from torchspeed.files import write_whole
 from torchspeed.training import ranks
-from torchspeed.training.config import RunConfig
-from torchspeed.training.loop import LoopResult, Phase, PhaseClock
+from torchspeed.training.config import NOBODY, Observer, RunConfig
+from torchspeed.training.phases import LoopResult, Phase, PhaseClock
 from torchspeed.training.results import EpochRecord, RunResult, time_to_accuracy
-from torchspeed.training.run import NOBODY, WARMUP, Observer, Run, read_saved, summed
+from torchspeed.training.run import WARMUP, Run, read_saved, summed
 
 FREE = {"epochs", "patience", "target_accuracy", "threads", "device"}
 """Options that may differ when a run is resumed."""
@@ -101,11 +101,11 @@ class Trainer:
             self._optimiser = optim.SGD(parameters, rate, MOMENTUM, weight_decay=decay)
         else:
             self._optimiser = optim.Adam(parameters, rate, weight_decay=decay)
-        self._schedule: lr_scheduler.LRScheduler
-        if config.cosine:
-            self._schedule = lr_scheduler.CosineAnnealingLR(self._optimiser, config.epochs)
-        else:
-            self._schedule = lr_scheduler.ConstantLR(self._optimiser, factor=1.0)
+
+        def factor(epoch: int) -> float:
+            return 0.5 + 0.5 * math.cos(math.pi * epoch / config.epochs) if config.cosine else 1.0
+
+        self._schedule = lr_scheduler.LambdaLR(self._optimiser, factor)
         self._parts: dict[str, Any] = {
             "model": run.model, "optimiser": self._optimiser, "schedule": self._schedule
         }  # fmt: skip

@@ -1,15 +1,15 @@
-"""The one instrumented loop: training, inference and smooth inference run through it.
+"""Splits the time of each step of a run among its phases.
 
-A clock splits the time of each step among its phases. The split is BenchmarkJade's: waiting for a
-batch, moving and changing it, forward, backward with the optimiser's step. In BenchmarkJade a
-phase ends when the host gets that far, so on a GPU a phase that only launches work looks free and
-the next one that waits pays for it. Here a phase ends when the *device* has done its work: marks
-are put on the device's own timeline and read after the loop, so that no step waits for them.
+The split is BenchmarkJade's: waiting for a batch, moving and changing it, forward, backward with
+the optimiser's step. In BenchmarkJade a phase ends when the host gets that far, so on a GPU a
+phase that only launches work looks free and the next one that waits pays for it. Here a phase ends
+when the *device* has done its work: marks are put on the device's own timeline and read after the
+loop, so that no step waits for them.
 """
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
@@ -142,51 +142,3 @@ class LoopResult:
     def total_s(self, *phases: Phase) -> float:
         """Seconds of some phases in all steps."""
         return sum(step[phase] for step in (*self.warmup, *self.steps) for phase in phases)
-
-
-def run_loop(
-    batches: Iterable[Any],
-    step: Step,
-    device: torch.device,
-    *,
-    limit: int | None = None,
-    warmup: int = 0,
-    on_step: Callable[[], None] = lambda: None,
-) -> LoopResult:
-    """Run ``step`` on each batch, with the time of each phase.
-
-    Taking the next batch is the loading phase. The first ``warmup`` steps are left out of the
-    times. ``on_step`` is called after each step, between phases.
-    """
-    result, clock = LoopResult(), PhaseClock(device)
-    sizes: list[int] = []
-    losses: list[Tensor] = []
-    correct: list[Tensor] = []
-    cpu_began, began = time.process_time(), time.perf_counter()
-    source = iter(batches)
-    while limit is None or len(sizes) < limit:
-        clock.begin()
-        batch = next(source, None)
-        if batch is None:
-            break
-        clock.mark()
-        loss, outputs, targets = step(batch, clock)
-        sizes.append(len(targets))
-        losses.append(loss)
-        if not targets.is_floating_point():
-            correct.append((outputs.argmax(1) == targets).sum())
-        on_step()
-        if len(sizes) == warmup:
-            result.warmup_s = clock.wait() - began
-    result.wall_s = clock.wait() - began - result.warmup_s
-    result.cpu_s = time.process_time() - cpu_began
-    times = clock.times()
-    result.warmup, result.steps = times[:warmup], times[warmup:]
-    result.items, result.measured_items = sum(sizes), sum(sizes[warmup:])
-    # Reading a result waits for the device, so it is done once.
-    if losses:
-        means = torch.stack(losses).tolist()
-        result.loss_sum = sum(mean * items for mean, items in zip(means, sizes, strict=True))
-    if correct:
-        result.correct = int(torch.stack(correct).sum())
-    return result
