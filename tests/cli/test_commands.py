@@ -1,8 +1,10 @@
 """The command as a person meets it: its door in this process, or a process of its own."""
 
 import json
+import os
 import re
 import sys
+import tomllib
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
@@ -10,8 +12,10 @@ from typing import Any
 
 import pytest
 import torch
+from packaging.requirements import Requirement
 from rich.console import Console
 
+from tests.programs import modules_without, run_program
 from torchspeed.cli.main import main
 from torchspeed.cli.show import RunProgress
 from torchspeed.training.config import RunConfig, complete
@@ -194,3 +198,49 @@ def test_list_and_info(capsys: pytest.CaptureFixture[str]) -> None:
         assert name in listed
     assert run("info") == 0
     assert torch.__version__.split("+", maxsplit=1)[0] in capsys.readouterr().out
+
+
+HEAVY = ("torch", "asv", "numpy", "matplotlib")
+COMMANDS = ["train", "inference", "smooth-inference", "sweep", "reproduce", "list", "info"]
+
+
+def test_help_lists_every_command_without_torch() -> None:
+    done = run_program("--help", missing=HEAVY)
+    assert done.returncode == 0, done.stderr
+    for command in COMMANDS:
+        assert re.search(rf"\s{command}\s", done.stdout)
+
+
+def test_training_says_what_to_install() -> None:
+    done = run_program("train", missing=["torch"])
+    assert done.returncode == 1
+    assert done.stderr == (
+        "torchspeed: the Python package torch is missing; "
+        "run `pip install 'torchspeed[measure,train]'`\n"
+    )
+
+
+@pytest.mark.parametrize("argument", ["--version", "list"])
+def test_a_closed_pipe_is_one_line(argument: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run_program(argument, stdout=writer)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == "torchspeed: standard output was closed, so the job was stopped\n"
+
+
+def test_nothing_but_the_documented_extras_is_needed_to_train(root: Path, tmp_path: Path) -> None:
+    extras = "measure,train"
+    assert f"pip install '.[{extras}]'" in (root / "docs" / "training.md").read_text()
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"]]
+    for extra in extras.split(","):
+        wanted += project["optional-dependencies"][extra]
+    absent = modules_without(Requirement(line).name for line in wanted)
+    assert {"asv", "playwright"} <= set(absent)
+    command = ["train", "--limit-batches", "2", "-e", "1", "-q", "--json", "result.json"]
+    done = run_program(*command, missing=absent, folder=tmp_path)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert (tmp_path / "result.json").exists()

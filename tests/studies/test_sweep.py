@@ -1,18 +1,21 @@
 """Sweeps: every point once, whoever works on it, and nothing lost when a process dies."""
 
 import os
+import pwd
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from optuna.trial import TrialState
 
-from tests.studies.postgresql import postgresql
 from torchspeed.cli.main import main
 from torchspeed.errors import TorchspeedError
 from torchspeed.studies import sweep as sweeps
@@ -178,6 +181,36 @@ def test_search_finds_the_fastest_and_a_search_taken_up_again_is_the_same(
     assert min(costs) <= 3.0  # the grid's 36 points reach from 1 to 23.2
     swept(str(tmp_path / "two.db"), axes, search=10)
     assert swept(str(tmp_path / "two.db"), axes, search=24) == whole
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """Start a server of Debian's on a socket of its own, yield its database's address, stop it."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
+    if programs is None:
+        pytest.skip("needs postgresql")
+    # PostgreSQL refuses to run as root, and Debian's user cannot enter root's folders.
+    is_root = os.getuid() == 0
+    owner = pwd.getpwnam("postgres") if is_root else pwd.getpwuid(os.getuid())
+    folder = Path(tempfile.mkdtemp(prefix="torchspeed-", dir=owner.pw_dir if is_root else None))
+    shutil.chown(folder, owner.pw_uid)
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(programs.with_name(program)), "-D", str(folder / "data"), *arguments]
+        subprocess.run(
+            command, user=owner.pw_uid, cwd=folder, check=True, stdout=subprocess.DEVNULL
+        )
+
+    try:
+        run("initdb", "-A", "trust", "-U", owner.pw_name)
+        settings = f"-k {folder} -c listen_addresses= -c fsync=off"
+        run("pg_ctl", "-w", "-o", settings, "-l", str(folder / "log"), "start")
+        try:
+            yield f"postgresql://{owner.pw_name}@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.timeout(1800)
