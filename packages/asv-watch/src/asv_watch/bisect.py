@@ -174,11 +174,10 @@ class _Bisection:
         ):
             self._measure(before, after)
             return self.compare(before, after)
-        size = quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
         direction = judged(is_more=ratio.ratio > 1, higher_is_better=ratio.higher_is_better)
         is_different = answer is Answer.DIFFERENT
         word = answers.word_of(direction, ratio.metric) if is_different else answer.value
-        print(f"  {word}: {size}", flush=True)
+        print(f"  {word}: {ratio}", flush=True)
         return answer
 
     def _answer(self, ratio: Ratio) -> Answer:
@@ -200,13 +199,13 @@ class _Bisection:
             UnmeasurableError: one of them cannot be measured.
             MachineError: the machine is to blame, such as a full disk.
         """
-        sampling = Sampling(most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2)
+        sampling = Sampling(
+            most_rounds=_MOST_ROUNDS, half_width=self.resolution / 2, all_sides=True
+        )
         try:
             sides = [self.side(index) for index in candidates]
             print(" against ".join(side.name for side in reversed(sides)), flush=True)
-            measured = measure(
-                self.workplace, sides, [self.case], "bisect", sampling, fewest_sides=len(sides)
-            )
+            measured = measure(self.workplace, sides, [self.case], "bisect", sampling)
             for index in range(len(sides) - 1):
                 measured.between(index, index + 1)
         except WatchError as error:
@@ -240,9 +239,8 @@ def find_culprits(
         raise WatchError(f"the ends of the range cannot be compared: {error}") from error
     whole = bisection.ratio(0, last)
     if answer is Answer.UNKNOWN:
-        size = quantities.measured(whole.ratio, whole.interval, whole.metric, whole.clock)
         raise WatchError(
-            f"{size}: {answers.UNKNOWN} whether {case.name} changed; try again at a quieter time"
+            f"{whole}: {answers.UNKNOWN} whether {case.name} changed; try again at a quieter time"
         )
     if answer is Answer.SAME:
         return []
@@ -353,6 +351,4 @@ def describe_culprit(repository: Path, culprit: Culprit) -> str:
     if culprit.between:
         earlier = "the version" if culprit.between == 1 else f"one of {culprit.between} versions"
         cause += f", or {earlier} before it, without a clear result"
-    ratio = culprit.ratio
-    size = quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
-    return f"{size}: {cause} (after {before.name})"
+    return f"{culprit.ratio}: {cause} (after {before.name})"

@@ -19,6 +19,7 @@ import msgspec
 from asv_watch.statistics.graph import Star
 from asv_watch.statistics.ratio import estimate_ratio, levels
 from asv_watch.statistics.rule import TOO_NOISY, Verdict, judged, verdict
+from asv_watch.text import quantities
 from asv_watch.versions.version import Version
 
 Kind = Literal[
@@ -139,6 +140,10 @@ class Ratio(msgspec.Struct, frozen=True):
     two versions, oldest first."""
     days_showing: int = 0
     """Number of days (UTC) whose comparisons show this difference without those of other days."""
+
+    def __str__(self) -> str:
+        """Return it with its interval: ``+5.2 % (+4.1 to +6.3 %)``."""
+        return quantities.measured(self.ratio, self.interval, self.metric, self.clock)
 
     @property
     def metric(self) -> Metric:

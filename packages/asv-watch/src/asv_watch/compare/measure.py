@@ -81,7 +81,6 @@ def measure(
     kind: Kind | None = None,
     sampling: Sampling = DEFAULT,
     extra: Sequence[Comparison] = (),
-    fewest_sides: int = 2,
     budget: Budget | None = None,
     conditions: Conditions | None = None,
 ) -> Compared:
@@ -97,7 +96,6 @@ def measure(
         kind: why they are compared; by default it follows from what differs between the sides.
         sampling: how many rounds a case gets.
         extra: results of the same comparison that no suite measures; stored first.
-        fewest_sides: a case is given up if fewer sides are left that can be measured.
         budget: time limit; when it is over, the finished cases are returned, and what the rounds
             tell so far of others.
         conditions: of the last version, if this is also a run of it.
@@ -126,7 +124,7 @@ def measure(
         if result.case not in finished:
             store(result)
     missing = [case for case in cases if case.name not in finished]
-    run_within(budget, partial(unfinished.measure, missing, store, sampling, fewest_sides, budget))
+    run_within(budget, partial(unfinished.measure, missing, store, sampling, budget))
     done = {result.case for result in measured}
     so_far = unfinished.so_far([case for case in missing if case.name not in done], sampling)
     if writer is not None:
@@ -198,6 +196,7 @@ def _sitting(
         kind = "null" if len(set(versions)) == 1 else kind
     recipe = dataclasses.asdict(sampling)
     del recipe["usual_spread"]  # of the machine today, so no two comparisons would have one recipe
+    del recipe["all_sides"]  # says nothing about a case that was measured
     if not sampling.change_if_busy:
         del recipe["change_if_busy"]  # as in all comparisons that were stored before it existed
     return Sitting(

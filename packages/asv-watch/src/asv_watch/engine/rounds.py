@@ -77,6 +77,8 @@ class Sampling:
     usual_spread: float = 0.0
     """Usual spread of the machine's rounds, to which that of a few is then corrected, as in the
     interval that is shown."""
+    all_sides: bool = False
+    """Whether a case is given up if a side cannot be measured; else if fewer than two can."""
 
 
 DEFAULT = Sampling()
@@ -138,7 +140,6 @@ class RoundsOfCases:
         sampling: Sampling,
         keep: KeepCase,
         kept: Mapping[str, Sequence[Round]],
-        fewest_sides: int = 2,
     ) -> None:
         """Begin with the rounds that an earlier start kept.
 
@@ -148,10 +149,10 @@ class RoundsOfCases:
             sampling: how many rounds.
             keep: called with each case that is finished.
             kept: maps a case to its rounds.
-            fewest_sides: a case is closed if fewer sides are left that can be measured.
         """
         self.open = {case: _OpenCase(case, list(kept.get(case.name, ()))) for case in cases}
-        self._sides, self._fewest_sides = sides, min(fewest_sides, sides)
+        self._sides = sides
+        self._fewest_sides = sides if sampling.all_sides else min(2, sides)
         self._sampling = sampling
         self._keep = keep
         self._spreads: dict[MeasurableCase, float] = {}
@@ -370,7 +371,6 @@ def measure_cases(
     kept: Mapping[str, Sequence[Round]] = {},
     keep_round: KeepRound = lambda case, numbers: None,
     budget: Budget | None = None,
-    fewest_sides: int = 2,
     later: int = 0,
 ) -> list[Comparison]:
     """Measure cases of all sides, those that time something first, one suite after the other.
@@ -384,7 +384,6 @@ def measure_cases(
         kept: rounds of an earlier start, by case.
         keep_round: called with each round.
         budget: time limit that these cases share with others; the time left is no longer.
-        fewest_sides: a case is given up if fewer sides are left that can be measured.
         later: how many rounds other cases will take afterwards, for the estimate of the time left.
 
     Returns:
@@ -403,7 +402,7 @@ def measure_cases(
     later += sum(other.rounds if len(sides) == 1 else few for other in others)
     for group, limits, left in ((timed, sampling, later), (others, sampling_of_others, 0)):
         if group:
-            rounds = RoundsOfCases(group, len(sides), limits, keep, kept, fewest_sides)
+            rounds = RoundsOfCases(group, len(sides), limits, keep, kept)
             results += _measure_group(sides, rounds, keep_round, budget, left)
     return results
 

@@ -78,7 +78,6 @@ class Unfinished:
         cases: Sequence[MeasurableCase],
         keep: KeepCase,
         sampling: Sampling = DEFAULT,
-        fewest_sides: int = 2,
         budget: Budget | None = None,
     ) -> None:
         """Measure cases as `measure_cases` does, beginning with the rounds that were kept."""
@@ -94,7 +93,6 @@ class Unfinished:
                 self.rounds,
                 lambda case, numbers: self.keep(case.name, numbers),
                 budget,
-                fewest_sides,
                 left,
             )
         self.forget()

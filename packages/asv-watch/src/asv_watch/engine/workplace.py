@@ -17,9 +17,6 @@ from asv_watch.asv.settings import (
 from asv_watch.errors import MachineError, WatchError
 from asv_watch.machine.facts import machine_name
 from asv_watch.machine.lock import exclusive_run
-from asv_watch.records.history import History
-from asv_watch.records.loading import load_history
-from asv_watch.versions.commits import Commit
 from asv_watch.versions.git import ask_git, check_complete, uncommitted
 
 _GIB = 1024**3
@@ -116,15 +113,6 @@ class Workplace:
     def results(self) -> Path:
         """This machine's results."""
         return self.configuration.results / self.machine
-
-    def load_history(self, commits: Sequence[Commit]) -> History:
-        """Load what this machine stored for the commits of a branch.
-
-        Raises:
-            WatchError: nothing was ever measured here, or the list of benchmarks is damaged.
-        """
-        results, layout = self.configuration.results, self.declared.layout
-        return load_history(results, commits, self.machine, layout=layout)
 
 
 def _remedy_of_branch(repository: Path, branch: str) -> str:

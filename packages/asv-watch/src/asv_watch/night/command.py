@@ -25,7 +25,7 @@ from asv_watch.night.state import NightState, since
 from asv_watch.night.tasks import Task
 from asv_watch.options import Cases, Machine, Release
 from asv_watch.publish import publish
-from asv_watch.records.loading import NOT_ON_BRANCH
+from asv_watch.records.loading import NOT_ON_BRANCH, load_history
 from asv_watch.versions.git import ask_git, commits_changing, read_commits
 from asv_watch.versions.version import Version
 
@@ -193,7 +193,12 @@ class _Night:
         commits = read_commits(configuration.repository, configuration.branch)
         history = None
         with contextlib.suppress(WatchError):  # nothing was ever measured here
-            history = self._workplace.load_history(commits)
+            history = load_history(
+                configuration.results,
+                commits,
+                self._workplace.machine,
+                layout=configuration.declared.layout,
+            )
         oldest = configuration.declared.oldest_commit
         changing = tuple(commit for commit in commits if commit.hash in self._changing)
         return NightState(

@@ -12,7 +12,7 @@ from asv_watch.answers import Answer, Difference, JsonFile, measured_difference,
 from asv_watch.asv.selection import cases_of_releases, matching
 from asv_watch.asv.settings import NEWEST, Configuration, EnvironmentSpec, read_configuration
 from asv_watch.compare.report import differences_of, report
-from asv_watch.comparison import DAY, Outcome, Ratio
+from asv_watch.comparison import DAY, Outcome
 from asv_watch.engine import cases as suites
 from asv_watch.engine.sides import Side, side
 from asv_watch.engine.workplace import Workplace, check_room, open_workplace
@@ -252,9 +252,9 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
             f"`{finding.case}`",
             quantities.days(finding.days_showing, finding.days),
             quantities.quantity(finding.before, finding.unit),
-            _measured(finding),
+            str(finding),
             "; ".join(
-                f"{quantities.day(ratio.at)}: {_measured(ratio)}"
+                f"{quantities.day(ratio.at)}: {ratio}"
                 for ratio in {ratio.at // DAY: ratio for ratio in finding.sittings}.values()
             ),
         )
@@ -266,10 +266,6 @@ def _findings(requirement: str, step: ReleaseStep) -> str:
         f"    asv-watch releases {requirement} measure {step.after} --against {step.before} "
         "--again"
     )
-
-
-def _measured(ratio: Ratio) -> str:
-    return quantities.measured(ratio.ratio, ratio.interval, ratio.metric, ratio.clock)
 
 
 def _compared(step: ReleaseStep | None, reason: str) -> str:
